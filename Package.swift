@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Which module may import which is decided here and explained in ARCHITECTURE.md; CI builds with
+// `--explicit-target-dependency-import-check error`, so an arrow that is not here does not compile.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
+}
+
+func suite(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", resources: resources,
+        swiftSettings: strict)
+}
+
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "steward",
+    products: [
+        .executable(name: "steward", targets: ["steward"]),
+        .library(name: "A4CoreSwift", targets: ["A4CoreSwift"]),
+        .library(name: "DotLifeDomain", targets: ["DotLifeDomain"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/Core/System/COpenSSL", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CInotifyTools", path: "Sources/Core/System/CInotifyTools",
+            providers: [.apt(["libinotifytools0-dev"])]),
+        .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
+
+        core("Platform", ["CLinux", "COpenSSL"]),
+        core("Watching", ["Platform", "CInotifyTools", log]),
+        core("Ledger", ["Platform", grdb]),
+        core("A4CoreSwift", ["Platform"]),
+        core("DotLifeDomain"),
+        core("DotLifePersistence", ["DotLifeDomain", "Platform", grdb]),
+
+        .target(
+            name: "Rules", dependencies: ["Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
+            swiftSettings: strict),
+        .target(
+            name: "RuleActions",
+            dependencies: ["Rules", "Platform", "A4CoreSwift", "DotLifeDomain", "DotLifePersistence"],
+            path: "Sources/Rules/Actions", swiftSettings: strict),
+
+        .target(
+            name: "AgentKit",
+            dependencies: [
+                "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "DotLifeDomain",
+                "DotLifePersistence", yams, log, lifecycle,
+            ],
+            path: "Sources/Agent/AgentKit", swiftSettings: strict),
+        .executableTarget(
+            name: "steward", dependencies: ["AgentKit", arguments], path: "Sources/Agent/steward",
+            swiftSettings: strict),
+
+        .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
+        suite("PlatformTests", ["Platform", "CLinux"]),
+        suite("LedgerTests", ["Ledger", "Platform"]),
+        suite("WatchingTests", ["Watching", "Platform"]),
+        suite("A4CoreSwiftTests", ["A4CoreSwift"]),
+        suite("A4GoldenParityTests", ["A4CoreSwift"]),
+        suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform"]),
+        suite("RulesTests", ["Rules", "RuleActions", "Ledger", "Platform"]),
+        suite("RuleActionsTests", ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence"]),
+        suite("AgentKitTests", ["AgentKit", "Rules", "Ledger", "Platform"]),
+        suite("EndToEnd", ["Platform"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

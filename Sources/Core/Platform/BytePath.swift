@@ -1,0 +1,148 @@
+/// A path as the kernel knows it: bytes without NUL, not necessarily UTF-8.
+///
+/// Nothing is normalised but doubled and trailing slashes. Relative paths name a file within a place; the empty path
+/// is the place itself. `Codable` as a string, in which bytes that are not UTF-8 (and `\`) are written `\xHH`.
+package struct BytePath: Hashable, Sendable, Comparable {
+    package let bytes: [UInt8]
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// Takes the path's bytes; doubled and trailing slashes are dropped, a NUL ends the path.
+    package init(bytes raw: some Sequence<UInt8>) {
+        var cleaned: [UInt8] = []
+        for byte in raw {
+            if byte == 0 { break }
+            if byte == Self.slash, cleaned.last == Self.slash { continue }
+            cleaned.append(byte)
+        }
+        if cleaned.count > 1, cleaned.last == Self.slash { cleaned.removeLast() }
+        bytes = cleaned
+    }
+
+    package init(_ string: String) {
+        self.init(bytes: string.utf8)
+    }
+
+    package var isEmpty: Bool { bytes.isEmpty }
+    package var isAbsolute: Bool { bytes.first == Self.slash }
+
+    /// The bytes of each part between slashes.
+    package var components: [ArraySlice<UInt8>] {
+        bytes.split(separator: Self.slash)
+    }
+
+    /// The last component; empty for `/` and the empty path.
+    package var name: [UInt8] {
+        components.last.map(Array.init) ?? []
+    }
+
+    /// The name as text, with U+FFFD where its bytes are not UTF-8: for matching and templates, never for opening.
+    package var nameText: String { String(decoding: name, as: UTF8.self) }
+
+    /// The path as text, with U+FFFD where its bytes are not UTF-8: for matching and templates, never for opening.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// All but the last component: `/` for `/a`, the empty path for `a`.
+    package var parent: BytePath {
+        guard let cut = bytes.lastIndex(of: Self.slash) else { return BytePath(bytes: []) }
+        return BytePath(bytes: cut == 0 ? bytes[...0] : bytes[..<cut])
+    }
+
+    /// The last component split before its last dot: (`photo`, `jpg`). A leading dot does not count; no dot, no extension.
+    package var stemAndExtension: (stem: [UInt8], extension: [UInt8]?) {
+        let name = self.name
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, dot < name.count - 1 else { return (name, nil) }
+        return (Array(name[..<dot]), Array(name[(dot + 1)...]))
+    }
+
+    package func appending(_ other: BytePath) -> BytePath {
+        if isEmpty { return other }
+        if other.isEmpty { return self }
+        return BytePath(bytes: bytes + [Self.slash] + other.bytes)
+    }
+
+    package func appending(_ component: String) -> BytePath { appending(BytePath(component)) }
+
+    package func appending(name: some Sequence<UInt8>) -> BytePath { appending(BytePath(bytes: name)) }
+
+    /// Whether this is `other` or lies below it.
+    package func isWithin(_ other: BytePath) -> Bool {
+        if other.isEmpty { return !isAbsolute }
+        guard bytes.starts(with: other.bytes) else { return false }
+        return bytes.count == other.bytes.count || other.bytes.last == Self.slash || bytes[other.bytes.count] == Self.slash
+    }
+
+    /// The rest of this path below `other`, or nil if it does not lie there.
+    package func relative(to other: BytePath) -> BytePath? {
+        guard isWithin(other) else { return nil }
+        return BytePath(bytes: bytes.dropFirst(other.bytes.count).drop { $0 == Self.slash })
+    }
+
+    /// Calls `body` with the NUL-terminated path.
+    package func withCString<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R {
+        try (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { preconditionFailure("a terminated path has a first byte") }
+            return try body(base)
+        }
+    }
+
+    package static func < (left: BytePath, right: BytePath) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
+    package init(stringLiteral value: String) { self.init(value) }
+
+    /// Safe to print: control characters, backslashes and bytes that are not UTF-8 appear as `\xHH`.
+    package var description: String { Self.escape(bytes) }
+
+    /// Writes bytes so that a terminal shows them and does nothing else; undone by ``unescape(_:)``.
+    package static func escape(_ bytes: some Collection<UInt8>) -> String {
+        var out = ""
+        var rest = Array(bytes)[...]
+        while let first = rest.first {
+            let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+            if let scalarText = String(validating: rest.prefix(length), as: UTF8.self), let scalar = scalarText.unicodeScalars.first,
+                scalarText.unicodeScalars.count == 1, first != UInt8(ascii: "\\"),
+                scalar.properties.generalCategory != .control, scalar.properties.generalCategory != .format
+            {
+                out += scalarText
+                rest = rest.dropFirst(length)
+            } else {
+                let digits = String(first, radix: 16, uppercase: true)
+                out += digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
+                rest = rest.dropFirst()
+            }
+        }
+        return out
+    }
+
+    /// Reads what ``escape(_:)`` wrote.
+    package static func unescape(_ text: String) -> [UInt8] {
+        var out: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.first == UInt8(ascii: "x"),
+                let value = UInt8(String(decoding: rest.dropFirst().prefix(2), as: UTF8.self), radix: 16)
+            {
+                out.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                out.append(byte)
+            }
+        }
+        return out
+    }
+}
+
+extension BytePath: Codable {
+    package init(from decoder: any Decoder) throws {
+        self.init(bytes: Self.unescape(try decoder.singleValueContainer().decode(String.self)))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

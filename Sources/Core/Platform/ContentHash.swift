@@ -1,0 +1,86 @@
+import COpenSSL
+
+/// The SHA-256 of some bytes: 32 bytes, written as 64 lower-case hexadecimal digits.
+package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    /// - Parameter bytes: 32 of them, else nil.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// - Parameter hex: 64 hexadecimal digits, else nil.
+    package init?(hex: String) {
+        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 64, hex.utf8.count == 64 else { return nil }
+        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    package init(of data: some Collection<UInt8>) {
+        var hasher = StreamingHash()
+        hasher.update(Array(data))
+        self = hasher.finish()
+    }
+
+    package var description: String { hexadecimal(bytes) }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let hash = ContentHash(hex: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a SHA-256 in hexadecimal")
+        }
+        self = hash
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+
+    /// Hashes an open file from its start, 256 KiB at a time. Blocks.
+    package static func of(_ file: Descriptor) throws -> ContentHash {
+        var hasher = StreamingHash()
+        var offset: Int64 = 0
+        while true {
+            let part = try file.read(at: offset, count: 262_144)
+            if part.isEmpty { return hasher.finish() }
+            hasher.update(part)
+            offset += Int64(part.count)
+        }
+    }
+
+    /// Hashes the file at `path`. Blocks.
+    package static func ofFile(_ path: BytePath) throws -> ContentHash {
+        try of(Descriptor(path))
+    }
+}
+
+package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// SHA-256 over bytes that come in parts, by OpenSSL.
+package struct StreamingHash: ~Copyable {
+    private let context: OpaquePointer?
+
+    package init() {
+        context = EVP_MD_CTX_new()
+        let ready = EVP_DigestInit_ex(context, EVP_sha256(), nil)
+        precondition(ready == 1, "libcrypto has no SHA-256")
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        EVP_DigestUpdate(context, bytes, bytes.count)
+    }
+
+    package mutating func finish() -> ContentHash {
+        var digest = [UInt8](repeating: 0, count: 32)
+        EVP_DigestFinal_ex(context, &digest, nil)
+        guard let hash = ContentHash(bytes: digest) else { preconditionFailure("a SHA-256 has 32 bytes") }
+        return hash
+    }
+}

@@ -1,0 +1,150 @@
+import CLinux
+import Glibc
+
+/// Changes to the file system that are on the disk when they return (write, fsync, rename, fsync of the folder: each
+/// of the four was measured to be needed). Everything here blocks.
+package enum Durable {
+    /// Makes the folder and those above it, mode 0700 where it has to make one; syncs each new name.
+    package static func makeDirectory(_ path: BytePath, mode: mode_t = 0o755) throws {
+        if path.isEmpty { return }
+        if let found = try FileStatus.of(path) {
+            if found.kind == .directory { return }
+            // A symbolic link to a folder is the user's way of putting it elsewhere.
+            var target = stat()
+            if path.withCString({ stat($0, &target) }) == 0, target.st_mode & S_IFMT == S_IFDIR { return }
+            throw Fault(.failed, "\(path) is in the way: a folder is needed there", path: path)
+        }
+        try makeDirectory(path.parent, mode: mode)
+        guard path.withCString({ mkdir($0, mode) }) == 0 || errno == EEXIST else {
+            throw Fault.system("make the folder", path)
+        }
+        try syncDirectory(path.parent)
+    }
+
+    package static func syncDirectory(_ path: BytePath) throws {
+        try Descriptor(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY, follow: true).sync()
+    }
+
+    /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
+    package static func temporaryName(in directory: BytePath) -> BytePath {
+        directory.appending(".steward-\(hostName())-\(randomHex(8))")
+    }
+
+    /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.
+    package static func stage(_ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644) throws -> BytePath {
+        let temporary = temporaryName(in: target.parent)
+        let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        do {
+            try file.write(bytes, at: 0)
+            try file.sync()
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        return temporary
+    }
+
+    /// Copies `source` beside `target` under a temporary name, synced, with its mode and modification time; returns
+    /// the name and the hash of the bytes copied.
+    package static func stageCopy(of source: Descriptor, for target: BytePath) throws -> (BytePath, ContentHash) {
+        let status = try source.status()
+        let temporary = temporaryName(in: target.parent)
+        let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        do {
+            var hasher = StreamingHash()
+            var offset: Int64 = 0
+            while true {
+                let part = try source.read(at: offset, count: 262_144)
+                if part.isEmpty { break }
+                hasher.update(part)
+                try file.write(part, at: offset)
+                offset += Int64(part.count)
+            }
+            fchmod(file.raw, status.mode)
+            let stamp = timespec(
+                tv_sec: Int(status.fingerprint.modified / 1_000_000_000), tv_nsec: Int(status.fingerprint.modified % 1_000_000_000))
+            futimens(file.raw, [stamp, stamp])
+            try file.sync()
+            return (temporary, hasher.finish())
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+    }
+
+    /// Renames without replacing, and syncs both folders.
+    ///
+    /// - Returns: false where `target` exists already.
+    /// - Throws: `Fault`; its errno is EXDEV where the two lie on different file systems.
+    package static func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
+        let result = source.withCString { from in
+            target.withCString { to in steward_renameat2(AT_FDCWD, from, AT_FDCWD, to, STEWARD_RENAME_NOREPLACE) }
+        }
+        if result != 0 {
+            if errno == EEXIST { return false }
+            if errno == EINVAL { return try linkNew(source, to: target) }
+            throw Fault.system("rename \(source) to", target)
+        }
+        try syncBoth(source, target)
+        return true
+    }
+
+    /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
+    private static func linkNew(_ source: BytePath, to target: BytePath) throws -> Bool {
+        let result = source.withCString { from in target.withCString { to in link(from, to) } }
+        if result != 0 {
+            if errno == EEXIST { return false }
+            throw Fault.system("link \(source) to", target)
+        }
+        try remove(source)
+        try syncBoth(source, target)
+        return true
+    }
+
+    /// Swaps the two names in one step, and syncs the folders.
+    package static func exchange(_ one: BytePath, _ other: BytePath) throws {
+        let result = one.withCString { from in
+            other.withCString { to in steward_renameat2(AT_FDCWD, from, AT_FDCWD, to, STEWARD_RENAME_EXCHANGE) }
+        }
+        guard result == 0 else { throw Fault.system("exchange \(one) and", other) }
+        try syncBoth(one, other)
+    }
+
+    /// Unlinks a file; one that is already gone is fine.
+    package static func remove(_ path: BytePath) throws {
+        guard path.withCString({ unlink($0) }) == 0 || errno == ENOENT else { throw Fault.system("remove", path) }
+    }
+
+    /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
+    package static func replaceOwn(_ path: BytePath, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
+        let temporary = try stage(bytes, for: path, mode: mode)
+        guard temporary.withCString({ from in path.withCString { to in rename(from, to) } }) == 0 else {
+            let fault = Fault.system("replace", path)
+            try? remove(temporary)
+            throw fault
+        }
+        try syncDirectory(path.parent)
+    }
+
+    private static func syncBoth(_ one: BytePath, _ other: BytePath) throws {
+        try syncDirectory(other.parent)
+        if one.parent != other.parent { try syncDirectory(one.parent) }
+    }
+}
+
+/// This machine's name, cut to what an A4 anchor suffix and a file name can hold.
+package func hostName() -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    gethostname(&buffer, 255)
+    let name = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let kept = String(decoding: name, as: UTF8.self).lowercased().unicodeScalars.filter {
+        ("a"..."z").contains($0) || ("0"..."9").contains($0) || $0 == "-"
+    }
+    return kept.isEmpty ? "host" : String(String.UnicodeScalarView(kept.prefix(24)))
+}
+
+/// Random bytes from the kernel, as hexadecimal digits.
+package func randomHex(_ count: Int) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return hexadecimal((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+}

@@ -1,0 +1,33 @@
+import CLinux
+import Glibc
+
+/// Opening below a folder without ever leaving it: `..`, absolute paths and symbolic links that lead out are refused by
+/// the kernel at the moment of opening (openat2, RESOLVE_BENEATH), so nothing can be swapped in between check and use.
+package enum SafePath {
+    /// Opens `relative` below `root`. Links that stay inside are followed.
+    ///
+    /// - Throws: `Fault`; errno EXDEV where the path would leave `root`.
+    package static func open(
+        _ relative: BytePath, beneath root: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
+    ) throws -> Descriptor {
+        let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
+        return try open(relative, beneath: directory, flags, mode: mode)
+    }
+
+    package static func open(
+        _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
+    ) throws -> Descriptor {
+        let full = directory.path.appending(relative)
+        let creates = flags & O_CREAT != 0
+        let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {
+            steward_open_beneath(directory.raw, $0, UInt64(UInt32(bitPattern: flags | O_NOCTTY | O_NONBLOCK)), creates ? UInt64(mode) : 0)
+        }
+        guard raw >= 0 else {
+            if errno == EXDEV {
+                throw Fault(.refused, "\(relative) leads out of \(directory.path); nothing was opened", path: full, errno: EXDEV)
+            }
+            throw Fault.system("open", full)
+        }
+        return Descriptor(owning: raw, path: full)
+    }
+}

@@ -1,0 +1,3 @@
+#pragma once
+#include <inotifytools/inotifytools.h>
+#include <inotifytools/inotify.h>

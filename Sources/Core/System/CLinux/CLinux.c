@@ -1,0 +1,36 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const unsigned int STEWARD_RENAME_NOREPLACE = RENAME_NOREPLACE;
+const unsigned int STEWARD_RENAME_EXCHANGE = RENAME_EXCHANGE;
+const int STEWARD_LEASE_READ = F_RDLCK;
+const int STEWARD_LEASE_WRITE = F_WRLCK;
+const int STEWARD_LEASE_NONE = F_UNLCK;
+
+int steward_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags) {
+    return renameat2(from_directory, from, to_directory, to, flags);
+}
+
+int steward_open_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = flags | O_CLOEXEC;
+    how.mode = mode;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int steward_set_lease(int descriptor, int type) { return fcntl(descriptor, F_SETLEASE, type); }
+
+int steward_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int steward_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }

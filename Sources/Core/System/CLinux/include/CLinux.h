@@ -1,0 +1,25 @@
+// The system calls that the Glibc module does not show to Swift, and nothing else.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/// renameat2(2) on absolute or working-directory paths; 0, or -1 with errno set.
+int steward_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+extern const unsigned int STEWARD_RENAME_NOREPLACE;
+extern const unsigned int STEWARD_RENAME_EXCHANGE;
+
+/// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, close-on-exec; a descriptor, or -1 with errno set.
+int steward_open_beneath(int directory, const char *path, uint64_t flags, uint64_t mode);
+
+/// fcntl(2) F_SETLEASE with F_RDLCK, F_WRLCK or F_UNLCK; 0, or -1 with errno set.
+int steward_set_lease(int descriptor, int type);
+extern const int STEWARD_LEASE_READ;
+extern const int STEWARD_LEASE_WRITE;
+extern const int STEWARD_LEASE_NONE;
+
+/// PR_SET_DUMPABLE 0: no core dump, no ptrace by others of the same user.
+int steward_forbid_core_dumps(void);
+
+/// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
+int steward_set_parent_death_signal(int signal);
