@@ -31,10 +31,15 @@ package enum Durable {
     }
 
     /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.
-    package static func stage(_ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644) throws -> BytePath {
+    ///
+    /// - Parameter record: called with the file while it is still empty.
+    package static func stage(
+        _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644, record: Mover.Record = { _, _ in }
+    ) throws -> BytePath {
         let temporary = temporaryName(in: target.parent)
         let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do {
+            try record(temporary, file.status())
             try file.write(bytes, at: 0)
             try file.sync()
         } catch {
@@ -46,11 +51,14 @@ package enum Durable {
 
     /// Copies `source` beside `target` under a temporary name, synced, with its mode and modification time; returns
     /// the name and the hash of the bytes copied.
-    package static func stageCopy(of source: Descriptor, for target: BytePath) throws -> (BytePath, ContentHash) {
+    package static func stageCopy(
+        of source: Descriptor, for target: BytePath, record: Mover.Record = { _, _ in }
+    ) throws -> (BytePath, ContentHash) {
         let status = try source.status()
         let temporary = temporaryName(in: target.parent)
         let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do {
+            try record(temporary, file.status())
             var hasher = StreamingHash()
             var offset: Int64 = 0
             while true {

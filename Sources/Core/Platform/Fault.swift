@@ -10,6 +10,8 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
         case refused
         /// Somebody has to look: park the work, keep everything.
         case failed
+        /// The file is gone or another version stands there, which is judged anew: nothing is to be done here.
+        case superseded
         /// The configuration or the command line is at fault.
         case usage
         /// The agent cannot go on.

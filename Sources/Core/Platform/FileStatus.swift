@@ -28,6 +28,7 @@ package struct FileStatus: Sendable {
     package let fingerprint: Fingerprint
     package let mode: mode_t
     package let owner: uid_t
+    package let group: gid_t
     package let links: Int
 
     package var size: Int64 { fingerprint.size }
@@ -47,6 +48,7 @@ package struct FileStatus: Sendable {
             modified: Self.nanoseconds(found.st_mtim), changed: Self.nanoseconds(found.st_ctim))
         mode = found.st_mode & 0o7777
         owner = found.st_uid
+        group = found.st_gid
         links = Int(found.st_nlink)
     }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const unsigned int STEWARD_RENAME_NOREPLACE = RENAME_NOREPLACE;
@@ -34,3 +35,15 @@ int steward_set_lease(int descriptor, int type) { return fcntl(descriptor, F_SET
 int steward_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int steward_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
+
+long steward_flistxattr(int descriptor, char *list, unsigned long size) { return flistxattr(descriptor, list, size); }
+
+long steward_fgetxattr(int descriptor, const char *name, void *value, unsigned long size) {
+    return fgetxattr(descriptor, name, value, size);
+}
+
+int steward_fsetxattr(int descriptor, const char *name, const void *value, unsigned long size) {
+    return fsetxattr(descriptor, name, value, size, 0);
+}
+
+int steward_fremovexattr(int descriptor, const char *name) { return fremovexattr(descriptor, name); }

@@ -1,8 +1,6 @@
 // The system calls that the Glibc module does not show to Swift, and nothing else.
 #pragma once
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 /// renameat2(2) on absolute or working-directory paths; 0, or -1 with errno set.
 int steward_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
@@ -23,3 +21,9 @@ int steward_forbid_core_dumps(void);
 
 /// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
 int steward_set_parent_death_signal(int signal);
+
+/// xattr(7) on open files, as the calls of the same names.
+long steward_flistxattr(int descriptor, char *list, unsigned long size);
+long steward_fgetxattr(int descriptor, const char *name, void *value, unsigned long size);
+int steward_fsetxattr(int descriptor, const char *name, const void *value, unsigned long size);
+int steward_fremovexattr(int descriptor, const char *name);

@@ -1,0 +1,130 @@
+import Foundation
+
+/// A block of a note that begins with an anchor's line.
+public struct AnchoredBlock: Equatable, Sendable {
+    /// The anchor that the block begins with.
+    public let token: AnchorToken
+    /// The nearest H2 above, as written; nil where there is none.
+    public let heading: String?
+    /// What follows the token on its line and below, up to the next anchor, H1, H2 or the end, without blank lines at
+    /// the end, with LF between lines and no newline after the last.
+    public let text: String
+    /// Byte offsets into the note, from the one blank line before the anchor, where there is one, to the end of the
+    /// last line that is not blank: removing these bytes undoes an append.
+    public let range: Range<Int>
+
+    /// Takes the parts as they are.
+    public init(token: AnchorToken, heading: String?, text: String, range: Range<Int>) {
+        self.token = token
+        self.heading = heading
+        self.text = text
+        self.range = range
+    }
+}
+
+/// The anchors that a note holds.
+public enum Anchors {
+    /// Every anchored block, in the note's order: a line that begins with `^token`, followed by a blank or nothing,
+    /// outside fenced code and front matter. Offsets count from the first byte of `bytes`, whatever its indices are.
+    public static func tokens(in bytes: Data) -> [AnchoredBlock] {
+        var reader = AnchorReader(Array(bytes))
+        return reader.read()
+    }
+
+    /// A token that the note does not hold: `token` itself, or else with the device as suffix (`__host`, then
+    /// `__host-2` and on), as the A4 protocol advises. A token that has a suffix keeps it, and only counts on.
+    ///
+    /// - Throws: `A4Error.invalidAnchor` where `device` is needed and cannot be a suffix.
+    public static func available(_ token: AnchorToken, in bytes: Data, device: String) throws -> AnchorToken {
+        let held = Set(tokens(in: bytes).map(\.token))
+        guard held.contains(token) else { return token }
+        let name = token.suffix ?? device
+        var candidate = try AnchorToken(prefix: token.prefix, hhmm: token.hhmm, suffix: name)
+        var count = 1
+        while held.contains(candidate) {
+            count += 1
+            candidate = try AnchorToken(prefix: token.prefix, hhmm: token.hhmm, suffix: "\(name)-\(count)")
+        }
+        return candidate
+    }
+}
+
+/// One pass over a note that collects its blocks.
+private struct AnchorReader {
+    private struct Open {
+        let token: AnchorToken
+        let heading: String?
+        let start: Int
+        let textStart: Int
+        /// The end of the last line that is not blank, with and without its line ending.
+        var end: Int
+        var textEnd: Int
+    }
+
+    private let bytes: [UInt8]
+    private var blocks: [AnchoredBlock] = []
+    private var open: Open?
+    private var heading: String?
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func read() -> [AnchoredBlock] {
+        var scanner = BlockScanner()
+        var lines = Lines(bytes, from: Notes.frontMatterLength(bytes))
+        var blankStart: Int?
+        while let line = lines.next() {
+            switch scanner.read(line, of: bytes) {
+            case .heading(let level, let text) where level <= 2:
+                close()
+                if level == 2 { heading = String(decoding: bytes[text], as: UTF8.self) }
+            case .text:
+                if let (token, tokenEnd) = anchor(on: line) {
+                    close()
+                    open = Open(
+                        token: token, heading: heading, start: blankStart ?? line.start, textStart: tokenEnd,
+                        end: line.end, textEnd: line.textEnd)
+                } else if !line.isBlank {
+                    extend(to: line)
+                }
+            default:
+                if !line.isBlank { extend(to: line) }
+            }
+            blankStart = line.isBlank ? line.start : nil
+        }
+        close()
+        return blocks
+    }
+
+    private mutating func extend(to line: Line) {
+        open?.end = line.end
+        open?.textEnd = line.textEnd
+    }
+
+    private mutating func close() {
+        guard let block = open else { return }
+        var text = TextBytes.normalized(Array(bytes[block.textStart..<block.textEnd]))[...]
+        // The rest of the anchor's own line belongs to the text only where something is written there.
+        let firstLine = text.prefix { $0 != lineFeed }
+        if firstLine.allSatisfy(Self.isBlank) {
+            text = text.dropFirst(firstLine.count + 1)
+        } else {
+            text = text.drop(while: Self.isBlank)
+        }
+        blocks.append(
+            AnchoredBlock(
+                token: block.token, heading: block.heading, text: String(decoding: text, as: UTF8.self),
+                range: block.start..<block.end))
+        open = nil
+    }
+
+    private func anchor(on line: Line) -> (AnchorToken, end: Int)? {
+        guard !line.isBlank, bytes[line.start] == UInt8(ascii: "^") else { return nil }
+        let text = bytes[(line.start + 1)..<line.textEnd]
+        let token = text.prefix { !Self.isBlank($0) }
+        // What is no token is text: the grammar's complaint has no reader here.
+        guard let parsed = try? AnchorToken(parse: String(decoding: token, as: UTF8.self)) else { return nil }
+        return (parsed, token.endIndex)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}

@@ -1,0 +1,130 @@
+/// A note cut at its H1 and H2 headings, so that a block can be put at the end of any section without moving the rest.
+///
+/// The sections form a list in the note's order. Every line is read once; only a block that changes what the lines
+/// *after* it mean (it opens a fence, or closes front matter) makes the note be read again.
+struct SectionedNote {
+    private struct Section {
+        var bytes: [UInt8]
+        var next: Int?
+    }
+
+    private var header: [UInt8] = []
+    private var sections: [Section] = []
+    private var last = 0
+    /// The first section of each H2.
+    private var firstSection: [HeadingKey: Int] = [:]
+    /// What the end of the note means for the lines to come.
+    private var scanner = BlockScanner()
+    /// The note begins with the opening fence of front matter that no line closes yet.
+    private var hasOpenFrontMatter = false
+
+    /// Takes a note apart; its body gets LF endings and a final newline.
+    init(_ note: [UInt8]) {
+        let cut = Notes.frontMatterLength(note)
+        header = Array(note[..<cut])
+        var body = TextBytes.normalized(Array(note[cut...]))
+        if !body.isEmpty { body = TextBytes.endedByNewline(body) }
+        // With LF endings and a last newline some bodies become front matter; the next program to read it will see so.
+        let late = header.isEmpty ? Notes.frontMatterLength(body) : 0
+        if late > 0 {
+            header = Array(body[..<late])
+            body.removeFirst(late)
+        }
+        hasOpenFrontMatter = header.isEmpty && body.starts(with: Notes.openingFence)
+        sections = [Section(bytes: [], next: nil)]
+        extend(body)
+    }
+
+    /// The whole note.
+    var bytes: [UInt8] {
+        var all = header
+        all.reserveCapacity(sections.reduce(header.count) { $0 + $1.bytes.count })
+        var index: Int? = 0
+        while let current = index {
+            all += sections[current].bytes
+            index = sections[current].next
+        }
+        return all
+    }
+
+    /// Appends `block` (the anchor's line and the content, each with its newline).
+    mutating func append(_ block: [UInt8], under heading: String, _ key: HeadingKey, _ placement: Placement) {
+        if placement == .endOfSection, let section = firstSection[key], sections[section].next != nil {
+            insert(block, atEndOf: section)
+        } else {
+            if firstSection[key] == nil { extend(Headings.insertion(of: heading)) }
+            extend((endsInBlankLine ? [] : [lineFeed]) + block)
+        }
+        if hasOpenFrontMatter, Notes.frontMatterLength(Notes.openingFence + block) > 0 { self = SectionedNote(bytes) }
+    }
+
+    private var endsInBlankLine: Bool {
+        sections[last].bytes.suffix(2).elementsEqual([lineFeed, lineFeed])
+    }
+
+    /// Adds whole lines at the end of the note.
+    private mutating func extend(_ text: [UInt8]) {
+        let parts = Self.cut(text, &scanner)
+        sections[last].bytes += parts.lead
+        for part in parts.sections {
+            let index = sections.count
+            sections.append(Section(bytes: part.bytes, next: nil))
+            sections[last].next = index
+            last = index
+            if let key = part.key, firstSection[key] == nil { firstSection[key] = index }
+        }
+    }
+
+    /// Adds a block at the end of a section that another one follows.
+    private mutating func insert(_ block: [UInt8], atEndOf section: Int) {
+        Self.dropBlankLines(&sections[section].bytes)
+        var text = [lineFeed] + block
+        Self.dropBlankLines(&text)
+        text.append(lineFeed)
+        // No fence is open here, for a heading follows.
+        var inner = BlockScanner()
+        let parts = Self.cut(text, &inner)
+        sections[section].bytes += parts.lead
+        let following = sections[section].next
+        var previous = section
+        for part in parts.sections {
+            let index = sections.count
+            sections.append(Section(bytes: part.bytes, next: following))
+            sections[previous].next = index
+            previous = index
+            if let key = part.key, isFirst(index, key, before: following) { firstSection[key] = index }
+        }
+        if inner.isInFence { self = SectionedNote(bytes) }
+    }
+
+    /// Whether a new section that stands just before `following` is the first one of its key.
+    private func isFirst(_ index: Int, _ key: HeadingKey, before following: Int?) -> Bool {
+        guard let known = firstSection[key] else { return true }
+        var later = following
+        while let current = later {
+            if current == known { return true }
+            later = sections[current].next
+        }
+        return false
+    }
+
+    /// Cuts whole lines at each H1 and H2. `lead` is what stands before the first; only an H2 has a key.
+    private static func cut(
+        _ text: [UInt8], _ scanner: inout BlockScanner
+    ) -> (lead: [UInt8], sections: [(key: HeadingKey?, bytes: [UInt8])]) {
+        var starts: [(at: Int, key: HeadingKey?)] = []
+        var lines = Lines(text)
+        while let line = lines.next() {
+            if case .heading(let level, let name) = scanner.read(line, of: text), level <= 2 {
+                starts.append((line.start, level == 2 ? HeadingKey(text[name]) : nil))
+            }
+        }
+        let ends = starts.dropFirst().map(\.at) + [text.count]
+        let lead = Array(text[..<(starts.first?.at ?? text.count)])
+        return (lead, zip(starts, ends).map { ($0.key, Array(text[$0.at..<$1])) })
+    }
+
+    private static func dropBlankLines(_ bytes: inout [UInt8]) {
+        while bytes.suffix(2).elementsEqual([lineFeed, lineFeed]) { bytes.removeLast() }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// The daily note: where it lies and what a new one starts from. Pure; nothing is created here (seed section 1.8).
+public enum Daily {
+    /// The path of the day's note below the vault: `capture/YYYY/YYYY-MM/YYYY-MM-DD.md`.
+    public static func relativePath(for day: UtcDay) -> String {
+        let (year, month, file) = Dates.dailyPathComponents(for: day)
+        return "capture/\(year)/\(month)/\(file)"
+    }
+
+    /// Fills in a daily template's placeholders: `{{now_utc}}` (`2025-09-14T07:58:12Z`), `{{hhmm}}` (the time of day
+    /// in `timeZone`) and `{{YYYY-MM-DD}}` (the day in UTC). All other bytes stay as they are, other placeholders too.
+    public static func fill(template: Data, date: Date, timeZone: TimeZone) -> Data {
+        let values: [(placeholder: [UInt8], value: String)] = [
+            (Array("{{now_utc}}".utf8), Dates.iso8601(date)),
+            (Array("{{hhmm}}".utf8), Dates.localHHMM(from: date, timeZone: timeZone)),
+            (Array("{{YYYY-MM-DD}}".utf8), Dates.isoDay(Dates.utcDay(from: date))),
+        ]
+        var filled = Data()
+        var rest = Array(template)[...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+            filled.append(contentsOf: rest[..<open])
+            rest = rest[open...]
+            if let found = values.first(where: { rest.starts(with: $0.placeholder) }) {
+                filled.append(contentsOf: found.value.utf8)
+                rest = rest.dropFirst(found.placeholder.count)
+            } else {
+                filled.append(UInt8(ascii: "{"))
+                rest = rest.dropFirst()
+            }
+        }
+        filled.append(contentsOf: rest)
+        return filled
+    }
+}

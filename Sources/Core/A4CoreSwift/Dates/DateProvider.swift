@@ -1,0 +1,16 @@
+import Foundation
+
+/// Where a program takes "now" from, so that a test can say what time it is (seed section 4.3).
+public protocol DateProvider {
+    /// The present moment, as this provider has it.
+    func now() -> Date
+}
+
+/// The system's clock.
+public struct SystemDateProvider: DateProvider, Sendable {
+    /// There is one clock; nothing is configured.
+    public init() {}
+
+    /// The present moment.
+    public func now() -> Date { Date() }
+}

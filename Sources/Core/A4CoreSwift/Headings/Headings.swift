@@ -1,0 +1,54 @@
+import Foundation
+
+/// The H2 headings that blocks stand under (seed section 4.6).
+public enum Headings {
+    /// Makes sure that `textBytes` has the heading `## {heading}`: where it has not, `\n## {heading}\n\n` is appended,
+    /// exactly that; otherwise the bytes come back as they are.
+    ///
+    /// A heading is CommonMark's ATX H2 outside fenced code and front matter. Case does not count in the comparison,
+    /// nor do blanks around the text and closing `#`s.
+    ///
+    /// - Throws: `A4Error.encoding` for bytes that are not UTF-8 and for a heading without text or of several lines.
+    public static func ensureH2(textBytes: Data, heading: String) throws -> Data {
+        let bytes = Array(textBytes)
+        try TextBytes.requireUTF8(bytes, "the note")
+        let wanted = try HeadingKey(heading)
+        var scanner = BlockScanner()
+        var lines = Lines(bytes, from: Notes.frontMatterLength(bytes))
+        while let line = lines.next() {
+            if case .heading(2, let text) = scanner.read(line, of: bytes), HeadingKey(bytes[text]) == wanted {
+                return textBytes
+            }
+        }
+        return textBytes + Data(insertion(of: heading))
+    }
+
+    static func insertion(of heading: String) -> [UInt8] { Array("\n## \(heading)\n\n".utf8) }
+}
+
+/// A heading's text as it is compared: without regard to case, and to how Unicode composes its letters.
+struct HeadingKey: Hashable {
+    private let folded: String
+
+    init(_ text: some Collection<UInt8>) {
+        folded = String(decoding: text, as: UTF8.self).lowercased()
+    }
+
+    /// The key that the line `## {heading}` has once it stands in a note, so that what was inserted is found again
+    /// (`Topic #` reads as `Topic`).
+    ///
+    /// - Throws: `A4Error.encoding` where that line would not be a heading with text.
+    init(_ heading: String) throws {
+        let line = Array("## \(heading)".utf8)
+        var lines = Lines(line)
+        var scanner = BlockScanner()
+        guard let first = lines.next(), first.end == line.count, first.textEnd == line.count else {
+            throw A4Error.encoding(
+                "the heading \(heading.debugDescription) has more than one line; give one line of text")
+        }
+        guard case .heading(2, let text) = scanner.read(first, of: line), !text.isEmpty else {
+            throw A4Error.encoding("the heading \(heading.debugDescription) has no text; give it a name")
+        }
+        self.init(line[text])
+    }
+}

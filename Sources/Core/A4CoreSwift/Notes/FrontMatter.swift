@@ -1,0 +1,54 @@
+import Foundation
+
+/// A note cut into its front matter and the rest (seed section 4.5).
+public enum FrontMatterSplit: Equatable, Sendable {
+    case none(body: Data)
+    /// `header` holds both fences: all bytes from the opening `---\n` to the closing `\n---\n`.
+    case present(header: Data, body: Data)
+
+    /// The front matter with its fences, byte for byte; nil where there is none.
+    public var header: Data? {
+        switch self {
+        case .none: nil
+        case .present(let header, _): header
+        }
+    }
+
+    /// What follows the front matter.
+    public var body: Data {
+        switch self {
+        case .none(let body), .present(_, let body): body
+        }
+    }
+}
+
+/// Cutting a note and putting it together, byte for byte (seed sections 4.5 and 5.4).
+public enum Notes {
+    /// Cuts off front matter: a note that begins with `---\n`, up to and including the first `\n---\n` (whose first
+    /// newline may be that of the opening fence). No YAML is parsed; an opening fence that nothing closes is body.
+    public static func splitFrontMatter(_ bytes: Data) -> FrontMatterSplit {
+        let all = Array(bytes)
+        let cut = frontMatterLength(all)
+        return cut == 0
+            ? .none(body: bytes) : .present(header: Data(all[..<cut]), body: Data(all[cut...]))
+    }
+
+    /// Undoes ``splitFrontMatter(_:)``: the two in order, or the body alone.
+    public static func joinFrontMatter(header: Data?, body: Data) -> Data {
+        guard let header else { return body }
+        return header + body
+    }
+
+    static let openingFence = Array("---\n".utf8)
+
+    /// How many bytes the front matter takes with both fences; 0 where there is none.
+    static func frontMatterLength(_ bytes: [UInt8]) -> Int {
+        guard bytes.starts(with: openingFence) else { return 0 }
+        var lines = Lines(bytes, from: openingFence.count)
+        while let line = lines.next() {
+            // A fence is exact: a CR or a blank beside the dashes, or no newline after them, and it is none.
+            if line.end - line.start == 4, bytes[line.start..<line.end].elementsEqual(openingFence) { return line.end }
+        }
+        return 0
+    }
+}

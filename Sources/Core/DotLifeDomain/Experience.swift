@@ -1,0 +1,73 @@
+import Foundation
+
+/// One captured moment as the store holds it (seed section 9).
+public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
+    /// Its name for ever.
+    public let id: UUID
+    /// When it happened; the only thing that decides its bucket.
+    public let timestamp: Date
+    /// When it was put into the store.
+    public let createdAt: Date
+    /// What the person meant by the moment.
+    public let momentType: MomentType
+    /// What was captured.
+    public let experienceType: ExperienceType
+    /// The text of a note.
+    public let noteText: String?
+    /// The absolute address of a link.
+    public let linkURL: String?
+    /// The bare name of a photo's file in the store.
+    public let photoLocalPath: String?
+    /// The bare name of its small picture, where one was made.
+    public let photoThumbnailPath: String?
+
+    /// A record with all its fields; stores make them.
+    public init(
+        id: UUID, timestamp: Date, createdAt: Date, momentType: MomentType, experienceType: ExperienceType,
+        noteText: String? = nil, linkURL: String? = nil, photoLocalPath: String? = nil,
+        photoThumbnailPath: String? = nil
+    ) {
+        self.id = id
+        self.timestamp = timestamp
+        self.createdAt = createdAt
+        self.momentType = momentType
+        self.experienceType = experienceType
+        self.noteText = noteText
+        self.linkURL = linkURL
+        self.photoLocalPath = photoLocalPath
+        self.photoThumbnailPath = photoThumbnailPath
+    }
+}
+
+/// What goes wrong with experiences; the texts say what, where and why.
+public enum ExperienceError: Error, Equatable, Sendable {
+    /// No experience has this id.
+    case notFound(UUID)
+    /// It could not be stored; nothing was.
+    case saveFailed(String)
+    /// The store could not be read.
+    case fetchFailed(String)
+    /// It could not be removed.
+    case deleteFailed(String)
+    /// The photo's file could not be copied into the store; no experience was stored.
+    case photoStorageFailed(String)
+    /// What was to be captured is not valid.
+    case invalidData(String)
+}
+
+extension ExperienceError: CustomStringConvertible, LocalizedError {
+    /// The message for a person.
+    public var description: String {
+        switch self {
+        case .notFound(let id): "no experience has the id \(id)"
+        case .saveFailed(let reason): "the experience was not saved: \(reason)"
+        case .fetchFailed(let reason): "the experiences cannot be read: \(reason)"
+        case .deleteFailed(let reason): "the experience was not deleted: \(reason)"
+        case .photoStorageFailed(let reason): "the photo was not stored: \(reason)"
+        case .invalidData(let reason): reason
+        }
+    }
+
+    /// The same message.
+    public var errorDescription: String? { description }
+}

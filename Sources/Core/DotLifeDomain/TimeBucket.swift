@@ -1,0 +1,66 @@
+import Foundation
+
+/// The length of a bucket.
+public enum TimeBucketType: Int, Codable, CaseIterable, Sendable {
+    /// An hour as the wall clock shows it.
+    case hour = 0
+    /// A calendar day: 23, 24 or 25 hours.
+    case day = 1
+    /// Monday to Sunday.
+    case week = 2
+    /// A calendar month.
+    case month = 3
+    /// A calendar year.
+    case year = 4
+}
+
+/// A half-open stretch of time, `[start, end)`, in a time zone.
+///
+/// It carries its zone, so that ``end`` means the same wherever it is asked. Made by ``TimeBucketingService``.
+public struct TimeBucket: Hashable, Codable, Sendable, Identifiable {
+    /// Its length.
+    public let type: TimeBucketType
+    /// Its first instant.
+    public let start: Date
+    /// The zone whose days, weeks and hours are meant.
+    public let timeZone: TimeZone
+
+    /// - Parameter start: the first instant of such a bucket in `timeZone`; ``TimeBucketingService`` finds it.
+    public init(type: TimeBucketType, start: Date, timeZone: TimeZone) {
+        self.type = type
+        self.start = start
+        self.timeZone = timeZone
+    }
+
+    /// `"<type>_<seconds since 1970>"`.
+    public var id: String { "\(type.rawValue)_\(Int64(start.timeIntervalSince1970.rounded(.down)))" }
+
+    /// The first instant that no longer belongs to it.
+    public var end: Date { TimeBucketingService(timeZone: timeZone).end(of: type, startingAt: start) }
+
+    /// Whether `start <= date < end`.
+    public func contains(_ date: Date) -> Bool { start <= date && date < end }
+}
+
+/// How many experiences a bucket holds.
+public struct TimeBucketSummary: Hashable, Codable, Sendable, Identifiable {
+    /// The stretch of time.
+    public let bucket: TimeBucket
+    /// Experiences in it.
+    public let count: Int
+
+    /// A bucket and its count.
+    public init(bucket: TimeBucket, count: Int) {
+        self.bucket = bucket
+        self.count = count
+    }
+
+    /// A bucket without experiences.
+    public static func empty(_ bucket: TimeBucket) -> TimeBucketSummary { TimeBucketSummary(bucket: bucket, count: 0) }
+
+    /// The bucket's id.
+    public var id: String { bucket.id }
+
+    /// Whether its dot is filled: at least one experience.
+    public var hasMoments: Bool { count > 0 }
+}

@@ -1,0 +1,110 @@
+import DotLifeDomain
+import Foundation
+import Platform
+
+/// Turns a file that was dropped into a valid request (design section 5): a note, a link, a photo or a dot.
+///
+/// What a file is its content decides; its name only tells link files from notes. Pure but for ``read(_:arrival:)``.
+package struct CaptureReader: Sendable {
+    /// Bytes; a larger text is refused, and EXIF data must begin within them.
+    package static let textLimit = 1 << 20
+
+    /// What the reader is told of a file.
+    package struct Input: Sendable {
+        /// The file's path; a photo's request names it as the one to copy.
+        package var path: BytePath
+        /// The first bytes: all of them, or at least ``CaptureReader/textLimit``.
+        package var head: Data
+        /// Of the whole file, in bytes.
+        package var size: Int64
+        /// When it came: the capture's time where nothing better is known.
+        package var arrival: Date
+
+        package init(path: BytePath, head: Data, size: Int64, arrival: Date) {
+            self.path = path
+            self.head = head
+            self.size = size
+            self.arrival = arrival
+        }
+    }
+
+    private let timeZone: TimeZone
+
+    /// - Parameter timeZone: in which times without an offset are meant.
+    package init(timeZone: TimeZone) { self.timeZone = timeZone }
+
+    /// Opens the file and reads as much of it as is needed. Blocks.
+    package func read(_ path: BytePath, arrival: Date) throws -> ExperienceRequest {
+        let file = try Descriptor(path)
+        let status = try file.status()
+        guard status.kind == .file else { throw refusal(path, "it is no regular file") }
+        let head = try file.read(at: 0, count: Int(min(status.size, Int64(Self.textLimit))))
+        return try request(for: Input(path: path, head: Data(head), size: status.size, arrival: arrival))
+    }
+
+    /// What the file is to be stored as.
+    ///
+    /// - Throws: `Fault(.refused)` naming what is accepted, where it is no capture or not a valid one.
+    package func request(for input: Input) throws -> ExperienceRequest {
+        do {
+            return try captured(input)
+        } catch let error as ExperienceError {
+            throw refusal(input.path, error.description)
+        } catch let fault as Fault where fault.path == nil {
+            throw refusal(input.path, fault.message)
+        }
+    }
+
+    private func captured(_ input: Input) throws -> ExperienceRequest {
+        if input.size == 0 { return .dot(timestamp: input.arrival) }
+        let bytes = [UInt8](input.head)
+        if PhotoFormat.detect(bytes) != nil {
+            let taken = ExifTime.original(in: input.head, timeZone: timeZone) ?? input.arrival
+            return try .photo(fileAt: input.path.bytes, timestamp: taken)
+        }
+        guard input.size <= Int64(Self.textLimit), bytes.count == Int(input.size) else {
+            throw Fault(.refused, "it has \(input.size) bytes; a text may have \(Self.textLimit)")
+        }
+        if let kind = linkKind(input.path) {
+            guard let address = kind.address(in: bytes) else {
+                throw Fault(.refused, "it is a link file without an address")
+            }
+            return try .link(address, timestamp: input.arrival)
+        }
+        guard let text = Self.text(bytes) else { throw Fault(.refused, "it is neither an image nor text in UTF-8") }
+        return try fromText(text, arrival: input.arrival)
+    }
+
+    private func fromText(_ text: String, arrival: Date) throws -> ExperienceRequest {
+        let header = try CaptureHeader(text, arrival: arrival, timeZone: timeZone)
+        let (moment, time) = (header.moment ?? .now, header.time ?? arrival)
+        if header.body.isEmpty { return .dot(momentType: moment, timestamp: time) }
+        let lower = header.body.prefix(8).lowercased()
+        if lower.hasPrefix("http://") || lower.hasPrefix("https://"), !header.body.contains(where: \.isWhitespace) {
+            // An address that is none is still a text that somebody wanted kept.
+            if let link = try? ExperienceRequest.link(header.body, momentType: moment, timestamp: time) { return link }
+        }
+        return try .note(header.body, momentType: moment, timestamp: time)
+    }
+
+    private func linkKind(_ path: BytePath) -> LinkFile? {
+        path.stemAndExtension.extension.flatMap { LinkFile(rawValue: String(decoding: $0, as: UTF8.self).lowercased()) }
+    }
+
+    /// - Returns: nil for what is not UTF-8 or holds control characters that no text has.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        let isText = content.allSatisfy { $0 >= 0x20 || (0x08...0x0D).contains($0) || $0 == 0x1B }
+        // A PDF can be ASCII throughout.
+        guard isText, !content.starts(with: Array("%PDF-".utf8)) else { return nil }
+        return String(validating: content, as: UTF8.self)
+    }
+
+    private func refusal(_ path: BytePath, _ reason: String) -> Fault {
+        Fault(
+            .refused,
+            "\(path) is not a capture: \(reason). Accepted are notes (.md, .txt or other text in UTF-8 up to 1 MiB), links "
+                + "(.url, .webloc, .desktop, or a text that is one address), photos (JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF) "
+                + "and empty files (dots)", path: path)
+    }
+}

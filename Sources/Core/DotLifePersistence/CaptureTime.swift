@@ -1,0 +1,108 @@
+import DotLifeDomain
+import Foundation
+
+/// Times as people write them into a capture.
+package enum CaptureTime {
+    /// Reads ISO 8601 (`2026-11-21T09:30:00Z`, `2026-11-21`), `2026-11-21 09:30`, or `09:30` on the day of `arrival`.
+    ///
+    /// What has no offset is meant in `timeZone`. An hour that the clocks skip is read as the one after it; of one that
+    /// comes twice the first is taken; a day alone means its first instant.
+    ///
+    /// - Returns: nil where the text is none of these or names a day or an hour that does not exist.
+    package static func parse(_ text: String, arrival: Date, _ timeZone: TimeZone) -> Date? {
+        var scanner = Scanner(text.trimmingCharacters(in: .whitespaces))
+        var calendar = TimeBucketingService(timeZone: timeZone).calendar
+        let today = calendar.dateComponents([.year, .month, .day], from: arrival)
+        var parts = DateComponents(year: today.year, month: today.month, day: today.day, hour: 0, minute: 0, second: 0)
+        var fraction = 0.0
+        var hasClock = true
+        if scanner.next(is: ":", after: 2) == false {
+            guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2), scanner.take("-"),
+                let day = scanner.digits(2)
+            else { return nil }
+            (parts.year, parts.month, parts.day) = (year, month, day)
+            hasClock = scanner.take("T") || scanner.take("t") || scanner.take(" ")
+        }
+        if hasClock {
+            guard let hour = scanner.digits(2), hour < 24, scanner.take(":"), let minute = scanner.digits(2),
+                minute < 60
+            else { return nil }
+            (parts.hour, parts.minute) = (hour, minute)
+            if scanner.take(":") {
+                guard let second = scanner.digits(2), second < 60 else { return nil }
+                parts.second = second
+                if scanner.take(".") || scanner.take(",") {
+                    guard let value = scanner.fraction() else { return nil }
+                    fraction = value
+                }
+            }
+            _ = scanner.take(" ")
+            if let zone = scanner.zone() { calendar.timeZone = zone }
+        }
+        guard scanner.isAtEnd, exists(parts) else { return nil }
+        return calendar.date(from: parts)?.addingTimeInterval(fraction)
+    }
+
+    /// Reads `now`, `today` or `this week`.
+    package static func moment(_ text: String) -> MomentType? {
+        let plain = text.lowercased().filter { $0.isLetter }
+        return MomentType.allCases.first { $0.label.filter { $0.isLetter } == plain }
+    }
+
+    private static func exists(_ parts: DateComponents) -> Bool {
+        let calendar = TimeBucketingService.utc.calendar
+        guard let year = parts.year, let month = parts.month, let day = parts.day, (1700...2260).contains(year),
+            let noon = calendar.date(from: DateComponents(year: year, month: month, day: day, hour: 12))
+        else { return false }
+        return calendar.dateComponents([.year, .month, .day], from: noon)
+            == DateComponents(year: year, month: month, day: day)
+    }
+}
+
+/// Reads ASCII from left to right; a step that fails takes nothing.
+private struct Scanner {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: String) { rest = Array(text.utf8)[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    func next(is character: Unicode.Scalar, after count: Int) -> Bool {
+        rest.dropFirst(count).first == UInt8(ascii: character)
+    }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    mutating func digits(_ count: Int) -> Int? {
+        let part = rest.prefix(count)
+        guard part.count == count, part.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        rest = rest.dropFirst(count)
+        return part.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    mutating func fraction() -> Double? {
+        let part = rest.prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(part.count)
+        return part.isEmpty ? nil : Double("0." + String(decoding: part.prefix(9), as: UTF8.self))
+    }
+
+    /// `Z`, `+01:00`, `+0100` or `+01`.
+    mutating func zone() -> TimeZone? {
+        if take("Z") || take("z") { return .gmt }
+        var ahead = self
+        let sign = ahead.take("+") ? 1 : ahead.take("-") ? -1 : 0
+        guard sign != 0, let hours = ahead.digits(2), hours <= 18 else { return nil }
+        _ = ahead.take(":")
+        let minutes = ahead.isAtEnd ? 0 : ahead.digits(2)
+        guard let minutes, minutes < 60, let zone = TimeZone(secondsFromGMT: sign * (hours * 3600 + minutes * 60))
+        else {
+            return nil
+        }
+        self = ahead
+        return zone
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What the ledger knows of one name in a place.
+package struct FileRecord: Sendable, Equatable {
+    package var place: String
+    /// Below the place's root.
+    package var path: BytePath
+    package var fingerprint: Fingerprint
+    /// The content that rules last judged; nil where it was never read.
+    package var hash: ContentHash?
+    package var present: Bool
+    /// Goes up by one with each judgement, so that the same content arriving again is another job.
+    package var version: Int
+
+    package init(
+        place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true, version: Int = 1
+    ) {
+        self.place = place
+        self.path = path
+        self.fingerprint = fingerprint
+        self.hash = hash
+        self.present = present
+        self.version = version
+    }
+}
+
+/// What the agent made, and from what it descends.
+package struct ProductRecord: Sendable, Equatable {
+    /// Absolute.
+    package var path: BytePath
+    package var hash: ContentHash
+    package var lineage: String
+    package var depth: Int
+    package var job: String
+
+    package init(path: BytePath, hash: ContentHash, lineage: String, depth: Int, job: String) {
+        self.path = path
+        self.hash = hash
+        self.lineage = lineage
+        self.depth = depth
+        self.job = job
+    }
+}
+
+extension LedgerTransaction {
+    package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
+        try Row.fetchOne(db, sql: "SELECT * FROM file WHERE place = ? AND path = ?", arguments: [place, path.blob])
+            .map(FileRecord.init(row:))
+    }
+
+    /// The present file of `place` with this inode, under whatever name it was last seen.
+    package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
+        try Row.fetchOne(
+            db, sql: "SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present LIMIT 1",
+            arguments: [place, Int64(bitPattern: inode), Int64(bitPattern: device)]
+        ).map(FileRecord.init(row:))
+    }
+
+    /// All present files of `place` at or below `path`, with what is needed to tell whether they changed.
+    package func files(_ place: String, within path: BytePath = "") throws -> [FileRecord] {
+        let rows: RowCursor
+        if path.isEmpty {
+            rows = try Row.fetchCursor(db, sql: "SELECT * FROM file WHERE place = ? AND present", arguments: [place])
+        } else {
+            // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
+            rows = try Row.fetchCursor(
+                db,
+                sql: "SELECT * FROM file WHERE place = ? AND present AND (path = ? OR (path > ? AND path < ?))",
+                arguments: [place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8)])
+        }
+        var found: [FileRecord] = []
+        while let row = try rows.next() { found.append(FileRecord(row: row)) }
+        return found
+    }
+
+    package func setFile(_ file: FileRecord) throws {
+        let print = file.fingerprint
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                file.place, file.path.blob, Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size,
+                print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
+            ])
+    }
+
+    /// Marks a name as gone; its version number stays for the day it comes back.
+    package func setGone(_ place: String, _ path: BytePath) throws {
+        try db.execute(
+            sql: "UPDATE file SET present = 0, version = version + 1 WHERE place = ? AND path = ?",
+            arguments: [place, path.blob])
+        try db.execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+    }
+
+    package func blocks(_ place: String, _ path: BytePath) throws -> Set<String> {
+        try String.fetchSet(
+            db, sql: "SELECT token FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+    }
+
+    package func setBlocks(_ place: String, _ path: BytePath, _ tokens: Set<String>) throws {
+        try db.execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try addBlocks(place, path, tokens)
+    }
+
+    package func addBlocks(_ place: String, _ path: BytePath, _ tokens: some Sequence<String>) throws {
+        for token in tokens {
+            try db.execute(sql: "INSERT OR IGNORE INTO block VALUES (?, ?, ?)", arguments: [place, path.blob, token])
+        }
+    }
+
+    // MARK: Products
+
+    package func product(_ path: BytePath) throws -> ProductRecord? {
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM product WHERE path = ?", arguments: [path.blob]),
+            let hash = ContentHash(blob: row["hash"])
+        else { return nil }
+        return ProductRecord(path: path, hash: hash, lineage: row["lineage"], depth: row["depth"], job: row["job"])
+    }
+
+    package func addProduct(_ product: ProductRecord) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO product VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                product.path.blob, product.hash.blob, product.lineage, product.depth, product.job,
+                Timestamp.now().nanoseconds,
+            ])
+    }
+
+    // MARK: Places and rules that were seen before
+
+    /// Notes that `place` exists.
+    ///
+    /// - Returns: true where it is new, or now has another root.
+    package func meetPlace(_ place: String, root: BytePath) throws -> Bool {
+        let known = try Data.fetchOne(db, sql: "SELECT root FROM place WHERE name = ?", arguments: [place])
+        if known == root.blob { return false }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO place VALUES (?, ?, ?)",
+            arguments: [place, root.blob, Timestamp.now().nanoseconds])
+        if known != nil { try db.execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
+        return true
+    }
+
+    /// Names of the rules that were in force before.
+    package func knownRules() throws -> Set<String> {
+        try String.fetchSet(db, sql: "SELECT name FROM rule")
+    }
+
+    package func meetRule(_ name: String, digest: String) throws {
+        try db.execute(
+            sql: "INSERT INTO rule VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
+            arguments: [name, digest, Timestamp.now().nanoseconds])
+    }
+
+    package func countFiles() throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM file WHERE present") ?? 0
+    }
+
+    // MARK: Staged files
+
+    package func setStaged(_ path: BytePath, _ status: FileStatus, job: String) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?)",
+            arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode), job])
+    }
+
+    /// Whether the agent made the file with this name and inode, and did not finish with it.
+    package func isStaged(_ path: BytePath, _ status: FileStatus) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM staged WHERE path = ? AND device = ? AND inode = ?",
+            arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
+    }
+
+    /// Whether `step` made the file with this inode, under whatever name it is now.
+    package func isStaged(by step: String, _ status: FileStatus) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM staged WHERE job = ? AND device = ? AND inode = ?",
+            arguments: [step, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
+    }
+
+    /// Every temporary file that was begun and not finished with.
+    package func staged() throws -> [(path: BytePath, device: UInt64, inode: UInt64)] {
+        try Row.fetchAll(db, sql: "SELECT * FROM staged").map {
+            (BytePath(blob: $0["path"]), UInt64(bitPattern: $0["device"]), UInt64(bitPattern: $0["inode"]))
+        }
+    }
+
+    package func clearStaged(path: BytePath) throws {
+        try db.execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
+    }
+
+    package func clearStaged(job: String) throws {
+        try db.execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
+    }
+}
+
+extension FileRecord {
+    init(row: Row) {
+        place = row["place"]
+        path = BytePath(blob: row["path"])
+        fingerprint = Fingerprint(
+            device: UInt64(bitPattern: row["device"]), inode: UInt64(bitPattern: row["inode"]), size: row["size"],
+            modified: row["modified"], changed: row["changed"])
+        hash = ContentHash(blob: row["hash"])
+        present = row["present"]
+        version = row["version"]
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import Platform
+
+/// One line of `steward log`.
+package struct HistoryRecord: Sendable, Equatable, Codable {
+    package var id: Int64
+    package var time: Timestamp
+    /// `planned`, `step`, `done`, `retry`, `parked`, `refused`, `undone`, `agent` …
+    package var kind: String
+    package var job: String?
+    package var place: String?
+    package var path: BytePath?
+    package var message: String
+}
+
+/// A file that was refused.
+package struct QuarantineRecord: Sendable, Equatable, Codable {
+    package enum State: String, Sendable, Codable {
+        /// The move into quarantine has begun.
+        case moving
+        case held
+        case restored
+        case dropped
+    }
+
+    package var id: String
+    package var job: String
+    package var place: String
+    /// Where it came from, below the place's root.
+    package var path: BytePath
+    package var root: BytePath
+    /// Where it lies, absolute.
+    package var stored: BytePath
+    package var reason: String
+    package var state: State
+    package var time: Timestamp
+
+    package init(
+        id: String, job: String, place: String, path: BytePath, root: BytePath, stored: BytePath, reason: String
+    ) {
+        self.id = id
+        self.job = job
+        self.place = place
+        self.path = path
+        self.root = root
+        self.stored = stored
+        self.reason = reason
+        state = .moving
+        time = .now()
+    }
+}
+
+extension LedgerTransaction {
+    package func note(
+        _ kind: String, _ message: String, job: String? = nil, place: String? = nil, path: BytePath? = nil
+    ) throws {
+        try db.execute(
+            sql: "INSERT INTO history (time, kind, job, place, path, message) VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [Timestamp.now().nanoseconds, kind, job, place, path?.blob, message])
+    }
+
+    /// The newest lines, oldest of them first.
+    ///
+    /// - Parameter after: only lines with a greater id, for following.
+    package func history(limit: Int, after: Int64 = 0, job: String? = nil) throws -> [HistoryRecord] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT * FROM (SELECT * FROM history WHERE id > ? AND (? IS NULL OR job = ?) ORDER BY id DESC LIMIT ?)
+                ORDER BY id
+                """, arguments: [after, job, job, limit]
+        ).map { row in
+            HistoryRecord(
+                id: row["id"], time: Timestamp(nanoseconds: row["time"]), kind: row["kind"], job: row["job"],
+                place: row["place"], path: (row["path"] as Data?).map(BytePath.init(blob:)), message: row["message"])
+        }
+    }
+
+    package func setQuarantine(_ record: QuarantineRecord) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                record.id, record.job, record.place, record.path.blob, record.root.blob, record.stored.blob, record.reason,
+                record.state.rawValue, record.time.nanoseconds,
+            ])
+    }
+
+    package func quarantine(in states: [QuarantineRecord.State] = [.held]) throws -> [QuarantineRecord] {
+        try Row.fetchAll(db, sql: "SELECT * FROM quarantine ORDER BY time, id").map(QuarantineRecord.init(row:))
+            .filter { states.contains($0.state) }
+    }
+}
+
+extension QuarantineRecord {
+    init(row: Row) {
+        id = row["id"]
+        job = row["job"]
+        place = row["place"]
+        path = BytePath(blob: row["path"])
+        root = BytePath(blob: row["root"])
+        stored = BytePath(blob: row["stored"])
+        reason = row["reason"]
+        state = State(rawValue: row["state"]) ?? .held
+        time = Timestamp(nanoseconds: row["time"])
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import GRDB
+import Platform
+
+/// One rule's work on one version of one file.
+package struct JobRecord: Sendable, Equatable {
+    package enum State: String, Sendable, Codable, CaseIterable {
+        case ready
+        /// Tried and failed for a reason that may pass; `nextAttempt` says when it is tried again.
+        case waiting
+        case done
+        /// For a human: `steward retry`.
+        case parked
+        /// The file was refused and lies in quarantine (or was left where it is).
+        case refused
+        /// The file changed or vanished before its turn; what replaced it has jobs of its own.
+        case superseded
+        case undone
+
+        /// Whether the runner still has something to do with it.
+        package var isOpen: Bool { self == .ready || self == .waiting }
+    }
+
+    package var sequence: Int64
+    package var id: String
+    package var rule: String
+    package var digest: String
+    package var event: String
+    package var place: String
+    /// The name under which the file was judged.
+    package var path: BytePath
+    /// Where the file is now, as JSON of the engine's.
+    package var file: String
+    package var hash: ContentHash?
+    package var lineage: String
+    package var depth: Int
+    package var arrived: Timestamp
+    package var state: State
+    package var attempts: Int
+    package var nextAttempt: Timestamp?
+    /// The values of templates, as JSON of the engine's.
+    package var values: String
+    /// `quarantine` or `leave`.
+    package var refused: String
+    package var problem: String?
+    package var updated: Timestamp
+
+    package init(
+        id: String, rule: String, digest: String, event: String, place: String, path: BytePath, file: String,
+        hash: ContentHash?, lineage: String, depth: Int, arrived: Timestamp, values: String, refused: String
+    ) {
+        sequence = 0
+        self.id = id
+        self.rule = rule
+        self.digest = digest
+        self.event = event
+        self.place = place
+        self.path = path
+        self.file = file
+        self.hash = hash
+        self.lineage = lineage
+        self.depth = depth
+        self.arrived = arrived
+        state = .ready
+        attempts = 0
+        nextAttempt = nil
+        self.values = values
+        self.refused = refused
+        problem = nil
+        updated = arrived
+    }
+}
+
+/// One `do:` entry of a job.
+package struct StepRecord: Sendable, Equatable {
+    package enum State: String, Sendable, Codable {
+        case pending
+        /// The intent is committed; whether the effect happened is for `settle` to say.
+        case intended
+        case done
+        case undone
+    }
+
+    package var job: String
+    package var number: Int
+    package var action: String
+    /// As the rule gives them, JSON of the engine's.
+    package var arguments: String
+    package var repeatSafe: Bool
+    package var state: State
+    package var intent: String?
+    package var receipt: String?
+
+    package init(job: String, number: Int, action: String, arguments: String, repeatSafe: Bool) {
+        self.job = job
+        self.number = number
+        self.action = action
+        self.arguments = arguments
+        self.repeatSafe = repeatSafe
+        state = .pending
+        intent = nil
+        receipt = nil
+    }
+
+    /// The name under which the step's effect is known everywhere.
+    package var id: String { "\(job).\(number)" }
+}
+
+extension LedgerTransaction {
+    /// Adds a job and its steps; one with this id that is there already stays as it is.
+    ///
+    /// - Returns: whether it is new.
+    package func addJob(_ job: JobRecord, steps: [StepRecord]) throws -> Bool {
+        let now = Timestamp.now().nanoseconds
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
+                    vals, refused, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                job.id, job.rule, job.digest, job.event, job.place, job.path.blob, job.file, job.hash?.blob, job.lineage,
+                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now, now,
+            ])
+        guard db.changesCount > 0 else { return false }
+        for step in steps {
+            try db.execute(
+                sql: "INSERT INTO step (job, number, action, arguments, repeatSafe, state) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [step.job, step.number, step.action, step.arguments, step.repeatSafe, step.state.rawValue])
+        }
+        return true
+    }
+
+    package func job(_ id: String) throws -> JobRecord? {
+        try Row.fetchOne(db, sql: "SELECT * FROM job WHERE id = ?", arguments: [id]).map(JobRecord.init(row:))
+    }
+
+    /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
+    package func jobs(idPrefix prefix: String) throws -> [JobRecord] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence",
+            arguments: [prefix, prefix + "\u{10FFFF}"]
+        ).map(JobRecord.init(row:))
+    }
+
+    /// Jobs in any of `states`, in the order in which they were planned.
+    package func jobs(in states: [JobRecord.State], limit: Int = -1) throws -> [JobRecord] {
+        let marks = states.map { _ in "?" }.joined(separator: ", ")
+        let sql: SQL = "SELECT * FROM job WHERE state IN (\(sql: marks, arguments: StatementArguments(states.map(\.rawValue)))) ORDER BY sequence LIMIT \(limit)"
+        let (text, arguments) = try sql.build(db)
+        return try Row.fetchAll(db, sql: text, arguments: arguments).map(JobRecord.init(row:))
+    }
+
+    /// The jobs that a file has had, newest first.
+    package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC",
+            arguments: [place, path.blob]
+        ).map(JobRecord.init(row:))
+    }
+
+    package func jobCounts() throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT state, count(*) AS n FROM job GROUP BY state") {
+            counts[row["state"]] = row["n"]
+        }
+        return counts
+    }
+
+    package func steps(of job: String) throws -> [StepRecord] {
+        try Row.fetchAll(db, sql: "SELECT * FROM step WHERE job = ? ORDER BY number", arguments: [job])
+            .map(StepRecord.init(row:))
+    }
+
+    /// Stores what changes in a job's life: state, attempts, problem, file and values.
+    package func update(_ job: JobRecord) throws {
+        try db.execute(
+            sql: """
+                UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, file = ?, vals = ?, updated = ?
+                WHERE id = ?
+                """,
+            arguments: [
+                job.state.rawValue, job.attempts, job.nextAttempt?.nanoseconds, job.problem, job.file, job.values,
+                Timestamp.now().nanoseconds, job.id,
+            ])
+    }
+
+    package func setIntent(_ step: StepRecord, _ intent: String) throws {
+        try db.execute(
+            sql: "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
+            arguments: [intent, step.job, step.number])
+    }
+
+    /// Takes an intent back that settled as not done, to be decided anew.
+    package func clearIntent(_ step: StepRecord) throws {
+        try db.execute(
+            sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
+            arguments: [step.job, step.number])
+    }
+
+    package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
+        try db.execute(
+            sql: "UPDATE step SET state = ?, receipt = ?, finished = ? WHERE job = ? AND number = ?",
+            arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
+    }
+
+    /// Whether this rule has already run on something that `lineage` descends from.
+    package func hasRun(rule: String, lineage: String) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM job WHERE lineage = ? AND rule = ? LIMIT 1", arguments: [lineage, rule]) ?? false
+    }
+
+    /// Forgets ended jobs and history older than `before`; jobs that wait for a human, and those that can still be the
+    /// proof that a rule ran in a lineage, stay with their receipts for as long as their product is unjudged.
+    ///
+    /// - Returns: how many jobs were forgotten.
+    package func prune(before: Timestamp) throws -> Int {
+        try db.execute(
+            sql: """
+                DELETE FROM job WHERE state IN ('done', 'superseded', 'undone') AND updated < ?
+                    AND lineage NOT IN (SELECT lineage FROM product)
+                    AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'parked'))
+                """, arguments: [before.nanoseconds])
+        let pruned = db.changesCount
+        try db.execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
+        try db.execute(sql: "DELETE FROM history WHERE time < ?", arguments: [before.nanoseconds])
+        try db.execute(sql: "DELETE FROM noteWrite WHERE done AND begun < ?", arguments: [before.nanoseconds])
+        try db.execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
+        return pruned
+    }
+}
+
+extension JobRecord {
+    init(row: Row) {
+        sequence = row["sequence"]
+        id = row["id"]
+        rule = row["rule"]
+        digest = row["digest"]
+        event = row["event"]
+        place = row["place"]
+        path = BytePath(blob: row["path"])
+        file = row["file"]
+        hash = ContentHash(blob: row["hash"])
+        lineage = row["lineage"]
+        depth = row["depth"]
+        arrived = Timestamp(nanoseconds: row["arrived"])
+        state = State(rawValue: row["state"]) ?? .parked
+        attempts = row["attempts"]
+        nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
+        values = row["vals"]
+        refused = row["refused"]
+        problem = row["problem"]
+        updated = Timestamp(nanoseconds: row["updated"])
+    }
+}
+
+extension StepRecord {
+    init(row: Row) {
+        job = row["job"]
+        number = row["number"]
+        action = row["action"]
+        arguments = row["arguments"]
+        repeatSafe = row["repeatSafe"]
+        state = State(rawValue: row["state"]) ?? .intended
+        intent = row["intent"]
+        receipt = row["receipt"]
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import Glibc
+import Platform
+import Synchronization
+
+/// What the agent has seen, means to do and has done: SQLite in WAL mode with `synchronous=FULL` (measured: NORMAL
+/// lost every row of a power cut, FULL none). One writer; writes that wait together are committed together.
+package final class Ledger: Sendable {
+    private let pool: any DatabaseWriter
+    private let waiting = Mutex(Waiting())
+    package let file: BytePath
+
+    private struct Waiting {
+        var writes: [any PendingWrite] = []
+        var draining = false
+    }
+
+    /// How a ledger came to be opened.
+    package enum Opening: Sendable, Equatable {
+        case existing
+        case new
+        /// The old one failed its integrity check and was renamed to this; the new one is empty.
+        case corrupt(setAside: BytePath)
+    }
+
+    /// Opens or makes `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
+    ///
+    /// - Throws: `Fault(.fatal)` where SQLite cannot open it, or where it was made by a newer version.
+    package static func open(directory: BytePath) throws -> (ledger: Ledger, opening: Opening) {
+        let file = directory.appending("ledger.sqlite")
+        let existed = try FileStatus.of(file) != nil
+        do {
+            let ledger = try Ledger(file: file)
+            return (ledger, existed ? .existing : .new)
+        } catch let error as DatabaseError
+        where error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB {
+            let aside = try setAside(file)
+            return (try Ledger(file: file), .corrupt(setAside: aside))
+        }
+    }
+
+    /// Opens the ledger for reading only, beside a running agent.
+    ///
+    /// - Returns: nil where there is none yet.
+    package static func openForReading(directory: BytePath) throws -> Ledger? {
+        let file = directory.appending("ledger.sqlite")
+        guard try FileStatus.of(file) != nil else { return nil }
+        return try Ledger(file: file, readOnly: true)
+    }
+
+    /// One that is forgotten with the process: for planning without doing.
+    package static func inMemory() throws -> Ledger {
+        let queue = try DatabaseQueue()
+        try Migrations.migrator().migrate(queue)
+        return Ledger(file: "", pool: queue)
+    }
+
+    private init(file: BytePath, pool: any DatabaseWriter) {
+        self.file = file
+        self.pool = pool
+    }
+
+    private init(file: BytePath, readOnly: Bool = false) throws {
+        self.file = file
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            guard !readOnly else { return }
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+        }
+        pool = try DatabasePool(path: file.text, configuration: configuration)
+        if readOnly { return }
+        chmod(file.text, 0o600)
+        let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
+        guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
+        let migrator = Migrations.migrator()
+        guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
+            throw Fault(
+                .fatal, "\(file) was written by a newer version of steward; install that version, or move the file away",
+                path: file)
+        }
+        try migrator.migrate(pool)
+    }
+
+    /// Renames a ledger that cannot be trusted, with its log, and returns the new name.
+    private static func setAside(_ file: BytePath) throws -> BytePath {
+        let stamp = Timestamp.now().description.replacingOccurrences(of: ":", with: "")
+        let target = BytePath("\(file.text).corrupt-\(stamp)")
+        for suffix in ["", "-wal", "-shm"] {
+            let old = BytePath(file.text + suffix)
+            if try FileStatus.of(old) != nil { _ = try Durable.renameNew(old, to: BytePath(target.text + suffix)) }
+        }
+        return target
+    }
+
+    /// Runs `body` on a snapshot; other reads and writes go on.
+    package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
+        try await pool.read { try body(LedgerTransaction(db: $0)) }
+    }
+
+    /// As ``read(_:)``, for code that may block.
+    package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
+        try pool.read { try body(LedgerTransaction(db: $0)) }
+    }
+
+    /// Runs `body` in a transaction of its own and blocks until it is on the disk: for the few places that must commit
+    /// between two system calls.
+    package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
+        try pool.write { try body(LedgerTransaction(db: $0)) }
+    }
+
+    /// Runs `body` in a savepoint of its own within a transaction that it shares with whatever else waits; returns
+    /// when that transaction is on the disk.
+    ///
+    /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the commit failed.
+    package func write<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            let write = TypedWrite(body: body, continuation: continuation)
+            let mustDrain = waiting.withLock { state in
+                state.writes.append(write)
+                defer { state.draining = true }
+                return !state.draining
+            }
+            if mustDrain { Task { await self.drain() } }
+        }
+    }
+
+    private func drain() async {
+        while true {
+            let batch = waiting.withLock { state -> [any PendingWrite] in
+                let taken = Array(state.writes.prefix(1024))
+                state.writes.removeFirst(taken.count)
+                if taken.isEmpty { state.draining = false }
+                return taken
+            }
+            if batch.isEmpty { return }
+            do {
+                try await pool.write { db in
+                    for write in batch { write.run(LedgerTransaction(db: db)) }
+                }
+                for write in batch { write.finish(failure: nil) }
+            } catch {
+                let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)
+                for write in batch { write.finish(failure: fault) }
+            }
+        }
+    }
+
+    /// Writes a copy of the ledger (VACUUM INTO) in place of an earlier copy, which stays until the new one is whole.
+    package func backUp(replacing target: BytePath) async throws {
+        let temporary = BytePath(target.text + ".new")
+        try Durable.remove(temporary)
+        try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
+        guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
+        try Durable.syncDirectory(target.parent)
+    }
+
+    package func close() throws { try pool.close() }
+}
+
+/// A write that waits for the shared transaction.
+private protocol PendingWrite: Sendable {
+    func run(_ transaction: LedgerTransaction)
+    func finish(failure: Fault?)
+}
+
+private final class TypedWrite<R: Sendable>: PendingWrite {
+    private let body: @Sendable (LedgerTransaction) throws -> R
+    private let continuation: CheckedContinuation<R, any Error>
+    private let outcome = Mutex<Result<R, any Error>?>(nil)
+
+    init(body: @escaping @Sendable (LedgerTransaction) throws -> R, continuation: CheckedContinuation<R, any Error>) {
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func run(_ transaction: LedgerTransaction) {
+        let result: Result<R, any Error>
+        do {
+            var value: R?
+            try transaction.db.inSavepoint {
+                value = try body(transaction)
+                return .commit
+            }
+            guard let value else { throw Fault(.failed, "a ledger write ended without a result") }
+            result = .success(value)
+        } catch {
+            result = .failure(error)
+        }
+        outcome.withLock { $0 = result }
+    }
+
+    func finish(failure: Fault?) {
+        if let failure { return continuation.resume(throwing: failure) }
+        switch outcome.withLock({ $0 }) {
+        case .success(let value): continuation.resume(returning: value)
+        case .failure(let error): continuation.resume(throwing: error)
+        case nil: continuation.resume(throwing: Fault(.failed, "a ledger write was never run"))
+        }
+    }
+}
+
+/// The ledger's tables within one transaction; its methods stand beside the records they are about. Blocks.
+package struct LedgerTransaction {
+    let db: Database
+
+    /// A lasting setting of the agent: `paused`, `created`.
+    package func meta(_ key: String) throws -> String? {
+        try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
+    }
+
+    /// Sets or, with nil, removes it.
+    package func setMeta(_ key: String, _ value: String?) throws {
+        if let value {
+            try db.execute(sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)", arguments: [key, value])
+        } else {
+            try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key])
+        }
+    }
+}
+
+extension BytePath {
+    var blob: Data { Data(bytes) }
+
+    init(blob: Data) { self.init(bytes: blob) }
+}
+
+extension ContentHash {
+    var blob: Data { Data(bytes) }
+
+    init?(blob: Data?) {
+        guard let blob else { return nil }
+        self.init(bytes: Array(blob))
+    }
+}

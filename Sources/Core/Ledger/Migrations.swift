@@ -1,0 +1,83 @@
+import GRDB
+
+/// The ledger's schema, one step a version; a step that has landed is never edited (CONTRIBUTING.md, "A migration").
+enum Migrations {
+    static func migrator() -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 files, jobs, steps") { db in try db.execute(sql: first) }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE place (name TEXT PRIMARY KEY, root BLOB NOT NULL, firstSeen INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE rule (name TEXT PRIMARY KEY, digest TEXT NOT NULL, firstSeen INTEGER NOT NULL) WITHOUT ROWID;
+
+        -- One row for each name ever seen. `hash` is the content that rules last judged.
+        CREATE TABLE file (
+            place TEXT NOT NULL, path BLOB NOT NULL,
+            device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL,
+            modified INTEGER NOT NULL, changed INTEGER NOT NULL,
+            hash BLOB, present INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL,
+            PRIMARY KEY (place, path)) WITHOUT ROWID;
+        CREATE INDEX fileByInode ON file (place, inode);
+
+        -- The anchored blocks of a note that rules have seen, or that the agent wrote.
+        CREATE TABLE block (
+            place TEXT NOT NULL, path BLOB NOT NULL, token TEXT NOT NULL,
+            PRIMARY KEY (place, path, token)) WITHOUT ROWID;
+
+        CREATE TABLE job (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+            rule TEXT NOT NULL, digest TEXT NOT NULL, event TEXT NOT NULL,
+            place TEXT NOT NULL, path BLOB NOT NULL, file TEXT NOT NULL, hash BLOB,
+            lineage TEXT NOT NULL, depth INTEGER NOT NULL, arrived INTEGER NOT NULL,
+            state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, nextAttempt INTEGER,
+            vals TEXT NOT NULL, refused TEXT NOT NULL, problem TEXT,
+            created INTEGER NOT NULL, updated INTEGER NOT NULL);
+        CREATE INDEX jobByState ON job (state);
+        CREATE INDEX jobByFile ON job (place, path);
+        CREATE INDEX jobByLineage ON job (lineage, rule);
+
+        CREATE TABLE step (
+            job TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, arguments TEXT NOT NULL,
+            repeatSafe INTEGER NOT NULL, state TEXT NOT NULL, intent TEXT, receipt TEXT, finished INTEGER,
+            PRIMARY KEY (job, number)) WITHOUT ROWID;
+
+        -- A temporary file that the agent made and has not yet renamed into place.
+        CREATE TABLE staged (
+            path BLOB PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, job TEXT NOT NULL) WITHOUT ROWID;
+
+        -- What the agent made, until the place that it lies in has judged it.
+        CREATE TABLE product (
+            path BLOB PRIMARY KEY, hash BLOB NOT NULL, lineage TEXT NOT NULL, depth INTEGER NOT NULL,
+            job TEXT NOT NULL, made INTEGER NOT NULL) WITHOUT ROWID;
+
+        -- In-place writes into notes: from `oldTail` a torn write is mended.
+        CREATE TABLE noteWrite (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, note BLOB NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,
+            base BLOB NOT NULL, result BLOB NOT NULL, position INTEGER NOT NULL, oldTail BLOB NOT NULL, newTail BLOB NOT NULL,
+            done INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL);
+        CREATE INDEX noteWriteOpen ON noteWrite (note) WHERE done = 0;
+        CREATE TABLE noteBlock (
+            step TEXT PRIMARY KEY, noteWrite INTEGER NOT NULL, note BLOB NOT NULL, token TEXT NOT NULL) WITHOUT ROWID;
+        CREATE INDEX noteBlockByWrite ON noteBlock (noteWrite);
+
+        -- Blocks written since a note was last saved by somebody else: a save that lost them gets them back.
+        CREATE TABLE guard (
+            note BLOB NOT NULL, step TEXT NOT NULL, token TEXT NOT NULL, request TEXT NOT NULL,
+            editorOpen INTEGER NOT NULL, written INTEGER NOT NULL,
+            PRIMARY KEY (note, step)) WITHOUT ROWID;
+
+        CREATE TABLE quarantine (
+            id TEXT PRIMARY KEY, job TEXT NOT NULL, place TEXT NOT NULL, path BLOB NOT NULL, root BLOB NOT NULL,
+            stored BLOB NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE history (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, job TEXT,
+            place TEXT, path BLOB, message TEXT NOT NULL);
+        CREATE INDEX historyByTime ON history (time);
+        CREATE INDEX historyByJob ON history (job);
+        """
+}

@@ -1,0 +1,167 @@
+import Foundation
+import GRDB
+import Platform
+
+/// An in-place write into a note, complete before its first byte is written: from it a torn write is mended.
+package struct NoteWriteRecord: Sendable, Equatable {
+    package var id: Int64
+    /// Absolute.
+    package var note: BytePath
+    package var device: UInt64
+    package var inode: UInt64
+    /// The whole content before and after.
+    package var base: ContentHash
+    package var result: ContentHash
+    /// Where the tail begins, bytes from the start.
+    package var position: Int64
+    package var oldTail: [UInt8]
+    package var newTail: [UInt8]
+    /// The blocks it holds: the steps that asked for them, and their anchors.
+    package var blocks: [NoteBlockRecord]
+    package var isDone: Bool
+
+    package init(
+        note: BytePath, device: UInt64, inode: UInt64, base: ContentHash, result: ContentHash, position: Int64,
+        oldTail: [UInt8], newTail: [UInt8], blocks: [NoteBlockRecord]
+    ) {
+        id = 0
+        self.note = note
+        self.device = device
+        self.inode = inode
+        self.base = base
+        self.result = result
+        self.position = position
+        self.oldTail = oldTail
+        self.newTail = newTail
+        self.blocks = blocks
+        isDone = false
+    }
+}
+
+/// One block of an in-place write.
+package struct NoteBlockRecord: Sendable, Equatable {
+    package var step: String
+    package var token: String
+
+    package init(step: String, token: String) {
+        self.step = step
+        self.token = token
+    }
+}
+
+/// A block that was written into a note and has not yet survived somebody else's save.
+package struct GuardRecord: Sendable, Equatable {
+    package var note: BytePath
+    package var step: String
+    package var token: String
+    /// The block as it is appended again, JSON of the writer's.
+    package var request: String
+    /// Whether an editor's swap or lock file stood beside the note when the block was written.
+    package var editorOpen: Bool
+
+    package init(note: BytePath, step: String, token: String, request: String, editorOpen: Bool) {
+        self.note = note
+        self.step = step
+        self.token = token
+        self.request = request
+        self.editorOpen = editorOpen
+    }
+}
+
+extension LedgerTransaction {
+    package func beginNoteWrite(_ write: NoteWriteRecord) throws -> Int64 {
+        try db.execute(
+            sql: """
+                INSERT INTO noteWrite (note, device, inode, base, result, position, oldTail, newTail, begun)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                write.note.blob, Int64(bitPattern: write.device), Int64(bitPattern: write.inode), write.base.blob,
+                write.result.blob, write.position, Data(write.oldTail), Data(write.newTail),
+                Timestamp.now().nanoseconds,
+            ])
+        let id = db.lastInsertedRowID
+        for block in write.blocks {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO noteBlock VALUES (?, ?, ?, ?)",
+                arguments: [block.step, id, write.note.blob, block.token])
+        }
+        return id
+    }
+
+    /// Marks it done and lets go of the tails.
+    package func endNoteWrite(_ id: Int64) throws {
+        try db.execute(sql: "UPDATE noteWrite SET done = 1, oldTail = x'', newTail = x'' WHERE id = ?", arguments: [id])
+    }
+
+    /// Forgets a write that never took effect.
+    package func voidNoteWrite(_ id: Int64) throws {
+        try db.execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
+        try db.execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
+    }
+
+    /// The anchor that `step`'s block got, if a write that holds it has been done.
+    package func noteBlock(step: String) throws -> NoteBlockRecord? {
+        try String.fetchOne(
+            db,
+            sql: "SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done",
+            arguments: [step]
+        ).map { NoteBlockRecord(step: step, token: $0) }
+    }
+
+    private func noteBlocks(write: Int64) throws -> [NoteBlockRecord] {
+        try Row.fetchAll(db, sql: "SELECT step, token FROM noteBlock WHERE noteWrite = ?", arguments: [write])
+            .map { NoteBlockRecord(step: $0["step"], token: $0["token"]) }
+    }
+
+    /// Writes that were begun and not ended, oldest first: at most one a note.
+    package func openNoteWrites() throws -> [NoteWriteRecord] {
+        try Row.fetchAll(db, sql: "SELECT * FROM noteWrite WHERE done = 0 ORDER BY id").compactMap { row in
+            var record = NoteWriteRecord(row: row)
+            if let id = record?.id { record?.blocks = try noteBlocks(write: id) }
+            return record
+        }
+    }
+
+    package func addGuard(_ record: GuardRecord) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO guard VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                record.note.blob, record.step, record.token, record.request, record.editorOpen,
+                Timestamp.now().nanoseconds,
+            ])
+    }
+
+    package func guards(on note: BytePath) throws -> [GuardRecord] {
+        try Row.fetchAll(db, sql: "SELECT * FROM guard WHERE note = ? ORDER BY written, step", arguments: [note.blob])
+            .map {
+                GuardRecord(
+                    note: note, step: $0["step"], token: $0["token"], request: $0["request"], editorOpen: $0["editorOpen"])
+            }
+    }
+
+    package func guardedNotes() throws -> [BytePath] {
+        try Data.fetchAll(db, sql: "SELECT DISTINCT note FROM guard").map(BytePath.init(blob:))
+    }
+
+    package func dropGuard(_ note: BytePath, step: String) throws {
+        try db.execute(sql: "DELETE FROM guard WHERE note = ? AND step = ?", arguments: [note.blob, step])
+    }
+}
+
+extension NoteWriteRecord {
+    init?(row: Row) {
+        guard let base = ContentHash(blob: row["base"]), let result = ContentHash(blob: row["result"]) else { return nil }
+        id = row["id"]
+        note = BytePath(blob: row["note"])
+        device = UInt64(bitPattern: row["device"])
+        inode = UInt64(bitPattern: row["inode"])
+        self.base = base
+        self.result = result
+        position = row["position"]
+        oldTail = Array(row["oldTail"] as Data)
+        newTail = Array(row["newTail"] as Data)
+        blocks = []
+        isDone = row["done"]
+    }
+}

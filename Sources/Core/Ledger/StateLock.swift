@@ -1,0 +1,34 @@
+import Glibc
+import Platform
+
+/// One agent per state directory: flock(2) on a file that names the holder, freed by the kernel with the process.
+package final class StateLock: Sendable {
+    private let file: Descriptor
+
+    /// - Throws: `Fault(.failed)` naming the process that holds the directory.
+    package init(directory: BytePath) throws {
+        try Durable.makeDirectory(directory, mode: 0o700)
+        file = try Descriptor(directory.appending("lock"), O_RDWR | O_CREAT)
+        guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = String(decoding: (try? file.readAll(limit: 4096)) ?? [], as: UTF8.self)
+                .split(separator: "\n").first.map(String.init)
+            throw Fault(
+                .failed,
+                "another agent\(holder.map { " (process \($0))" } ?? "") uses the state directory \(directory); "
+                    + "stop it first, or give this one a state directory of its own", path: directory)
+        }
+        try file.truncate(to: 0)
+        try file.write(Array("\(getpid())\n".utf8), at: 0)
+    }
+
+    /// The process that holds `directory` now, or nil where nobody does.
+    package static func holder(of directory: BytePath) -> Int32? {
+        guard let file = try? Descriptor(directory.appending("lock"), O_RDWR) else { return nil }
+        if flock(file.raw, LOCK_SH | LOCK_NB) == 0 {
+            flock(file.raw, LOCK_UN)
+            return nil
+        }
+        let text = String(decoding: (try? file.readAll(limit: 4096)) ?? [], as: UTF8.self)
+        return Int32(text.prefix { $0.isNumber }) ?? 0
+    }
+}

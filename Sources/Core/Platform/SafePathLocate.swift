@@ -1,0 +1,29 @@
+import CLinux
+import Glibc
+
+extension SafePath {
+    /// Finds `relative` below `directory` without opening it for reading or writing (open(2), O_PATH): for its status,
+    /// and to learn whether the way there stays inside. Works on files that may not be read, and wakes no device.
+    ///
+    /// - Parameter follow: whether a symbolic link at the end is followed.
+    /// - Throws: `Fault`; errno EXDEV where the path would leave `directory`.
+    package static func locate(
+        _ relative: BytePath, beneath directory: Descriptor, follow: Bool = true
+    ) throws -> Descriptor {
+        let full = directory.path.appending(relative)
+        let flags = UInt64(pathOnly) | (follow ? 0 : UInt64(O_NOFOLLOW))
+        let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {
+            steward_open_beneath(directory.raw, $0, flags, 0)
+        }
+        guard raw >= 0 else {
+            if errno == EXDEV {
+                throw Fault(.refused, "\(relative) leads out of \(directory.path)", path: full, errno: EXDEV)
+            }
+            throw Fault.system("find", full)
+        }
+        return Descriptor(owning: raw, path: full)
+    }
+}
+
+/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+private let pathOnly: Int32 = 0o10_000_000

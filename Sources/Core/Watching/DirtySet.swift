@@ -1,0 +1,173 @@
+import Platform
+import Synchronization
+
+/// The paths to look at: a set, so that a thousand events on one file are one mark, and bounded, so that no storm can
+/// fill the memory. A mark stays until it is taken; beyond the limit a root's marks collapse to one of the whole root.
+package final class DirtySet: Sendable {
+    private struct State {
+        var states = MarkQueue()
+        var renames = MarkQueue()
+        var rest = MarkQueue()
+        var perRoot: [String: Int] = [:]
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+
+        var isEmpty: Bool { states.isEmpty && renames.isEmpty && rest.isEmpty }
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+    private let batch: Int
+
+    /// - Parameters:
+    ///   - limit: marks kept for one root before they collapse.
+    ///   - batch: marks handed out at a time.
+    package init(limit: Int = 20_000, batch: Int = 1_000) {
+        self.limit = max(1, limit)
+        self.batch = max(1, batch)
+    }
+
+    package func insert(_ mark: DirtyMark) { insert([mark]) }
+
+    /// Adds marks that belong together: they are not torn apart by a ``next()`` that runs meanwhile.
+    package func insert(_ marks: [DirtyMark]) {
+        let wake = state.withLock { state in
+            for mark in marks { add(mark, to: &state) }
+            guard !state.isEmpty else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for waiter in wake { waiter.resume() }
+    }
+
+    /// Takes a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
+    /// states come first, then renames in their order, then the rest, oldest first.
+    package func next() async -> [DirtyMark] {
+        while !Task.isCancelled {
+            let taken = take()
+            if !taken.isEmpty { return taken }
+            let ticket = state.withLock { state in
+                state.nextWaiter += 1
+                return state.nextWaiter
+            }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let resumeNow = state.withLock { state in
+                        if !state.isEmpty || Task.isCancelled { return true }
+                        state.waiting[ticket] = continuation
+                        return false
+                    }
+                    if resumeNow { continuation.resume() }
+                }
+            } onCancel: {
+                state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume()
+            }
+        }
+        return []
+    }
+
+    /// Takes a batch without waiting; empty if there is nothing.
+    package func take() -> [DirtyMark] {
+        state.withLock { state in
+            var taken = state.states.take(batch)
+            taken += state.renames.take(batch - taken.count)
+            if taken.count < batch {
+                let more = state.rest.take(batch - taken.count)
+                for mark in more { state.perRoot[mark.root, default: 1] -= 1 }
+                taken += more
+            }
+            return taken
+        }
+    }
+
+    /// Marks that wait to be taken.
+    package var count: Int { state.withLock { $0.states.count + $0.renames.count + $0.rest.count } }
+
+    private func add(_ mark: DirtyMark, to state: inout State) {
+        switch mark {
+        case .rootState:
+            state.states.append(mark)
+        case .renamed(let root, _, let toRoot, _):
+            if state.renames.count < limit {
+                state.renames.append(mark)
+            } else {
+                add(.subtree(root: root, path: ""), to: &state)
+                add(.subtree(root: toRoot, path: ""), to: &state)
+            }
+        case .file(let root, let path), .subtree(let root, let path):
+            if covered(root, path, state.rest) || !state.rest.append(mark) { return }
+            state.perRoot[root, default: 0] += 1
+            if state.perRoot[root, default: 0] > limit {
+                state.rest.removeAll { $0.root == root }
+                state.rest.append(.subtree(root: root, path: ""))
+                state.perRoot[root] = 1
+            }
+        }
+    }
+
+    /// Whether a waiting subtree mark already includes `path`: its scan is yet to come and will see what happened now.
+    private func covered(_ root: String, _ path: BytePath, _ queue: MarkQueue) -> Bool {
+        guard queue.hasSubtrees else { return false }
+        var above = path
+        while true {
+            if queue.contains(.subtree(root: root, path: above)) { return true }
+            if above.isEmpty { return false }
+            above = above.parent
+        }
+    }
+}
+
+/// First in, first out, each mark at most once.
+private struct MarkQueue {
+    private var members: Set<DirtyMark> = []
+    private var order: [DirtyMark] = []
+    private var head = 0
+    private var subtrees = 0
+
+    var isEmpty: Bool { members.isEmpty }
+    var count: Int { members.count }
+    var hasSubtrees: Bool { subtrees > 0 }
+
+    func contains(_ mark: DirtyMark) -> Bool { members.contains(mark) }
+
+    @discardableResult
+    mutating func append(_ mark: DirtyMark) -> Bool {
+        guard members.insert(mark).inserted else { return false }
+        order.append(mark)
+        if case .subtree = mark { subtrees += 1 }
+        return true
+    }
+
+    mutating func take(_ limit: Int) -> [DirtyMark] {
+        let taken = Array(order[head...].prefix(max(0, limit)))
+        head += taken.count
+        for mark in taken {
+            members.remove(mark)
+            if case .subtree = mark { subtrees -= 1 }
+        }
+        if head == order.count {
+            order.removeAll(keepingCapacity: order.capacity < 4_096)
+            head = 0
+        } else if head > 4_096, head * 2 > order.count {
+            order.removeSubrange(..<head)
+            head = 0
+        }
+        return taken
+    }
+
+    mutating func removeAll(where unwanted: (DirtyMark) -> Bool) {
+        order = order[head...].filter { !unwanted($0) }
+        head = 0
+        members = Set(order)
+        subtrees = order.count { if case .subtree = $0 { true } else { false } }
+    }
+}
+
+extension DirtyMark {
+    /// The root that the mark is about; for a rename the one it left.
+    package var root: String {
+        switch self {
+        case .file(let root, _), .subtree(let root, _), .renamed(let root, _, _, _), .rootState(let root): root
+        }
+    }
+}

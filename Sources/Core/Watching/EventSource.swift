@@ -1,0 +1,44 @@
+import Platform
+
+/// Something that says where to look (design section 2, "Watch"). The rest of the code knows no more of it than this.
+///
+/// All calls but ``status()`` and ``readsSeen(of:)`` block until the owner thread has obeyed, which may take as long as
+/// a walk through the roots: call them on a `BlockingLane`.
+package protocol EventSource: Sendable {
+    /// Where the marks arrive.
+    var dirty: DirtySet { get }
+
+    /// Begins to watch. When it returns all watches are placed, so that a scan from now on leaves no gap.
+    ///
+    /// - Throws: `Fault`; roots that are missing or may not be read are no error, but a matter of ``status()``.
+    func start(_ roots: [WatchRoot]) throws
+
+    /// Watches these roots in place of the present ones; what stays the same keeps its watches.
+    func replaceRoots(_ roots: [WatchRoot])
+
+    /// Ends watching and waits for the owner thread. Nothing can be started again on this value.
+    func stop()
+
+    func status() -> WatchStatus
+
+    /// Begins to note whether somebody opens this one file to read it (design section 3, "A stale buffer"). Calling it
+    /// again forgets what was seen.
+    ///
+    /// - Throws: `Fault` when the file cannot be watched.
+    func watchReads(of file: BytePath) throws
+
+    /// Whether somebody read the file between ``watchReads(of:)`` and the first save after it. True as well in doubt:
+    /// after an overflow, and for a file that is not watched.
+    func readsSeen(of file: BytePath) -> Bool
+
+    func stopWatchingReads(of file: BytePath)
+
+    /// Runs `body`, whose own reading of `file` shall not count as a read. Costs nothing for a file that is not watched.
+    func uncounted<R>(_ file: BytePath, _ body: () throws -> R) rethrows -> R
+
+    /// Calls `onChange` on the owner thread whenever something in this folder or below may have changed, the folder's
+    /// own coming and going included: it must not block.
+    func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void)
+
+    func stopWatchingFolder(_ folder: BytePath)
+}

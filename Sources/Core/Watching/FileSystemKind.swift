@@ -1,0 +1,81 @@
+import CInotifyTools
+import Glibc
+import Platform
+
+/// Whether a file system tells inotify of all its changes.
+enum FileSystemKind {
+    /// A reason to poll, for a person; nil for a file system that sends events. Blocks.
+    static func reasonToPoll(_ path: BytePath) -> String? {
+        var found = statfs()
+        guard path.withCString({ statfs($0, &found) }) == 0 else { return nil }
+        let name: String
+        switch UInt32(truncatingIfNeeded: found.f_type) {
+        case 0x6969: name = "NFS"
+        case 0xFE53_4D42: name = "SMB"
+        case 0xFF53_4D42: name = "CIFS"
+        case 0x0102_1997: name = "9p"
+        case 0x6573_5546: name = "FUSE"
+        default: return nil
+        }
+        return "\(name) sends no events for changes made elsewhere"
+    }
+
+    /// The same, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
+    static func reasonToPoll(type: String) -> String? {
+        let remote: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse", "fuseblk"]
+        guard remote.contains(type) || type.hasPrefix("fuse.") else { return nil }
+        return "\(type) sends no events for changes made elsewhere"
+    }
+}
+
+/// One line of /proc/self/mountinfo.
+struct MountPoint: Hashable {
+    let id: Int
+    let path: BytePath
+    let type: String
+
+    /// All mounts that this process sees, later ones on top of earlier ones. Empty where /proc is not mounted.
+    static func all() -> [MountPoint] {
+        guard let file = try? Descriptor("/proc/self/mountinfo", follow: true) else { return [] }
+        var text: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let got = Glibc.read(file.raw, &part, part.count)
+            if got < 0 && errno == EINTR { continue }
+            if got <= 0 { break }
+            text += part.prefix(got)
+        }
+        return text.split(separator: UInt8(ascii: "\n")).compactMap(parse)
+    }
+
+    /// `36 35 98:0 /root /mount/point options - type source options`; blanks in names are written `\040`.
+    static func parse(_ line: some Collection<UInt8>) -> MountPoint? {
+        let fields = Array(line).split(separator: UInt8(ascii: " "))
+        guard fields.count > 6, let id = Int(String(decoding: fields[0], as: UTF8.self)),
+            let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash + 1 < fields.count
+        else { return nil }
+        var path: [UInt8] = []
+        var rest = fields[4]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                path.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                path.append(byte)
+            }
+        }
+        return MountPoint(
+            id: id, path: BytePath(bytes: path), type: String(decoding: fields[dash + 1], as: UTF8.self))
+    }
+
+    /// The mount on which `path` lies.
+    static func covering(_ path: BytePath, in mounts: [MountPoint]) -> MountPoint? {
+        var best: MountPoint?
+        for mount in mounts where path.isWithin(mount.path) && mount.path.bytes.count >= (best?.path.bytes.count ?? 0) {
+            best = mount
+        }
+        return best
+    }
+}

@@ -1,0 +1,136 @@
+import Platform
+
+/// A watched root as the owner thread knows it. Confined to that thread.
+final class RootWatch {
+    enum Mode: Equatable {
+        case inotify
+        case poll(reason: String)
+    }
+
+    var spec: WatchRoot
+    /// Where the marks go instead of the dirty set: for folders of rules.
+    let onChange: (@Sendable () -> Void)?
+    /// The folder that stands there now; nil while it is missing.
+    var real: RealFolder?
+    var top: FolderNode?
+    var mode: Mode = .inotify
+    var excluded: Set<BytePath> = []
+    var unreadable: Set<BytePath> = []
+    var watches = 0
+    /// Whether `real` and the watches were made by looking: false at the start and while the whole root is polled.
+    var isPlaced = false
+    /// Of the whole root (under the empty path) or of mounts inside it that send no events.
+    var pollers: [BytePath: Poller] = [:]
+    /// Watches on folders above the root, and the names in them that matter.
+    var anchors: [Int32: Anchor] = [:]
+    var mount: MountPoint?
+    var mountsInside: Set<MountPoint> = []
+
+    struct Anchor: Equatable {
+        var path: BytePath
+        var mask: UInt32
+        var names: Set<[UInt8]>
+    }
+
+    init(_ spec: WatchRoot, onChange: (@Sendable () -> Void)? = nil) {
+        self.spec = spec
+        self.onChange = onChange
+    }
+
+    /// The node at a relative path, if it is known.
+    func find(_ path: BytePath) -> FolderNode? {
+        var node = top
+        for part in path.components {
+            node = node?.children[Array(part)]
+        }
+        return node
+    }
+}
+
+extension RootWatch: Hashable {
+    static func == (left: RootWatch, right: RootWatch) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// One folder of a root. A tree of nodes and not of paths, so that a rename moves one node, whatever lies below it; and
+/// so that a folder taken out by a rename keeps what is known of it until its new place is known.
+final class FolderNode {
+    private(set) var name: [UInt8]
+    private(set) var owner: RootWatch
+    private(set) var parent: FolderNode?
+    private(set) var children: [[UInt8]: FolderNode] = [:]
+    var wd: Int32?
+    var identity: RootIdentity?
+    /// What the folder looked like when it was last polled; nil unless it is polled.
+    var digest: Int?
+
+    /// The top of a root.
+    init(top owner: RootWatch) {
+        self.owner = owner
+        name = []
+    }
+
+    init(_ name: [UInt8], in parent: FolderNode) {
+        self.name = name
+        self.parent = parent
+        owner = parent.owner
+        parent.children[name] = self
+    }
+
+    /// The path within the root; nil for a folder that was taken out.
+    var path: BytePath? {
+        var parts: [[UInt8]] = []
+        var node = self
+        while let above = node.parent {
+            parts.append(node.name)
+            node = above
+        }
+        guard node === owner.top else { return nil }
+        return BytePath(bytes: parts.reversed().joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    /// Takes the node out of its parent, with all below it.
+    func takeOut() {
+        if parent?.children[name] === self { parent?.children[name] = nil }
+        parent = nil
+    }
+
+    /// Puts a node that was taken out to another place, which must be free.
+    func put(_ newName: [UInt8], in newParent: FolderNode) {
+        name = newName
+        parent = newParent
+        newParent.children[newName] = self
+        guard newParent.owner !== owner else { return }
+        forEach { node in
+            if node.wd != nil {
+                node.owner.watches -= 1
+                newParent.owner.watches += 1
+            }
+            node.owner = newParent.owner
+        }
+    }
+
+    /// This node and all below it, itself first.
+    func forEach(_ body: (FolderNode) -> Void) {
+        var open = [self]
+        while let node = open.popLast() {
+            body(node)
+            open += node.children.values
+        }
+    }
+
+    /// Cuts the references by which parents and children keep one another alive.
+    func dissolve() {
+        var all: [FolderNode] = []
+        forEach { all.append($0) }
+        for node in all {
+            node.children = [:]
+            node.parent = nil
+        }
+    }
+}
+
+extension FolderNode: Hashable {
+    static func == (left: FolderNode, right: FolderNode) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,107 @@
+import Platform
+import Synchronization
+
+/// Watches by libinotifytools, on a thread of its own.
+///
+/// One at a time in a process: the library's state is global. Make it before much else is open: the library cannot
+/// cope with a descriptor above 1023.
+package final class InotifySource: EventSource {
+    package let dirty: DirtySet
+    private let mailbox: Mailbox<WatchLoop>
+    private let board = WatchBoard()
+    private let thread: OwnerThread
+
+    /// Starts the owner thread and the library; nothing is watched yet.
+    ///
+    /// - Throws: `Fault`, also if another source runs in this process.
+    package init(_ options: WatchOptions = WatchOptions(), dirty: DirtySet = DirtySet()) throws {
+        self.dirty = dirty
+        mailbox = try Mailbox()
+        let began = Outcome()
+        thread = try OwnerThread { [mailbox, board] in
+            do {
+                let loop = WatchLoop(
+                    library: try InotifyLibrary(), mailbox: mailbox, dirty: dirty, options: options, board: board)
+                began.set(nil)
+                loop.run()
+            } catch {
+                mailbox.close()
+                began.set(error as? Fault ?? Fault(.fatal, explain(error)))
+            }
+        }
+        if let fault = began.wait() {
+            thread.join()
+            throw fault
+        }
+    }
+
+    deinit { stop() }
+
+    package func start(_ roots: [WatchRoot]) throws {
+        guard mailbox.ask({ $0.setRoots(roots) }) else {
+            throw Fault(.fatal, "watching has been stopped and cannot be started again; make a new source")
+        }
+    }
+
+    package func replaceRoots(_ roots: [WatchRoot]) {
+        mailbox.ask { $0.setRoots(roots) }
+    }
+
+    package func stop() {
+        mailbox.post { $0.isStopping = true }
+        thread.join()
+    }
+
+    package func status() -> WatchStatus { board.status.withLock { $0 } }
+
+    package func watchReads(of file: BytePath) throws {
+        let outcome = Outcome()
+        guard mailbox.ask({ outcome.set($0.armReads(file)) }) else {
+            throw Fault(.transient, "watching has stopped, so nobody's reading of \(file) can be noticed", path: file)
+        }
+        if let fault = outcome.wait() { throw fault }
+    }
+
+    package func readsSeen(of file: BytePath) -> Bool {
+        // Events that are in the queue now belong to the question.
+        mailbox.ask { loop in
+            while let event = loop.library.next() { loop.handle(event) }
+        }
+        return board.reads.withLock { $0[file]?.seen ?? true }
+    }
+
+    package func stopWatchingReads(of file: BytePath) {
+        mailbox.ask { $0.disarmReads(file) }
+    }
+
+    package func uncounted<R>(_ file: BytePath, _ body: () throws -> R) rethrows -> R {
+        guard board.reads.withLock({ $0[file]?.saved == false }) else { return try body() }
+        let before = Self.fingerprint(file)
+        mailbox.ask { $0.pauseReads(file) }
+        defer {
+            let saved = Self.fingerprint(file) != before
+            mailbox.ask { $0.resumeReads(file, wasSaved: saved) }
+        }
+        return try body()
+    }
+
+    private static func fingerprint(_ file: BytePath) -> Fingerprint? {
+        // A file whose status cannot be read is as good as replaced.
+        do { return try FileStatus.of(file)?.fingerprint } catch { return nil }
+    }
+
+    package func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void) {
+        let key = WatchLoop.folderKey(folder)
+        mailbox.ask { loop in
+            if let old = loop.roots[key] { loop.drop(old) }
+            loop.addRoot(key, RootWatch(WatchRoot(name: key, path: folder), onChange: onChange))
+        }
+    }
+
+    package func stopWatchingFolder(_ folder: BytePath) {
+        let key = WatchLoop.folderKey(folder)
+        mailbox.ask { loop in
+            if let old = loop.roots.removeValue(forKey: key) { loop.drop(old) }
+        }
+    }
+}

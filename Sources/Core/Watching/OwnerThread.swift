@@ -1,0 +1,107 @@
+import CInotifyTools
+import Dispatch
+import Glibc
+import Platform
+import Synchronization
+
+/// A thread of its own, outside the cooperative pool and outside dispatch: for work that must stay on one thread.
+final class OwnerThread: Sendable {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private let handle: Mutex<pthread_t?>
+
+    /// - Throws: `Fault` if the system grants no thread.
+    init(_ body: @escaping @Sendable () -> Void) throws {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Body(body))
+        let code = pthread_create(
+            &thread, nil,
+            { raw in
+                if let raw { Unmanaged<Body>.fromOpaque(raw).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
+        guard code == 0 else {
+            box.release()
+            throw Fault.system("start a thread", errno: code)
+        }
+        handle = Mutex(thread)
+    }
+
+    /// Waits until the thread has ended; at once the second time.
+    func join() {
+        let thread = handle.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+}
+
+/// What others want of the owner thread: a queue, and an eventfd by which poll(2) notices it.
+final class Mailbox<Owner>: Sendable {
+    typealias Command = @Sendable (Owner) -> Void
+
+    private struct State {
+        var letters: [(run: Command, done: DispatchSemaphore?)] = []
+        var closed = false
+    }
+
+    private let state = Mutex(State())
+    /// For poll(2).
+    let descriptor: Descriptor
+
+    init() throws {
+        let raw = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard raw >= 0 else { throw Fault.system("make an eventfd") }
+        descriptor = Descriptor(owning: raw, path: "eventfd")
+    }
+
+    /// Leaves a command; false if the owner is gone.
+    @discardableResult
+    func post(_ command: @escaping Command) -> Bool { leave(command, nil) }
+
+    /// Leaves a command and waits until it has run (or the owner is gone). Blocks.
+    @discardableResult
+    func ask(_ command: @escaping Command) -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        guard leave(command, done) else { return false }
+        done.wait()
+        return true
+    }
+
+    private func leave(_ command: @escaping Command, _ done: DispatchSemaphore?) -> Bool {
+        let open = state.withLock { state in
+            if !state.closed { state.letters.append((command, done)) }
+            return !state.closed
+        }
+        if open { _ = eventfd_write(descriptor.raw, 1) }
+        return open
+    }
+
+    /// Runs all commands that wait. On the owner thread.
+    func obey(_ owner: Owner) {
+        var count = eventfd_t()
+        _ = eventfd_read(descriptor.raw, &count)
+        let letters = state.withLock { state in
+            defer { state.letters = [] }
+            return state.letters
+        }
+        for letter in letters {
+            letter.run(owner)
+            letter.done?.signal()
+        }
+    }
+
+    /// Takes no more; lets those who wait go.
+    func close() {
+        let letters = state.withLock { state in
+            state.closed = true
+            defer { state.letters = [] }
+            return state.letters
+        }
+        for letter in letters { letter.done?.signal() }
+    }
+}

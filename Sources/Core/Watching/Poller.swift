@@ -1,0 +1,117 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// Looks at a subtree again and again, for file systems that send no events. Each has a lane of its own: a server that
+/// does not answer holds up nothing else.
+final class Poller: Sendable {
+    struct State {
+        var present = false
+        var identity: RootIdentity?
+        var folders = 0
+        var unreadable: Set<BytePath> = []
+        var digests: [BytePath: Int] = [:]
+        var looked = false
+    }
+
+    private let root: WatchRoot
+    private let from: BytePath
+    private let ignore: IgnoreList
+    private let lane: BlockingLane
+    private let emit: @Sendable (DirtyMark) -> Void
+    private let stateChanged: @Sendable () -> Void
+    private let state = Mutex(State())
+    private let stopped = Mutex(false)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    var now: State { state.withLock { $0 } }
+
+    init(
+        _ root: WatchRoot, from: BytePath, ignore: IgnoreList, emit: @escaping @Sendable (DirtyMark) -> Void,
+        stateChanged: @escaping @Sendable () -> Void
+    ) {
+        self.root = root
+        self.from = from
+        self.ignore = ignore
+        self.emit = emit
+        self.stateChanged = stateChanged
+        lane = BlockingLane("poll.\(root.name)")
+    }
+
+    func start() {
+        let running = Task { await self.run() }
+        task.withLock { $0 = running }
+    }
+
+    func stop() {
+        stopped.withLock { $0 = true }
+        task.withLock { $0 }?.cancel()
+    }
+
+    private func run() async {
+        while !Task.isCancelled {
+            do {
+                try await lane.run { self.look() }
+                try await Task.sleep(for: .seconds(root.pollInterval))
+            } catch {
+                // Only cancellation ends a look or a sleep.
+                return
+            }
+        }
+    }
+
+    private func tell(_ mark: DirtyMark) {
+        if !stopped.withLock({ $0 }) { emit(mark) }
+    }
+
+    private func enter(_ after: State, _ before: State) {
+        state.withLock { $0 = after }
+        let same =
+            before.looked && before.identity == after.identity && before.folders == after.folders
+            && before.unreadable == after.unreadable
+        if !same, !stopped.withLock({ $0 }) { stateChanged() }
+    }
+
+    /// One look: a mark for each folder that differs from the last look.
+    private func look() {
+        let before = now
+        var after = State()
+        after.looked = true
+        guard let real = RealFolder(root.path) else {
+            enter(after, before)
+            if from.isEmpty, before.present || !before.looked { tell(.rootState(root: root.name)) }
+            return
+        }
+        after.present = true
+        after.identity = real.identity
+        let replaced = before.identity != real.identity
+        let excluded = real.excluded(of: root)
+        var open = [from]
+        var changed: [BytePath] = []
+        while let folder = open.popLast() {
+            if stopped.withLock({ $0 }) { return }
+            guard let digest = FolderDigest.of(real.path.appending(folder), ignoring: ignore) else {
+                after.unreadable.insert(folder)
+                continue
+            }
+            after.folders += 1
+            after.digests[folder] = digest.value
+            if before.digests[folder] != digest.value { changed.append(folder) }
+            for name in digest.subfolders {
+                let below = folder.appending(name: name)
+                if !excluded.contains(below) { open.append(below) }
+            }
+        }
+        enter(after, before)
+        if from.isEmpty, replaced {
+            if before.looked { tell(.rootState(root: root.name)) }
+            tell(.subtree(root: root.name, path: ""))
+            return
+        }
+        // What is inside a changed folder is known only by its own digest, so a mark for each; the set folds them.
+        for folder in changed { tell(.subtree(root: root.name, path: folder)) }
+        for gone in before.digests.keys where after.digests[gone] == nil {
+            tell(.subtree(root: root.name, path: gone))
+        }
+    }
+}

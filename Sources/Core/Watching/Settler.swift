@@ -1,0 +1,283 @@
+import Glibc
+import Platform
+
+/// A file of which a statement can be made.
+package enum Settled: Sendable {
+    /// A regular file that stands still and that nobody writes to; its status at that moment.
+    case whole(root: String, path: BytePath, status: FileStatus)
+    /// No regular file has this name, and not just for the moment of a save.
+    case gone(root: String, path: BytePath)
+}
+
+/// A file that is not settled yet.
+package struct Unsettled: Sendable, Equatable {
+    package enum Reason: String, Sendable {
+        /// It changed less than its settle time ago.
+        case quiet = "standing still"
+        /// A process has it open for writing.
+        case writer = "its writer to close it"
+        /// It is not there; an editor may be about to bring it back.
+        case absent = "its return"
+        case readable = "access to it"
+    }
+
+    package var root: String
+    package var path: BytePath
+    package var waitingFor: Reason
+}
+
+/// Waits until files are whole (design section 2, "Settle").
+///
+/// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
+/// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.
+package actor Settler {
+    private struct Key: Hashable {
+        let root: String
+        let path: BytePath
+    }
+
+    private struct Entry {
+        var file: BytePath
+        var settle: Double
+        var alreadyStill: Bool
+        var seen: Fingerprint?
+        /// Since when it has been seen unchanged.
+        var quietSince: Int64 = 0
+        var goneSince: Int64?
+        var busyFor: Double = 0
+        var waitingFor: Unsettled.Reason = .quiet
+        /// Goes up when the file is named again, so that an answer on its way is not taken for the newer question.
+        var turn = 0
+    }
+
+    /// What a look on a lane found.
+    private enum Finding: Sendable {
+        case saw(FileProbe.Seen, replacing: Bool)
+        case whole(FileStatus)
+        case busy(FileStatus)
+        case changed
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private var deadlines = DeadlineHeap<Key>()
+    private var driver: Task<Void, Never>?
+    private var sleeper: Task<Void, Never>?
+    private var sleepsUntil = Int64.max
+    private var ready: [Settled] = []
+    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var nextWaiter = 0
+    private let lanes: BlockingLanes
+    private let width: Int
+    private let source: (any EventSource)?
+    private let patience: Double
+
+    private static let batch = 512
+    private static let longestBusyWait = 2.0
+
+    /// - Parameters:
+    ///   - source: told of our own opening of files, which must not count as somebody's reading.
+    ///   - lanes: how many files may be looked at at the same time.
+    ///   - patience: seconds that a file may be away while a backup or lock file beside it promises its return.
+    package init(source: (any EventSource)? = nil, lanes width: Int = 4, patience: Double = 60) {
+        Lease.ignoreBreakSignal()
+        self.source = source
+        self.width = max(1, width)
+        self.patience = patience
+        lanes = BlockingLanes("settle", count: width)
+    }
+
+    deinit {
+        driver?.cancel()
+        sleeper?.cancel()
+    }
+
+    /// Begins to wait for one file, or begins anew if it is pending.
+    ///
+    /// - Parameters:
+    ///   - path: relative to the root.
+    ///   - settle: seconds for which it must stand still.
+    ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
+    package func add(root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false) {
+        let key = Key(root: root.name, path: path)
+        var entry = entries[key] ?? Entry(file: root.path.appending(path), settle: settle, alreadyStill: alreadyStill)
+        entry.file = root.path.appending(path)
+        entry.settle = max(0, settle)
+        entry.alreadyStill = alreadyStill
+        entry.turn += 1
+        entries[key] = entry
+        schedule(key, after: 0)
+    }
+
+    /// Forgets what is pending for a root that is no longer watched.
+    package func forget(root: String) {
+        for key in entries.keys where key.root == root {
+            entries[key] = nil
+            deadlines.remove(key)
+        }
+    }
+
+    /// The next files that are settled, waiting (without polling) until there are some; empty only when the task is
+    /// cancelled.
+    package func next() async -> [Settled] {
+        while ready.isEmpty {
+            if Task.isCancelled { return [] }
+            nextWaiter += 1
+            let ticket = nextWaiter
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if Task.isCancelled { continuation.resume() } else { waiting[ticket] = continuation }
+                }
+            } onCancel: {
+                Task { await self.release(ticket) }
+            }
+        }
+        let batch = Array(ready.prefix(Self.batch))
+        ready.removeFirst(batch.count)
+        return batch
+    }
+
+    /// What is not settled yet, in no order.
+    package func pending() -> [Unsettled] {
+        entries.map { Unsettled(root: $0.key.root, path: $0.key.path, waitingFor: $0.value.waitingFor) }
+    }
+
+    package var pendingCount: Int { entries.count }
+
+    private func release(_ ticket: Int) {
+        waiting.removeValue(forKey: ticket)?.resume()
+    }
+
+    private func schedule(_ key: Key, after seconds: Double) {
+        let due = WatchLoop.now() + WatchLoop.nanoseconds(seconds)
+        deadlines.set(key, due: due)
+        if driver == nil {
+            driver = Task { [weak self] in
+                while let self, await self.step() {}
+            }
+        } else if due < sleepsUntil {
+            sleeper?.cancel()
+        }
+    }
+
+    /// Looks at what is due, or sleeps until something is. False when nothing is pending any more.
+    private func step() async -> Bool {
+        guard let earliest = deadlines.earliest() else {
+            driver = nil
+            return false
+        }
+        let now = WatchLoop.now()
+        if earliest > now {
+            sleepsUntil = earliest
+            let sleep = Task { _ = try? await Task.sleep(for: .nanoseconds(earliest - now)) }
+            sleeper = sleep
+            await sleep.value
+            sleeper = nil
+            sleepsUntil = .max
+            return !Task.isCancelled
+        }
+        await lookAt(deadlines.take(upTo: now, limit: 1_024))
+        return !Task.isCancelled
+    }
+
+    private func lookAt(_ due: [Key]) async {
+        let questions = due.compactMap { key in entries[key].map { (key: key, entry: $0) } }
+        guard !questions.isEmpty else { return }
+        let size = max(16, (questions.count + width - 1) / width)
+        let lanes = self.lanes
+        let source = self.source
+        await withTaskGroup(of: [(Key, Int, Finding)].self) { group in
+            for start in stride(from: 0, to: questions.count, by: size) {
+                let part = questions[start..<min(start + size, questions.count)]
+                group.addTask {
+                    let look: @Sendable () throws -> [(Key, Int, Finding)] = {
+                        part.map { ($0.key, $0.entry.turn, Self.look($0.entry, source)) }
+                    }
+                    // A lane throws only what the work throws, and this work throws nothing.
+                    return (try? await lanes.run(look)) ?? []
+                }
+            }
+            for await findings in group {
+                for (key, turn, finding) in findings where entries[key]?.turn == turn { take(finding, key) }
+            }
+        }
+    }
+
+    /// Runs on a lane.
+    private static func look(_ entry: Entry, _ source: (any EventSource)?) -> Finding {
+        let seen = FileProbe.look(entry.file)
+        guard case .file(let status) = seen else {
+            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(entry.file))
+        }
+        let quiet = WatchLoop.now() - entry.quietSince >= WatchLoop.nanoseconds(entry.settle)
+        let still =
+            entry.seen == status.fingerprint ? quiet : entry.seen == nil && entry.alreadyStill && isOld(status, entry)
+        guard still else { return .saw(seen, replacing: false) }
+        let probe = { FileProbe.writers(entry.file, status.fingerprint) }
+        switch source?.uncounted(entry.file, probe) ?? probe() {
+        case .none: return .whole(status)
+        case .busy: return .busy(status)
+        case .changed: return .changed
+        }
+    }
+
+    private static func isOld(_ status: FileStatus, _ entry: Entry) -> Bool {
+        let newest = max(status.fingerprint.modified, status.fingerprint.changed)
+        return Timestamp.now().nanoseconds - newest >= WatchLoop.nanoseconds(entry.settle)
+    }
+
+    private func take(_ finding: Finding, _ key: Key) {
+        guard var entry = entries[key] else { return }
+        var wait = entry.settle
+        switch finding {
+        case .whole(let status):
+            finish(key, .whole(root: key.root, path: key.path, status: status))
+            return
+        case .busy(let status):
+            if entry.seen != status.fingerprint { entry.quietSince = WatchLoop.now() }
+            entry.seen = status.fingerprint
+            entry.waitingFor = .writer
+            entry.busyFor = min(Self.longestBusyWait, max(0.05, entry.busyFor * 2))
+            wait = entry.busyFor
+        case .changed:
+            entry.seen = nil
+            wait = 0.01
+        case .saw(.file(let status), _):
+            let now = WatchLoop.now()
+            if entry.seen != status.fingerprint { entry.quietSince = now }
+            entry.seen = status.fingerprint
+            entry.goneSince = nil
+            entry.busyFor = 0
+            entry.waitingFor = .quiet
+            wait = entry.settle - Double(now - entry.quietSince) / 1e9
+        case .saw(.unknown, _):
+            entry.waitingFor = .readable
+            entry.busyFor = min(60, max(1, entry.busyFor * 2))
+            wait = entry.busyFor
+        case .saw(.nothing, let replacing):
+            let now = WatchLoop.now()
+            entry.seen = nil
+            entry.waitingFor = .absent
+            if let since = entry.goneSince {
+                let away = now - since
+                let over = away >= WatchLoop.nanoseconds(entry.settle)
+                if over, !replacing || away >= WatchLoop.nanoseconds(patience) {
+                    finish(key, .gone(root: key.root, path: key.path))
+                    return
+                }
+                wait = over ? 0.5 : Double(WatchLoop.nanoseconds(entry.settle) - away) / 1e9
+            } else {
+                entry.goneSince = now
+            }
+        }
+        entries[key] = entry
+        schedule(key, after: wait)
+    }
+
+    private func finish(_ key: Key, _ result: Settled) {
+        entries[key] = nil
+        deadlines.remove(key)
+        ready.append(result)
+        for waiter in waiting.values { waiter.resume() }
+        waiting = [:]
+    }
+}

@@ -1,0 +1,255 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// What the owner thread tells everybody else.
+final class WatchBoard: Sendable {
+    struct Reads {
+        var seen = false
+        var saved = false
+    }
+
+    let status = Mutex(WatchStatus())
+    let reads = Mutex<[BytePath: Reads]>([:])
+}
+
+/// The owner thread: turns kernel events into marks (`facts` of the measured algorithm are in design section 2).
+///
+/// One loop of: wait, obey commands, do what is due, read all events, put away what is no longer needed. Everything in
+/// it and below it is confined to the thread.
+final class WatchLoop {
+    let library: InotifyLibrary
+    let mailbox: Mailbox<WatchLoop>
+    let dirty: DirtySet
+    let options: WatchOptions
+    let board: WatchBoard
+    var isStopping = false
+
+    var table = WatchTable()
+    var roots: [String: RootWatch] = [:]
+    /// Folders whose watch the kernel refused; polled until it grants one.
+    var unwatched: Set<FolderNode> = []
+    /// First halves of renames that wait for the second, oldest first.
+    var parked: [ParkedRename] = []
+    /// Roots about which an event raised doubt; looked at once the events are read.
+    var suspects: Set<RootWatch> = []
+    var readers: [BytePath: Int32] = [:]
+    var mounts: [MountPoint] = []
+
+    var rescanWanted = false
+    var numbers = WatchStatus()
+
+    /// Nanoseconds of the monotonic clock; nil where nothing is due.
+    var rescanNotBefore: Int64 = 0
+    private var rescanPause: Double
+    private var pollDue: Int64?
+    private var hourlyDue: Int64?
+    /// Events may wait although poll(2) knows of none: in the library's buffer.
+    private var mayHaveMore = false
+    private let mountInfo: Descriptor?
+
+    init(
+        library: InotifyLibrary, mailbox: Mailbox<WatchLoop>, dirty: DirtySet, options: WatchOptions, board: WatchBoard
+    ) {
+        self.library = library
+        self.mailbox = mailbox
+        self.dirty = dirty
+        self.options = options
+        self.board = board
+        rescanPause = options.rescanBackoff
+        // Without /proc only the hourly rescan notices mounts.
+        mountInfo = try? Descriptor("/proc/self/mountinfo", follow: true)
+        mounts = MountPoint.all()
+    }
+
+    func run() {
+        while !isStopping {
+            wait()
+            mailbox.obey(self)
+            if isStopping { break }
+            doWhatIsDue()
+            readEvents()
+            checkSuspects()
+            putAway()
+            publish()
+        }
+        mailbox.close()
+        for root in roots.values { drop(root) }
+        putAwayAll()
+        library.close()
+        publish()
+    }
+
+    private func wait() {
+        var fds = [
+            pollfd(fd: library.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: mailbox.descriptor.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: mountInfo?.raw ?? -1, events: Int16(POLLPRI | POLLERR), revents: 0),
+        ]
+        let ready = poll(&fds, nfds_t(fds.count), millisecondsToNext())
+        numbers.wakeUps += 1
+        if ready > 0, fds[2].revents != 0 { mountsChanged() }
+    }
+
+    private func millisecondsToNext() -> Int32 {
+        if mayHaveMore || !suspects.isEmpty || !table.orphans.isEmpty { return 0 }
+        var next = [parked.first?.due, pollDue, hourlyDue].compactMap(\.self)
+        if rescanWanted { next.append(rescanNotBefore) }
+        guard let first = next.min() else { return -1 }
+        return Int32(clamping: max(0, (first - Self.now() + 999_999) / 1_000_000))
+    }
+
+    private func doWhatIsDue() {
+        let now = Self.now()
+        while let first = parked.first, first.due <= now {
+            parked.removeFirst()
+            abandon(first)
+        }
+        if let due = pollDue, due <= now { pollUnwatched() }
+        if let due = hourlyDue, due <= now { rescan() }
+        scheduleTimers()
+    }
+
+    func scheduleTimers() {
+        if roots.isEmpty {
+            hourlyDue = nil
+        } else if hourlyDue == nil {
+            hourlyDue = Self.now() + Self.nanoseconds(options.rescanInterval)
+        }
+        if unwatched.isEmpty {
+            pollDue = nil
+        } else if pollDue == nil {
+            let interval = unwatched.map(\.owner.spec.pollInterval).min() ?? 30
+            pollDue = Self.now() + Self.nanoseconds(interval)
+        }
+    }
+
+    /// Watches became free: those that wait for one need not wait for the next poll.
+    func retryUnwatchedSoon() {
+        guard !unwatched.isEmpty else { return }
+        pollDue = min(pollDue ?? .max, Self.now() + Self.nanoseconds(0.2))
+    }
+
+    private func pollUnwatched() {
+        pollDue = nil
+        lookAtUnwatched()
+        scheduleTimers()
+    }
+
+    /// Reads what there is. Overflow is only noted here: the queue must be empty before a rescan makes sense.
+    private func readEvents() {
+        var left = 50_000
+        mayHaveMore = false
+        while let event = library.next() {
+            handle(event)
+            left -= 1
+            if left == 0 {
+                mayHaveMore = true
+                return
+            }
+        }
+        if rescanWanted, Self.now() >= rescanNotBefore { rescan() }
+    }
+
+    /// Looks at everything anew: all watches are made sure of, then all is marked.
+    func rescan() {
+        rescanWanted = false
+        numbers.rescans += 1
+        let now = Self.now()
+        // Rescans that follow one another wait longer each time; a quiet minute is enough to begin anew.
+        let calm = now - rescanNotBefore > Self.nanoseconds(60)
+        rescanPause = calm ? options.rescanBackoff : min(60, rescanPause * 2)
+        rescanNotBefore = now + Self.nanoseconds(rescanPause)
+        hourlyDue = nil
+        for root in Array(roots.values) {
+            if !check(root), root.real != nil, root.mode == .inotify { grow(root, "", force: true) }
+            emit(.subtree(root: root.spec.name, path: ""), for: root)
+        }
+        scheduleTimers()
+    }
+
+    private func checkSuspects() {
+        guard !mayHaveMore else { return }
+        let all = suspects
+        suspects = []
+        for root in all { _ = check(root) }
+    }
+
+    /// Removes watches that nothing needs, now that no event of theirs can be unread.
+    private func putAway() {
+        guard !mayHaveMore, !table.orphans.isEmpty else {
+            restartIfStale()
+            return
+        }
+        for wd in table.orphans {
+            table.retire(wd)
+            library.remove(wd)
+        }
+        retryUnwatchedSoon()
+        restartIfStale()
+    }
+
+    private func putAwayAll() {
+        while library.next() != nil {}
+        for wd in Array(table.all) {
+            table.retire(wd)
+            library.remove(wd)
+        }
+    }
+
+    private func restartIfStale() {
+        guard library.staleEntries > options.staleLimit else { return }
+        putAwayAll()
+        table.clear()
+        do {
+            try library.restart()
+        } catch {
+            say("watching stopped: \(explain(error)); restart the agent")
+            isStopping = true
+            return
+        }
+        numbers.restarts += 1
+        for park in parked { park.node?.dissolve() }
+        parked = []
+        let files = Array(readers.keys)
+        readers = [:]
+        for root in Array(roots.values) {
+            let before = root.real
+            forgetTree(root)
+            root.anchors = [:]
+            root.real = nil
+            _ = check(root, quiet: true)
+            if root.real != before { emit(.rootState(root: root.spec.name), for: root) }
+            emit(.subtree(root: root.spec.name, path: ""), for: root)
+        }
+        for file in files { rearmReads(file) }
+    }
+
+    func emit(_ marks: DirtyMark..., for root: RootWatch) {
+        if let onChange = root.onChange { onChange() } else { dirty.insert(marks) }
+    }
+
+    /// Something a person should know; said once until something else is said.
+    func say(_ message: String) {
+        guard numbers.lastMessage != message else { return }
+        numbers.lastMessage = message
+        options.onMessage?(message)
+    }
+
+    func publish() {
+        var now = numbers
+        now.watches = table.count
+        now.staleEntries = library.staleEntries
+        now.watchLimitHit = !unwatched.isEmpty
+        now.roots = roots.values.filter { $0.onChange == nil }.map(describe).sorted { $0.name < $1.name }
+        board.status.withLock { $0 = now }
+    }
+
+    static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    static func nanoseconds(_ seconds: Double) -> Int64 { Int64(min(seconds, 1e9) * 1e9) }
+}

@@ -1,0 +1,225 @@
+import Glibc
+import Platform
+
+/// The first half of a rename.
+struct ParkedRename {
+    let cookie: UInt32
+    /// Nanoseconds of the monotonic clock, after which the second half is taken as "elsewhere".
+    let due: Int64
+    /// Where it left from: a folder may stand in several places.
+    let places: [(root: RootWatch, path: BytePath)]
+    let isFolder: Bool
+    /// The folder's node, taken out of its tree.
+    let node: FolderNode?
+}
+
+extension WatchLoop {
+    func handle(_ event: KernelEvent) {
+        if event.has(Bits.overflow) {
+            numbers.overflows += 1
+            rescanWanted = true
+            doubtReads()
+            return
+        }
+        guard let watched = table[event.wd] else {
+            if table.isRetired(event.wd) {
+                if event.has(Bits.ignored) { _ = table.forget(event.wd) }
+            } else if !event.has(Bits.ignored) {
+                // It says nothing that we can understand: look everywhere.
+                rescanWanted = true
+            }
+            return
+        }
+        if let file = watched.reads { noteReads(event, file) }
+        for root in watched.anchors {
+            let names = root.anchors[event.wd]?.names ?? []
+            if event.name.isEmpty || names.contains(event.name) { suspects.insert(root) }
+        }
+        if event.has(Bits.ignored) {
+            dropped(event.wd)
+        } else if event.name.isEmpty {
+            aboutItself(event, watched)
+        } else if event.has(Bits.isDirectory) {
+            aboutFolder(event, watched)
+        } else {
+            aboutFile(event, watched)
+        }
+    }
+
+    /// The kernel let go of a watch by itself: the folder is gone, or its file system.
+    private func dropped(_ wd: Int32) {
+        guard let watched = table.forget(wd) else { return }
+        library.kernelDropped()
+        retryUnwatchedSoon()
+        for root in watched.anchors {
+            root.anchors[wd] = nil
+            suspects.insert(root)
+        }
+        if let file = watched.reads { readers[file] = nil }
+        for node in watched.nodes {
+            guard let path = node.path else { continue }
+            if path.isEmpty {
+                suspects.insert(node.owner)
+            } else {
+                // The name may have been taken by another folder already.
+                grow(node.owner, path, force: false)
+                emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
+            }
+        }
+    }
+
+    private func aboutItself(_ event: KernelEvent, _ watched: Watched) {
+        if event.has(Bits.unmount) {
+            for node in watched.nodes { suspects.insert(node.owner) }
+            return
+        }
+        guard event.has(Bits.deleteSelf | Bits.moveSelf | Bits.attrib) else { return }
+        for node in watched.nodes {
+            guard let parent = node.parent else {
+                suspects.insert(node.owner)
+                continue
+            }
+            // Its parent's events say more, if the parent is watched.
+            if parent.wd == nil, let path = node.path, !event.has(Bits.attrib) {
+                grow(node.owner, path, force: false)
+                emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
+            }
+        }
+    }
+
+    private func aboutFile(_ event: KernelEvent, _ watched: Watched) {
+        if event.has(Bits.movedFrom) {
+            park(event, watched, folder: false)
+            return
+        }
+        guard event.has(Bits.create | Bits.closeWrite | Bits.movedTo | Bits.attrib | Bits.delete) else { return }
+        let places = self.places(event, watched)
+        for place in places {
+            // Where a folder was there is a file now: what lay below is gone.
+            if event.has(Bits.create | Bits.movedTo), let node = place.root.find(place.path) {
+                drop(node)
+                emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
+            }
+        }
+        if event.has(Bits.movedTo), let from = unpark(event.cookie) {
+            paired(from, places)
+        } else {
+            for place in places { emit(.file(root: place.root.spec.name, path: place.path), for: place.root) }
+        }
+    }
+
+    private func aboutFolder(_ event: KernelEvent, _ watched: Watched) {
+        if event.has(Bits.movedFrom) {
+            park(event, watched, folder: true)
+            return
+        }
+        let places = self.places(event, watched)
+        if event.has(Bits.movedTo) {
+            arrived(places, unpark(event.cookie))
+        } else if event.has(Bits.create) {
+            for place in places where grow(place.root, place.path, force: false) {
+                emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
+            }
+        } else if event.has(Bits.delete) {
+            for place in places {
+                // The event may be older than a folder of the same name that is known by now.
+                grow(place.root, place.path, force: false)
+                emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
+            }
+        } else if event.has(Bits.attrib) {
+            for place in places where place.root.find(place.path)?.wd == nil {
+                if grow(place.root, place.path, force: false) {
+                    emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
+                }
+            }
+        }
+    }
+
+    /// A folder was moved in. Its contents may differ from what was known, so they are walked even if it is known.
+    private func arrived(_ places: [(root: RootWatch, path: BytePath)], _ from: ParkedRename?) {
+        if let node = from?.node {
+            if let place = places.first, let parent = place.root.find(place.path.parent) {
+                if let old = parent.children[place.path.name] { drop(old) }
+                node.put(place.path.name, in: parent)
+            } else {
+                drop(node)
+            }
+        }
+        for place in places { grow(place.root, place.path, force: true) }
+        if let from {
+            paired(from, places)
+        } else {
+            for place in places {
+                emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
+            }
+        }
+    }
+
+    /// Where an event's name stands, ignored names and what belongs to other places left out.
+    private func places(_ event: KernelEvent, _ watched: Watched) -> [(root: RootWatch, path: BytePath)] {
+        guard !watched.nodes.isEmpty, !options.ignore.ignores(event.name) else { return [] }
+        return watched.nodes.compactMap { node in
+            guard let folder = node.path else { return nil }
+            let path = folder.appending(name: event.name)
+            return node.owner.excluded.contains(path) ? nil : (node.owner, path)
+        }
+    }
+
+    private func park(_ event: KernelEvent, _ watched: Watched, folder: Bool) {
+        let places = self.places(event, watched)
+        guard !places.isEmpty else { return }
+        var taken: FolderNode?
+        if folder {
+            for place in places {
+                guard let node = place.root.find(place.path) else { continue }
+                stopPollers(place.root, within: place.path)
+                if taken == nil {
+                    node.takeOut()
+                    node.forEach { unwatched.remove($0) }
+                    taken = node
+                } else {
+                    drop(node)
+                }
+            }
+        }
+        let due = Self.now() + Self.nanoseconds(options.renameWait)
+        parked.append(
+            ParkedRename(cookie: event.cookie, due: due, places: places, isFolder: folder, node: taken))
+        if parked.count > 10_000 { abandon(parked.removeFirst()) }
+    }
+
+    private func unpark(_ cookie: UInt32) -> ParkedRename? {
+        // The other half is nearly always the very next event.
+        guard let at = parked.lastIndex(where: { $0.cookie == cookie }) else { return nil }
+        return parked.remove(at: at)
+    }
+
+    /// The second half did not come: it was moved to where we do not look.
+    func abandon(_ rename: ParkedRename) {
+        if let node = rename.node { drop(node) }
+        markSources(rename)
+    }
+
+    private func markSources(_ rename: ParkedRename) {
+        for place in rename.places {
+            let name = place.root.spec.name
+            emit(
+                rename.isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path),
+                for: place.root)
+        }
+    }
+
+    private func paired(_ from: ParkedRename, _ places: [(root: RootWatch, path: BytePath)]) {
+        if let old = from.places.first, let new = places.first, old.root.onChange == nil, new.root.onChange == nil {
+            dirty.insert(
+                .renamed(root: old.root.spec.name, from: old.path, toRoot: new.root.spec.name, to: new.path))
+        }
+        markSources(from)
+        for place in places {
+            let name = place.root.spec.name
+            emit(
+                from.isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path),
+                for: place.root)
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Glibc
+import Platform
+
+/// The tree of watches: parent first, then read the folder; anything that comes later raises an event.
+extension WatchLoop {
+    /// Watches the folder at `path` and what lies below it.
+    ///
+    /// - Parameter force: descends into folders that are known already: after an overflow their events may be lost.
+    /// - Returns: whether a folder was found that was not known.
+    @discardableResult
+    func grow(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
+        guard let real = root.real, root.mode == .inotify, !options.ignore.ignores(anyPartOf: path) else {
+            return false
+        }
+        if root.excluded.contains(where: { path.isWithin($0) }) { return false }
+        var found = false
+        var open: [(parent: FolderNode?, name: [UInt8], path: BytePath)] = []
+        if path.isEmpty {
+            open.append((nil, [], path))
+        } else {
+            // A parent that is not known is itself yet to be found, and this folder with it.
+            guard let parent = root.find(path.parent) else { return false }
+            open.append((parent, path.name, path))
+        }
+        while let next = open.popLast() {
+            let absolute = real.path.appending(next.path)
+            let known = next.parent == nil ? root.top : next.parent?.children[next.name]
+            guard let status = folderStatus(absolute) else {
+                if let known { drop(known) }
+                continue
+            }
+            let identity = RootIdentity(status)
+            if let known, known.wd != nil, known.identity == identity, !force { continue }
+            let node = known ?? makeNode(next.name, in: next.parent, of: root)
+            if node.identity != identity {
+                if known != nil { prune(node) }
+                node.identity = identity
+                found = true
+                if beginsRemote(node, next.parent, absolute, next.path) { continue }
+            }
+            let wasWatched = node.wd != nil
+            guard place(node, absolute, next.path, identity) else { continue }
+            found = found || !wasWatched && node.wd != nil
+            guard let folders = subfolders(of: absolute, next.path, root) else { continue }
+            if !node.children.isEmpty {
+                let present = Set(folders)
+                for child in Array(node.children.values) where !present.contains(child.name) { drop(child) }
+            }
+            for name in folders {
+                let below = next.path.appending(name: name)
+                if !root.excluded.contains(below) { open.append((node, name, below)) }
+            }
+        }
+        return found
+    }
+
+    private func makeNode(_ name: [UInt8], in parent: FolderNode?, of root: RootWatch) -> FolderNode {
+        if let parent { return FolderNode(name, in: parent) }
+        let node = FolderNode(top: root)
+        root.top = node
+        return node
+    }
+
+    private func folderStatus(_ path: BytePath) -> FileStatus? {
+        do {
+            guard let status = try FileStatus.of(path), status.kind == .directory else { return nil }
+            return status
+        } catch {
+            say("\(explain(error)); what lies there is not watched")
+            return nil
+        }
+    }
+
+    /// A network file system mounted inside a local root is polled, it alone.
+    private func beginsRemote(
+        _ node: FolderNode, _ parent: FolderNode?, _ absolute: BytePath, _ path: BytePath
+    ) -> Bool {
+        guard let parent, parent.identity?.device != node.identity?.device else { return false }
+        guard let reason = FileSystemKind.reasonToPoll(absolute) else { return false }
+        let root = node.owner
+        drop(node)
+        startPoller(root, path)
+        say("\(absolute) is looked at every \(root.spec.pollInterval) s: \(reason)")
+        return true
+    }
+
+    /// Gets the node its watch. False if the folder is gone or may not be read, so that there is nothing below it.
+    private func place(_ node: FolderNode, _ absolute: BytePath, _ path: BytePath, _ identity: RootIdentity) -> Bool {
+        if let wd = node.wd, table[wd]?.identity == identity { return true }
+        table.detach(node)
+        switch obtain(absolute, identity, Bits.tree) {
+        case .watch(let wd):
+            table.attach(node, to: wd)
+            unwatched.remove(node)
+            node.digest = nil
+            node.owner.unreadable.remove(path)
+            return true
+        case .failed(ENOENT), .failed(ENOTDIR), .failed(ELOOP):
+            drop(node)
+            return false
+        case .failed(EACCES), .failed(EPERM):
+            node.owner.unreadable.insert(path)
+            say("\(absolute) cannot be watched: permission denied; grant the agent's user read access to it")
+            // No identity, so that the next look takes it as new.
+            node.identity = nil
+            return false
+        case .failed(let code):
+            if unwatched.insert(node).inserted, code == ENOSPC {
+                say(
+                    "the limit of folders that can be watched is reached: folders beyond it are looked at every "
+                        + "\(node.owner.spec.pollInterval) s; raise it with `sysctl fs.inotify.max_user_watches=524288`"
+                )
+            } else if code != ENOSPC {
+                say("\(absolute) cannot be watched (\(String(cString: strerror(code)))); it is looked at now and then")
+            }
+            return true
+        }
+    }
+
+    private func subfolders(of absolute: BytePath, _ path: BytePath, _ root: RootWatch) -> [[UInt8]]? {
+        do {
+            return try listDirectory(absolute).compactMap { entry in
+                guard entry.isDirectory != false, !options.ignore.ignores(entry.name) else { return nil }
+                return entry.name
+            }
+        } catch let fault as Fault {
+            if fault.errno == EACCES || fault.errno == EPERM { root.unreadable.insert(path) }
+            if fault.errno != ENOENT && fault.errno != ENOTDIR && fault.errno != ELOOP { say(fault.message) }
+            return nil
+        } catch {
+            say(explain(error))
+            return nil
+        }
+    }
+
+    /// A watch on `path` with at least these bits, shared with whoever watches the same inode.
+    func obtain(_ path: BytePath, _ identity: RootIdentity, _ mask: UInt32) -> InotifyLibrary.Added {
+        let known = table.watch(of: identity)
+        var wanted = mask
+        if let known, let watched = table[known] {
+            wanted |= watched.mask
+            if wanted == watched.mask { return .watch(known) }
+        } else if let most = options.maximumWatches, table.count >= most {
+            return .failed(ENOSPC)
+        }
+        let answer = library.add(path, wanted, known: known)
+        if case .watch(let wd) = answer {
+            // The kernel replaced the mask of a watch that we knew under another identity.
+            if wd != known, let other = table[wd], other.mask & ~wanted != 0 {
+                wanted |= other.mask
+                _ = library.add(path, wanted, known: wd)
+            }
+            table.enter(wd, identity, wanted)
+        }
+        return answer
+    }
+
+    /// Forgets a folder and all below it.
+    func drop(_ node: FolderNode) {
+        let root = node.owner
+        if !root.pollers.isEmpty || !root.unreadable.isEmpty, let path = node.path {
+            stopPollers(root, within: path)
+            root.unreadable = root.unreadable.filter { !$0.isWithin(path) }
+        }
+        node.takeOut()
+        if root.top === node { root.top = nil }
+        node.forEach { below in
+            table.detach(below)
+            unwatched.remove(below)
+        }
+        node.dissolve()
+    }
+
+    /// Forgets what lies below a folder, and its watch.
+    private func prune(_ node: FolderNode) {
+        for child in Array(node.children.values) { drop(child) }
+        table.detach(node)
+        unwatched.remove(node)
+    }
+
+    func forgetTree(_ root: RootWatch) {
+        if let top = root.top { drop(top) }
+        root.unreadable = []
+    }
+
+    /// Tries again to watch what could not be watched, and compares what still cannot.
+    func lookAtUnwatched() {
+        var refused = false
+        for node in Array(unwatched) where unwatched.contains(node) {
+            guard let path = node.path, let real = node.owner.real else {
+                unwatched.remove(node)
+                continue
+            }
+            let root = node.owner
+            let absolute = real.path.appending(path)
+            if !refused {
+                grow(root, path, force: true)
+                if node.wd != nil {
+                    emit(.subtree(root: root.spec.name, path: path), for: root)
+                    continue
+                }
+                refused = true
+            }
+            let digest = FolderDigest.of(absolute, ignoring: options.ignore)
+            if digest?.value != node.digest {
+                node.digest = digest?.value
+                grow(root, path, force: true)
+                emit(.subtree(root: root.spec.name, path: path), for: root)
+            }
+        }
+        if unwatched.isEmpty { say("all folders are watched again") }
+    }
+}

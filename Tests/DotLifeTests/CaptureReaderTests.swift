@@ -1,0 +1,226 @@
+import DotLifeDomain
+import DotLifePersistence
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Reading a dropped file")
+struct CaptureReaderTests {
+    private let arrival = Date(timeIntervalSince1970: 1_795_253_400)  // 2026-11-21T09:30:00Z
+
+    private func read(_ name: String, _ bytes: [UInt8], in zone: TimeZone = berlin) throws -> ExperienceRequest {
+        try CaptureReader(timeZone: zone).request(
+            for: .init(path: BytePath(name), head: Data(bytes), size: Int64(bytes.count), arrival: arrival))
+    }
+
+    private func read(_ name: String, _ text: String) throws -> ExperienceRequest { try read(name, Array(text.utf8)) }
+
+    @Test("Text is a note, whatever its name", arguments: ["a.md", "a.txt", "a", "a.log", "photo.jpg"])
+    func note(name: String) throws {
+        let request = try read(name, "\u{FEFF}Käse am See\r\nzwei\r\n")
+        #expect(request.experienceType == .note)
+        #expect(request.noteText == "Käse am See\nzwei")
+        #expect(request.momentType == .now)
+        #expect(request.timestamp == arrival)
+    }
+
+    @Test("An empty file is a dot, and so is one that only says when")
+    func dot() throws {
+        #expect(try read("x", "") == .dot(timestamp: arrival))
+        #expect(try read("x", "\n\n") == .dot(timestamp: arrival))
+        let said = try read("x.md", "time: 08:15\nmoment: today\n")
+        #expect(said == .dot(momentType: .today, timestamp: try at("2026-11-21T07:15:00Z")))
+    }
+
+    @Test(
+        "A text that is nothing but one address is a link",
+        arguments: [
+            "https://example.org/a", "\n http://example.org/a?b \n", "---\nmoment: today\n---\nhttps://example.org",
+        ])
+    func linkText(text: String) throws {
+        #expect(try read("a.txt", text).experienceType == .link)
+    }
+
+    @Test(
+        "Other text about addresses is a note",
+        arguments: ["see https://example.org", "https://a.org\nhttps://b.org", "example.org", "https://nowhere"])
+    func notALink(text: String) throws {
+        #expect(try read("a.txt", text).experienceType == .note)
+    }
+
+    @Test(
+        "Link files give their address",
+        arguments: [
+            ("a.url", "[InternetShortcut]\r\nURL=https://example.org/x\r\n"),
+            (
+                "a.URL",
+                "[{000214A0}]\nURL=https://wrong.org\n[InternetShortcut]\nIconIndex=0\nURL=https://example.org/x"
+            ),
+            ("a.desktop", "[Desktop Entry]\nType=Link\nName=x\nURL=https://example.org/x\n"),
+            ("a.webloc", "<plist><dict>\n<key>URL</key>\n\t<string>https://example.org/x</string></dict></plist>"),
+        ])
+    func linkFiles(name: String, text: String) throws {
+        #expect(try read(name, text).linkURL == "https://example.org/x")
+    }
+
+    @Test("A webloc's entities are read once")
+    func entities() throws {
+        let text = "<key>URL</key><string>https://example.org/?a=1&amp;b=&amp;lt;</string>"
+        #expect(try read("a.webloc", text).linkURL == "https://example.org/?a=1&b=&lt;")
+    }
+
+    @Test("A binary webloc gives its address; one cut or changed anywhere does no harm")
+    func binaryWebloc() throws {
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: ["URL": "https://example.org/a/long/enough/path"], format: .binary, options: 0)
+        let bytes = [UInt8](list)
+        #expect(try read("a.webloc", bytes).linkURL == "https://example.org/a/long/enough/path")
+        for count in 1..<bytes.count {
+            #expect(throws: Fault.self) { try read("a.webloc", Array(bytes.prefix(count))) }
+        }
+        var random = SeededGenerator(for: "CaptureReaderTests.binaryWebloc")
+        for _ in 0..<5000 {
+            var broken = bytes
+            broken[Int.random(in: 8..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            _ = try? read("a.webloc", broken)
+        }
+    }
+
+    @Test(
+        "Front matter and first lines say when",
+        arguments: [
+            ("time: 2026-11-20 22:05\nrain", "2026-11-20T21:05:00Z"), ("Time: 22:05\nrain", "2026-11-21T21:05:00Z"),
+            ("time: 2026-07-01T10:00:00+02:00\nrain", "2026-07-01T08:00:00Z"),
+            ("---\ntime: \"2026-11-20T10:00:00Z\"\n---\n\nrain", "2026-11-20T10:00:00Z"),
+            ("---\r\nmoment: now\r\ntime: 2026-11-20T10:00\r\n---\r\nrain", "2026-11-20T09:00:00Z"),
+            ("time: 2026-11-20\nrain", "2026-11-19T23:00:00Z"),
+        ])
+    func times(text: String, expected: String) throws {
+        let request = try read("a.md", text)
+        #expect(request.timestamp == (try at(expected)))
+        #expect(request.noteText == "rain")
+    }
+
+    @Test(
+        "Moments are words",
+        arguments: [("now", MomentType.now), ("Today", .today), ("this week", .thisWeek), ("this-week", .thisWeek)])
+    func moments(word: String, moment: MomentType) throws {
+        #expect(try read("a.md", "moment: \(word)\nrain").momentType == moment)
+    }
+
+    @Test("Front matter with more in it stays; a first line that is no time is a sentence")
+    func keptText() throws {
+        let rich = try read("a.md", "---\ntitle: T\nmoment: today\n---\nrain")
+        #expect(rich.noteText == "---\ntitle: T\n---\nrain")
+        #expect(rich.momentType == .today)
+        #expect(try read("a.md", "time: it flies\nrain").noteText == "time: it flies\nrain")
+        #expect(try read("a.md", "---\nno end\ntime: 10:00").noteText == "---\nno end\ntime: 10:00")
+    }
+
+    @Test(
+        "A time in front matter that is none is refused",
+        arguments: ["soon", "25:00", "2026-02-30 10:00", "2026-11-21 10:61"])
+    func badTime(text: String) {
+        let fault = #expect(throws: Fault.self) { try read("a.md", "---\ntime: \(text)\n---\nrain") }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains(text) == true)
+    }
+
+    @Test("An hour that the clocks skip is the one after it; of a doubled one the first counts")
+    func shiftedClocks() throws {
+        #expect(CaptureTime.parse("2026-03-08 02:30", arrival: arrival, newYork) == (try at("2026-03-08T07:30:00Z")))
+        #expect(CaptureTime.parse("2026-11-01 01:30", arrival: arrival, newYork) == (try at("2026-11-01T05:30:00Z")))
+    }
+
+    @Test(
+        "What is neither image nor text is refused, and the message says what is not",
+        arguments: [
+            [0x7F, 0x45, 0x4C, 0x46, 0, 0], [0xC3, 0x28], Array("%PDF-1.4 x".utf8), Array("PK\u{3}\u{4}".utf8),
+        ])
+    func refused(bytes: [UInt8]) {
+        let fault = #expect(throws: Fault.self) { try read("x.md", bytes) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains("Accepted are notes") == true)
+    }
+
+    @Test("A text over 1 MiB is refused; one of 1 MiB is not")
+    func tooLong() throws {
+        let most = [UInt8](repeating: 0x61, count: CaptureReader.textLimit)
+        #expect(try read("a.md", most).noteText?.utf8.count == most.count)
+        #expect(throws: Fault.self) { try read("a.md", most + [0x61]) }
+    }
+
+    @Test("A link file without a valid address is refused")
+    func emptyLinkFiles() {
+        #expect(throws: Fault.self) { try read("a.url", "[InternetShortcut]\nURL=file:///etc/passwd") }
+        #expect(throws: Fault.self) { try read("a.desktop", "[Desktop Entry]\nType=Application\nURL=https://a.org") }
+        #expect(throws: Fault.self) { try read("a.webloc", "<plist/>") }
+    }
+
+    @Test("From the disk: names are bytes, and a link to elsewhere is not followed")
+    func fromDisk() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(BytePath(bytes: [0x61, 0xFF, 0x2E, 0x6A]), Picture.plainJPEG)
+        let request = try CaptureReader(timeZone: berlin).read(path, arrival: arrival)
+        #expect(request.photo == .file(path: path.bytes))
+        #expect(request.timestamp == arrival)
+        let link = folder.path.appending("link")
+        try FileManager.default.createSymbolicLink(atPath: link.text, withDestinationPath: "/etc/hostname")
+        #expect(throws: Fault.self) { try CaptureReader(timeZone: berlin).read(link, arrival: arrival) }
+    }
+}
+
+@Suite("The time in a photo")
+struct ExifTimeTests {
+    @Test("DateTimeOriginal is the camera's clock, in the zone given", arguments: [true, false])
+    func localTime(little: Bool) throws {
+        let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", little: little)
+        #expect(ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
+    }
+
+    @Test("OffsetTimeOriginal wins over the zone")
+    func offset() throws {
+        let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "-04:00")
+        #expect(ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T14:00:05Z")))
+    }
+
+    @Test("PNG, WebP and TIFF carry the same block")
+    func otherContainers() throws {
+        let taken = "2026:07:01 10:00:05"
+        let expected = try at("2026-07-01T08:00:05Z")
+        for bytes in [
+            Picture.png(taken: taken), Picture.webp(taken: taken),
+            Picture.tiff(taken: taken, offset: nil, little: true),
+        ] {
+            #expect(ExifTime.original(in: Data(bytes), timeZone: berlin) == expected)
+        }
+    }
+
+    @Test(
+        "A camera whose clock was never set has no time",
+        arguments: ["0000:00:00 00:00:00", "    :  :     :  :  ", "x"])
+    func unset(taken: String) {
+        #expect(ExifTime.original(in: Data(Picture.jpeg(taken: taken)), timeZone: berlin) == nil)
+    }
+
+    @Test("Bytes that lie, cut or changed anywhere, give a time or none, and never harm")
+    func hostile() {
+        var random = SeededGenerator(for: "ExifTimeTests.hostile")
+        let good = [
+            Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "+01:00"), Picture.png(taken: "2026:07:01 10:00:05"),
+            Picture.webp(taken: "2026:07:01 10:00:05"),
+        ]
+        for picture in good {
+            for count in 0..<picture.count { _ = ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin) }
+            for _ in 0..<5000 {
+                var broken = picture
+                for _ in 0..<Int.random(in: 1...6, using: &random) {
+                    broken[Int.random(in: 4..<broken.count, using: &random)] =
+                        [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
+                }
+                _ = ExifTime.original(in: Data(broken), timeZone: berlin)
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import DotLifeDomain
+import Foundation
+import Testing
+
+@Suite("Experience requests")
+struct ExperienceRequestTests {
+    @Test("The stored numbers and the words of the types are the seed's")
+    func rawValues() {
+        #expect(MomentType.allCases.map(\.rawValue) == [0, 1, 2])
+        #expect(MomentType.allCases.map(\.label) == ["now", "today", "this week"])
+        #expect(ExperienceType.allCases.map(\.rawValue) == [0, 1, 2, 3])
+        #expect(ExperienceType.allCases.map(\.label) == ["note", "photo", "link", "dot"])
+        #expect(GridScale.allCases.map(\.label) == ["Hours", "Days", "Weeks", "Months"])
+        #expect(TimeBucketType.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
+        #expect(MomentType.allCases.map(\.next) == [.today, .thisWeek, .now])
+        #expect(ExperienceType.allCases.map(\.next) == [.photo, .link, .dot, .note])
+    }
+
+    @Test("A value that a newer version stored reads as the plainest one")
+    func unknownRawValues() {
+        #expect(MomentType(stored: 9) == .now)
+        #expect(ExperienceType(stored: 9) == .dot)
+        #expect(AttachmentType(stored: 9) == .photo)
+    }
+
+    @Test("A note is trimmed, and not empty")
+    func note() throws {
+        #expect(try ExperienceRequest.note("  rain\n on tin \n").noteText == "rain\n on tin")
+        #expect(throws: ExperienceError.self) { try ExperienceRequest.note(" \n\t ") }
+    }
+
+    @Test(
+        "A link is completed with https",
+        arguments: [
+            ("example.org", "https://example.org"), ("http://example.org/a?b=c#d", "http://example.org/a?b=c#d"),
+            (" https://example.org \n", "https://example.org"), ("example.org:8080/x", "https://example.org:8080/x"),
+            ("HTTPS://Example.org/", "HTTPS://Example.org/"), ("https://me@example.org/", "https://me@example.org/"),
+        ])
+    func links(given: String, stored: String) throws {
+        let request = try ExperienceRequest.link(given)
+        #expect(request.linkURL == stored)
+        #expect(request.experienceType == .link)
+    }
+
+    @Test(
+        "What is no address of the web is refused",
+        arguments: [
+            "", "   ", "localhost", "https://", "http://localhost/a.b", "two words.org", "ftp://example.org",
+            "mailto:me@example.org", "https://.", "javascript:alert(1.5)", "exa\nmple.org", "https://.org",
+        ])
+    func badLinks(given: String) {
+        #expect(throws: ExperienceError.invalidData("Invalid URL")) { try ExperienceRequest.link(given) }
+    }
+
+    @Test("A photo needs bytes; a dot needs nothing")
+    func photoAndDot() throws {
+        #expect(throws: ExperienceError.invalidData("No photo selected")) { try ExperienceRequest.photo(Data()) }
+        #expect(throws: ExperienceError.invalidData("No photo selected")) { try ExperienceRequest.photo(fileAt: []) }
+        let dot = ExperienceRequest.dot(momentType: .thisWeek)
+        #expect(dot.experienceType == .dot)
+        #expect(dot.timestamp == nil)
+    }
+
+    @Test("A request survives being stored as JSON")
+    func codable() throws {
+        let request = try ExperienceRequest.photo(fileAt: [0x2F, 0xFF, 0x61], timestamp: at("2026-11-21T09:30:00Z"))
+        let back = try JSONDecoder().decode(ExperienceRequest.self, from: JSONEncoder().encode(request))
+        #expect(back == request)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Rules
+import Testing
+
+@Suite struct DocumentationTests {
+    @Test func theSchemaIsJSONAndNamesEverything() throws {
+        let text = RuleSchema.json(registry: registry).pretty
+        let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+        let definitions = try #require(schema["$defs"] as? [String: Any])
+        let actions = try #require(definitions["action"] as? [String: [String: Any]])
+        #expect(actions.keys.sorted() == registry.names)
+        for definition in registry.definitions {
+            let properties = try #require(actions[definition.declaration.name]?["properties"] as? [String: Any])
+            #expect(Set(properties.keys).isSuperset(of: definition.declaration.parameters.map(\.name)))
+        }
+        let conditions = try #require((definitions["where"] as? [String: Any])?["properties"] as? [String: Any])
+        #expect(Set(conditions.keys) == Set(ConditionSpec.keys))
+        let keys = try #require((definitions["rule"] as? [String: Any])?["properties"] as? [String: Any])
+        #expect(Set(keys.keys) == Set(RuleKey.all.map(\.name)))
+    }
+
+    @Test func theManualNamesEverything() {
+        let manual = RuleManual.markdown(registry: registry)
+        let names =
+            RuleKey.all.map(\.name) + ConditionSpec.keys + TemplateFilter.all.map(\.name)
+            + BuiltInValues.all.map(\.name)
+            + registry.definitions.flatMap {
+                [$0.declaration.name] + $0.declaration.parameters.map(\.name) + $0.declaration.provides.map(\.name)
+            }
+        for name in names where !manual.contains("`\(name)`") && !manual.contains("### \(name)\n") {
+            Issue.record("the manual does not name \(name)")
+        }
+    }
+
+    @Test(arguments: ConditionSpec.all.map(\.example))
+    func eachConditionsExampleLoads(_ example: String) throws {
+        _ = try rule(where: example, in: "[comics, other]")
+    }
+
+    @Test(arguments: RuleKey.all.map(\.example))
+    func eachKeysExampleLoads(_ example: String) throws {
+        let key = example.prefix { $0 != ":" }
+        let others = ["rule: R", "in: other", "do: [trash]"].filter { !$0.hasPrefix(key + ":") }
+        #expect(try rules((others + [example]).joined(separator: "\n")).count == 1)
+    }
+
+    @Test(arguments: TemplateFilter.all.map(\.example))
+    func eachFiltersExampleIsRead(_ example: String) throws {
+        #expect(try Template(example).references.count == 1)
+    }
+
+    @Test(arguments: registry.definitions.map(\.declaration.example))
+    func eachActionsExampleLoads(_ example: String) throws {
+        #expect(try rules("rule: R\nin: other\ndo:\n  \(example)\n").first?.steps.count == 1)
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite struct RuleDirectoryTests {
+    private func text(_ name: String) -> String { "- rule: \(name)\n  in: other\n  do: [trash]\n" }
+
+    private func load(_ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"]) -> LoadedRules {
+        RuleDirectories.load(
+            names.map { folder.path.appending($0) }, registry: registry, places: places(), timeZone: utc)
+    }
+
+    @Test func filesAreReadByNameAcrossDirectoriesAndLaterOnesReplace() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("usr/20-b.yaml", text("usr b"))
+        try folder.write("usr/30-c.yaml", text("usr c"))
+        try folder.write("etc/10-a.yaml", text("etc a"))
+        try folder.write("home/20-b.yaml", text("home b"))
+        try folder.write("home/README.md", "no rules")
+        let loaded = load(folder)
+        #expect(loaded.diagnostics == [])
+        #expect(loaded.rules.map(\.name) == ["etc a", "home b", "usr c"])
+        #expect(loaded.files.map(\.fate) == [.used, .replaced, .used, .used])
+        #expect(loaded.files[1].replacedBy == folder.path.appending("home/20-b.yaml"))
+    }
+
+    @Test func anEmptyFileOrALinkToNullMasks() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("usr/10-a.yaml", text("a"))
+        try folder.write("usr/20-b.yaml", text("b"))
+        try folder.write("usr/30-c.yaml", text("c"))
+        try folder.write("etc/10-a.yaml", "")
+        #expect(symlink("/dev/null", folder.path.appending("etc/20-b.yaml").text) == 0)
+        #expect(symlink("../usr/30-c.yaml", folder.path.appending("etc/30-c.yaml").text) == 0)
+        let loaded = load(folder)
+        #expect(loaded.rules.map(\.name) == ["c"])
+        #expect(loaded.files.map(\.fate) == [.replaced, .mask, .replaced, .mask, .replaced, .used])
+    }
+
+    @Test func missingDirectoriesHoldNoRules() throws {
+        let loaded = load(try TemporaryFolder(), ["none", "nor/this"])
+        #expect(loaded.rules.isEmpty)
+        #expect(loaded.diagnostics == [])
+    }
+
+    @Test func aBrokenFileIsReportedAndTheOthersAreRead() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("usr/10-a.yaml", "- rule: [")
+        try folder.write("usr/20-b.yaml", text("b"))
+        try folder.write("usr/30-c.yml", text("c"))
+        try Durable.makeDirectory(folder.path.appending("usr/40-d.yaml"))
+        let (set, diagnostics) = RuleSet.load(
+            directories: [folder.path.appending("usr")], registry: registry, places: places(), timeZone: utc)
+        #expect(set.rules.map(\.name) == ["b"])
+        #expect(diagnostics.hasErrors)
+        #expect(diagnostics.map(\.severity) == [.warning, .error, .error])
+    }
+
+    @Test func twoRulesOfOneNameAreAnErrorThatNamesBoth() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("usr/10-a.yaml", text("same"))
+        try folder.write("etc/20-b.yaml", "\n" + text("same"))
+        let loaded = load(folder)
+        #expect(loaded.rules.count == 1)
+        let complaint = try #require(loaded.diagnostics.first)
+        #expect(complaint.severity == .error)
+        #expect(complaint.file.hasSuffix("20-b.yaml"))
+        #expect(complaint.line == 2)
+        #expect(complaint.message.hasSuffix("10-a.yaml:1:3"))
+    }
+
+    @Test func circlesAndOwnPlacesAreWarnedOf() throws {
+        let circle = try rules(
+            """
+            - { rule: A, in: other, do: [{ move: { to: drafts } }] }
+            - { rule: B, in: drafts, do: [{ move: { to: other } }] }
+            - { rule: C, in: drafts, on: changed, do: [{ move: { to: other } }] }
+            - { rule: D, in: comics, do: [{ move: { to: comics } }] }
+            """)
+        let warnings = RuleCheck.warnings(circle)
+        #expect(warnings.map(\.line) == [4, 1])
+        #expect(warnings.allSatisfy { $0.severity == .warning })
+        #expect(warnings[1].message == "rules feed each other in a circle: `A` (other → drafts), `B` (drafts → other)")
+    }
+}

@@ -1,0 +1,88 @@
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite struct RuleIndexTests {
+    /// Every rule asked by itself, without the index.
+    private func naive(_ set: RuleSet, _ facts: FileFacts) throws -> [String] {
+        var names: [String] = []
+        for rule in set.rules where rule.places.contains(facts.place) && rule.events.contains(facts.event) {
+            guard try rule.condition.holds(facts, block: nil) else { continue }
+            names.append(rule.name)
+            if rule.then == .stop { break }
+        }
+        return names
+    }
+
+    @Test func theIndexFindsWhatAskingEveryRuleFinds() throws {
+        var random = SeededGenerator(for: "theIndexFindsWhatAskingEveryRuleFinds")
+        let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "K"]
+        func pick(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
+        func leaf() -> String {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: "name: \"*.\(pick(ends))\""
+            case 1: "name: [\"*.{\(pick(ends)),\(pick(ends))}\", \"a*\"]"
+            case 2: "extension: [\(pick(ends)), \(pick(ends))]"
+            case 3: "path: \"**/*.\(pick(ends))\""
+            case 4: "name: \"\(pick(["a", "b", "*"])).{\(pick(ends)),\(pick(ends))}\""
+            default: "depth: \(Int.random(in: 0...1, using: &random))"
+            }
+        }
+        func condition(_ depth: Int) -> String {
+            switch depth == 0 ? 0 : Int.random(in: 0..<4, using: &random) {
+            case 1: "any: [{ \(condition(depth - 1)) }, { \(condition(depth - 1)) }]"
+            case 2: "all: [{ \(condition(depth - 1)) }, { \(condition(depth - 1)) }]"
+            case 3: "not: { \(condition(depth - 1)) }"
+            default: leaf()
+            }
+        }
+        var text = ""
+        for number in 0..<300 {
+            let events = pick(["arrived", "changed", "[arrived, changed]"])
+            let then = Int.random(in: 0..<20, using: &random) == 0 ? "stop" : "continue"
+            text +=
+                "- { rule: R\(number), in: [\(pick(["other", "notes", "other, notes"]))], on: \(events), then: \(then),"
+            text += " where: { \(condition(2)) }, do: trash }\n"
+        }
+        let set = RuleSet(try rules(text))
+        let names =
+            ["a", "b", "x", ".cbz", "a.CbZ", "b.\u{212A}"]
+            + ends.flatMap { end in ["a", "b", "x/y"].map { "\($0).\(end)" } }
+        for name in names {
+            for place in [places()[0], places()[4]] {
+                for event in [FileEvent.arrived, .changed] {
+                    let facts = FileFacts(
+                        place: place, path: BytePath(name), status: nil, event: event, now: Timestamp(seconds: 0))
+                    #expect(
+                        try set.match(facts).map(\.rule.name) == naive(set, facts), "\(name) \(place.name) \(event)")
+                }
+            }
+        }
+    }
+
+    @Test func otherExtensionsPlacesAndEventsAreNotLookedAt() throws {
+        let text = (0..<1_000).map { "- { rule: R\($0), in: other, where: { extension: e\($0) }, do: trash }\n" }
+            .joined()
+        let set = RuleSet(try rules(text))
+        #expect(set.index.candidates(place: "other", event: .arrived, name: Array("x.e7".utf8)) == [7])
+        #expect(set.index.candidates(place: "other", event: .changed, name: Array("x.e7".utf8)) == [])
+        #expect(set.index.candidates(place: "notes", event: .arrived, name: Array("x.e7".utf8)) == [])
+    }
+
+    @Test func theSettleTimeIsTheLongestOfTheRulesThatMightMatch() throws {
+        let set = RuleSet(
+            try rules(
+                """
+                - { rule: A, in: other, settle: 5s, where: { extension: cbz }, do: trash }
+                - { rule: B, in: other, settle: 500ms, on: changed, where: { size: "> 0" }, do: trash }
+                - { rule: C, in: other, settle: 1h, on: removed, do: trash }
+                - { rule: D, in: notes, where: { extension: md }, do: trash }
+                """))
+        #expect(set.settleTime(place: "other", name: Array("a.cbz".utf8)) == 5)
+        #expect(set.settleTime(place: "other", name: Array("a.md".utf8)) == 0.5)
+        #expect(set.settleTime(place: "notes", name: Array("a.md".utf8)) == 1)
+        #expect(set.settleTime(place: "notes", name: Array("a.txt".utf8)) == nil)
+        #expect(set.settleTime(place: "none", name: Array("a.txt".utf8)) == nil)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+import Platform
+
+/// A fresh folder for one test, removed with everything in it when the test ends.
+package final class TemporaryFolder: Sendable {
+    package let path: BytePath
+
+    package init(_ name: String = "steward") throws {
+        path = BytePath("\(NSTemporaryDirectory())/\(name)-\(randomHex(6))")
+        try Durable.makeDirectory(path)
+    }
+
+    deinit {
+        // Read-only folders that a test made would stay behind.
+        let chmod = Process()
+        chmod.executableURL = URL(fileURLWithPath: "/bin/chmod")
+        chmod.arguments = ["-R", "u+rwX", path.text]
+        try? chmod.run()
+        chmod.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: path.text)
+    }
+
+    /// Writes a file below the folder, making folders as needed, and returns its path.
+    @discardableResult
+    package func write(_ relative: BytePath, _ text: String) throws -> BytePath {
+        try write(relative, Array(text.utf8))
+    }
+
+    @discardableResult
+    package func write(_ relative: BytePath, _ bytes: [UInt8]) throws -> BytePath {
+        let target = path.appending(relative)
+        try Durable.makeDirectory(target.parent)
+        let file = try Descriptor(target, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try file.write(bytes, at: 0)
+        return target
+    }
+
+    package func read(_ relative: BytePath) throws -> String {
+        String(decoding: try Descriptor(path.appending(relative)).readAll(), as: UTF8.self)
+    }
+}
+
+/// A generator whose sequence a printed seed repeats (SplitMix64).
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// Takes the seed from STEWARD_TEST_SEED, else a random one, and prints it.
+    package init(for test: String) {
+        let seed = ProcessInfo.processInfo.environment["STEWARD_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
+        print("\(test): STEWARD_TEST_SEED=\(seed)")
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

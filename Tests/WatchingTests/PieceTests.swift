@@ -1,0 +1,135 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import Watching
+
+/// The parts that need no kernel.
+@Suite struct PieceTests {
+    @Test(arguments: [
+        "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", "x.part", "x.crdownload",
+        ".~lock.x.odt#", ".syncthing.x.tmp", "x.tmp", ".steward-host-0123", "sedABCDEF", ".note.md.AbCdEf", "lu123.tmp",
+        ".DS_Store", "mine.bak", "cache-1",
+    ])
+    func workNamesAreIgnored(_ name: String) {
+        #expect(IgnoreList(extra: ["*.bak", "cache-?"]).ignores(Array(name.utf8)))
+    }
+
+    @Test(arguments: ["note.md", "4914", "sedate", "sedABCDEFG", "tmp", "a.partial", ".hidden", "cache-12", "x#"])
+    func otherNamesAreNot(_ name: String) {
+        #expect(!IgnoreList(extra: ["cache-?"]).ignores(Array(name.utf8)))
+    }
+
+    @Test func aMarkIsKeptOnceAndTakenOnce() async {
+        let dirty = DirtySet(batch: 2)
+        for _ in 0..<3 {
+            for name in ["a", "b", "c"] { dirty.insert(.file(root: "r", path: BytePath(name))) }
+        }
+        dirty.insert(.renamed(root: "r", from: "x", toRoot: "r", to: "y"))
+        dirty.insert(.rootState(root: "r"))
+        #expect(await dirty.next() == [.rootState(root: "r"), .renamed(root: "r", from: "x", toRoot: "r", to: "y")])
+        #expect(await dirty.next() == [.file(root: "r", path: "a"), .file(root: "r", path: "b")])
+        #expect(await dirty.next() == [.file(root: "r", path: "c")])
+        #expect(dirty.count == 0)
+    }
+
+    @Test func tooManyMarksBecomeOne() async {
+        let dirty = DirtySet(limit: 100)
+        for number in 0..<1_000 { dirty.insert(.file(root: "r", path: BytePath("f\(number)"))) }
+        dirty.insert(.file(root: "other", path: "f"))
+        #expect(Set(await dirty.next()) == [.subtree(root: "r", path: ""), .file(root: "other", path: "f")])
+    }
+
+    @Test func aSubtreeIncludesWhatLiesBelow() async {
+        let dirty = DirtySet()
+        dirty.insert(.subtree(root: "r", path: "a/b"))
+        dirty.insert(.file(root: "r", path: "a/b/c/d"))
+        dirty.insert(.subtree(root: "r", path: "a/b"))
+        dirty.insert(.file(root: "r", path: "a/bc"))
+        #expect(await dirty.next() == [.subtree(root: "r", path: "a/b"), .file(root: "r", path: "a/bc")])
+    }
+
+    @Test func waitingEndsWithAMarkOrWithTheTask() async {
+        let dirty = DirtySet()
+        async let waiting = dirty.next()
+        dirty.insert(.rootState(root: "r"))
+        #expect(await waiting == [.rootState(root: "r")])
+        let cancelled = Task { await dirty.next() }
+        cancelled.cancel()
+        #expect(await cancelled.value.isEmpty)
+    }
+
+    @Test func deadlinesComeInOrder() {
+        var random = SeededGenerator(for: "deadlinesComeInOrder")
+        var heap = DeadlineHeap<Int>()
+        var newest: [Int: Int64] = [:]
+        for _ in 0..<5_000 {
+            let key = Int.random(in: 0..<500, using: &random)
+            let due = Int64.random(in: 0..<1_000_000, using: &random)
+            heap.set(key, due: due)
+            newest[key] = due
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                heap.remove(key)
+                newest[key] = nil
+            }
+        }
+        #expect(heap.earliest() == newest.values.min())
+        var taken: [Int] = []
+        while !heap.isEmpty { taken += heap.take(upTo: .max, limit: 7) }
+        #expect(taken.compactMap { newest[$0] } == newest.values.sorted())
+        #expect(Set(taken) == Set(newest.keys))
+    }
+
+    @Test func mountsAreRead() {
+        let line = #"36 35 98:0 /mnt1 /mnt/my\040disk rw,noatime master:1 - fuse.sshfs host:/ rw"#
+        #expect(
+            MountPoint.parse(Array(line.utf8)) == MountPoint(id: 36, path: "/mnt/my disk", type: "fuse.sshfs"))
+        #expect(FileSystemKind.reasonToPoll(type: "fuse.sshfs") != nil)
+        #expect(FileSystemKind.reasonToPoll(type: "ext4") == nil)
+        #expect(!MountPoint.all().isEmpty)
+    }
+
+    @Test func aScanVisitsFilesAndNothingElse() throws {
+        let folder = try TemporaryFolder("scan")
+        for name in ["a.txt", "b/c.txt", "b/d/e.txt", ".git/HEAD", "mine/f.txt", "x.tmp"] {
+            try folder.write(BytePath(name), "x")
+        }
+        try shell("cd \(folder.path) && ln -s .. b/loop && ln -s a.txt link && mkfifo fifo")
+        let root = WatchRoot(name: "r", path: folder.path, excluded: [folder.path.appending("mine")])
+        func visited(_ from: BytePath) throws -> Set<BytePath> {
+            var seen: Set<BytePath> = []
+            let report = try Scanner.walk(root: root, from: from, ignoring: IgnoreList()) { path, _ in seen.insert(path)
+            }
+            #expect(report.files == seen.count)
+            #expect(report.unreadable.isEmpty)
+            return seen
+        }
+        #expect(try visited("") == ["a.txt", "b/c.txt", "b/d/e.txt"])
+        #expect(try visited("b/d") == ["b/d/e.txt"])
+        #expect(try visited("a.txt") == ["a.txt"])
+        for nothing in ["mine", ".git", "b/loop/a.txt", "missing", "link"] {
+            #expect(try visited(BytePath(nothing)) == [])
+        }
+        let missing = WatchRoot(name: "r", path: folder.path.appending("missing"))
+        let report = try Scanner.walk(root: missing, ignoring: IgnoreList()) { _, _ in }
+        #expect(report.rootMissing)
+        #expect(!report.covers("a.txt"))
+    }
+
+    @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
+    func aFolderThatMayNotBeReadIsNamed() throws {
+        let folder = try TemporaryFolder("scan")
+        try folder.write("closed/a.txt", "x")
+        try folder.write("open/b.txt", "x")
+        try shell("chmod 0 \(folder.path)/closed")
+        var seen: [BytePath] = []
+        let report = try Scanner.walk(root: WatchRoot(name: "r", path: folder.path), ignoring: IgnoreList()) {
+            path, _ in
+            seen.append(path)
+        }
+        #expect(seen == ["open/b.txt"])
+        #expect(report.unreadable.map(\.path) == ["closed"])
+        #expect(!report.covers("closed/a.txt"))
+    }
+}

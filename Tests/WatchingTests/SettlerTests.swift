@@ -1,0 +1,152 @@
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Watching
+
+/// When a file is whole, and when it is gone.
+@Suite(.timeLimit(.minutes(5))) struct SettlerTests {
+    let folder: TemporaryFolder
+    let root: WatchRoot
+    let settler = Settler(patience: 2)
+    let results = Results()
+
+    /// What the settler said, in order.
+    final class Results: Sendable {
+        private let list = Mutex<[String]>([])
+        private let task = Mutex<Task<Void, Never>?>(nil)
+
+        var said: [String] { list.withLock { $0 } }
+
+        func collect(_ settler: Settler) {
+            let running = Task {
+                while !Task.isCancelled {
+                    let batch = await settler.next().map(Self.describe)
+                    self.list.withLock { $0 += batch }
+                }
+            }
+            task.withLock { $0 = running }
+        }
+
+        deinit { task.withLock { $0 }?.cancel() }
+
+        private static func describe(_ settled: Settled) -> String {
+            switch settled {
+            case .whole(_, let path, let status): "whole \(path) \(status.size)"
+            case .gone(_, let path): "gone \(path)"
+            }
+        }
+    }
+
+    init() throws {
+        folder = try TemporaryFolder("settle")
+        root = WatchRoot(name: "root", path: folder.path)
+        results.collect(settler)
+    }
+
+    @Test func aFileThatStandsStill() async throws {
+        try folder.write("a.txt", "abc")
+        await settler.add(root: root, path: "a.txt", settle: 0.05)
+        await eventually("it is whole") { results.said == ["whole a.txt 3"] }
+        #expect(await settler.pending().isEmpty)
+    }
+
+    @Test func aFileWrittenInPiecesByOneWhoClosesInBetween() async throws {
+        let path = try folder.write("a.txt", "")
+        await settler.add(root: root, path: "a.txt", settle: 0.5)
+        for _ in 0..<20 {
+            let file = try Descriptor(path, O_WRONLY | O_APPEND)
+            try file.write(Array("piece".utf8), at: try file.status().size)
+            await settler.add(root: root, path: "a.txt", settle: 0.5)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        await eventually("it is whole") { !results.said.isEmpty }
+        #expect(results.said == ["whole a.txt 100"])
+    }
+
+    @Test func aFileThatAnotherProcessHoldsOpen() async throws {
+        let path = try folder.write("a.txt", "half")
+        let writer = Process()
+        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+        writer.arguments = ["-c", "exec 3>>\(path); touch \(folder.path)/open; read line; printf whole >&3"]
+        let input = Pipe()
+        writer.standardInput = input
+        try writer.run()
+        try await eventually("the writer has it open") { try FileStatus.of(folder.path.appending("open")) != nil }
+        await settler.add(root: root, path: "a.txt", settle: 0.02)
+        await eventually("it waits for the writer") {
+            await settler.pending() == [Unsettled(root: "root", path: "a.txt", waitingFor: .writer)]
+        }
+        #expect(results.said.isEmpty)
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        writer.waitUntilExit()
+        await eventually("it is whole") { results.said == ["whole a.txt 9"] }
+    }
+
+    @Test func aSaveByRenamingTheOldOneAway() async throws {
+        try folder.write("note.md", "old")
+        try rename(folder.path.appending("note.md"), folder.path.appending("note.md~"))
+        await settler.add(root: root, path: "note.md", settle: 0.02)
+        await eventually("it waits for its return") {
+            await settler.pending() == [Unsettled(root: "root", path: "note.md", waitingFor: .absent)]
+        }
+        try folder.write("note.md", "newer")
+        await settler.add(root: root, path: "note.md", settle: 0.02)
+        try remove(folder.path.appending("note.md~"))
+        await eventually("the new one is whole") { results.said == ["whole note.md 5"] }
+    }
+
+    @Test func aFileThatIsGone() async throws {
+        await settler.add(root: root, path: "never.txt", settle: 0.02)
+        await eventually("it is gone") { results.said == ["gone never.txt"] }
+    }
+
+    @Test func aLockFilePromisesTheReturnOnlyForAWhile() async throws {
+        try folder.write(".note.md.swp", "")
+        await settler.add(root: root, path: "note.md", settle: 0.02)
+        await eventually("it is gone in the end") { results.said == ["gone note.md"] }
+    }
+
+    @Test func whatIsNoRegularFileIsNone() async throws {
+        try shell("mkfifo \(folder.path)/fifo; ln -s /etc/passwd \(folder.path)/link; mkdir \(folder.path)/folder")
+        for name in ["fifo", "link", "folder"] { await settler.add(root: root, path: BytePath(name), settle: 0.02) }
+        await eventually("none of them is a file, and none blocks") {
+            Set(results.said) == ["gone fifo", "gone link", "gone folder"]
+        }
+    }
+
+    @Test func whatAScanFoundOldNeedNotWait() async throws {
+        let path = try folder.write("old.txt", "x")
+        try folder.write("new.txt", "x")
+        try await eventually("a second has passed since") {
+            try FileStatus.of(path).map { Timestamp.now().seconds - Double($0.fingerprint.changed) / 1e9 > 1 } ?? false
+        }
+        try folder.write("new.txt", "y")
+        await settler.add(root: root, path: "old.txt", settle: 1, alreadyStill: true)
+        await settler.add(root: root, path: "new.txt", settle: 1, alreadyStill: true)
+        await eventually("both are whole, the old one first") {
+            results.said == ["whole old.txt 1", "whole new.txt 1"]
+        }
+    }
+
+    @Test func aRootThatIsForgotten() async throws {
+        await settler.add(root: root, path: "a.txt", settle: 1000)
+        await eventually("it is pending") { await settler.pendingCount == 1 }
+        await settler.forget(root: "root")
+        #expect(await settler.pendingCount == 0)
+    }
+
+    @Test func aHundredThousandAtOnce() async throws {
+        try folder.write("a.txt", "x")
+        for number in 0..<100_000 {
+            await settler.add(
+                root: root, path: number % 2 == 0 ? BytePath("missing\(number)") : BytePath("a.txt/\(number)"),
+                settle: 0.1)
+        }
+        await eventually("all are answered", 120) { results.said.count == 100_000 }
+        #expect(await settler.pendingCount == 0)
+    }
+}

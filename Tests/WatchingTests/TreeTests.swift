@@ -1,0 +1,257 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import Watching
+
+extension WatchingTests {
+    /// New folders are seen whole, however fast they come.
+    @Suite struct Trees {
+        let folder: TemporaryFolder
+        let root: WatchRoot
+
+        init() throws {
+            folder = try TemporaryFolder("trees")
+            try makeFolder(folder.path.appending("in"))
+            root = WatchRoot(name: "root", path: folder.path.appending("in"))
+        }
+
+        @Test func twoHundredUnpackedTreesOfFiveLevels() async throws {
+            var expected: Set<BytePath> = []
+            for tree in 0..<200 {
+                var path = BytePath("t\(tree)")
+                for level in ["a", "b", "c", "d"] {
+                    path = path.appending(level)
+                    expected.insert(path.appending("file.txt"))
+                    try folder.write(BytePath("src").appending(path).appending("file.txt"), "x")
+                }
+            }
+            try shell("cd \(folder.path)/src && tar cf ../all.tar .")
+            let observer = try Observer([root])
+            try shell("cd \(root.path) && tar xf ../all.tar")
+            await eventually("all \(expected.count) files are seen") { observer.files() == expected }
+            #expect(observer.source.status().root("root")?.watches == 1 + 200 * 5)
+            await observer.stop()
+        }
+
+        @Test func aFolderAndItsFileInOneBreath() async throws {
+            let observer = try Observer([root])
+            var expected: Set<BytePath> = []
+            for number in 0..<300 {
+                let made = root.path.appending("d\(number)")
+                try makeFolder(made)
+                try makeFolder(made.appending("e"))
+                try writeFile(made.appending("e/f.txt"))
+                expected.insert(BytePath("d\(number)/e/f.txt"))
+            }
+            await eventually("every file is seen") { observer.files() == expected }
+            await observer.stop()
+        }
+
+        @Test func whatWasThereAtTheStart() async throws {
+            try folder.write("in/a/b/c.txt", "x")
+            let observer = try Observer([root])
+            await eventually("the file is seen") { observer.files() == ["a/b/c.txt"] }
+            await observer.stop()
+        }
+
+        @Test func aFolderMovedInAndOutAgain() async throws {
+            try folder.write("out/a/b/c.txt", "x")
+            let observer = try Observer([root])
+            try rename(folder.path.appending("out"), root.path.appending("moved"))
+            await eventually("its file is seen") { observer.files() == ["moved/a/b/c.txt"] }
+            #expect(observer.source.status().watches == 4 + depth(root.path))
+            try rename(root.path.appending("moved"), folder.path.appending("out"))
+            await eventually("the watches below are gone") {
+                observer.marks.contains(.subtree(root: "root", path: "moved"))
+                    && observer.source.status().root("root")?.watches == 1
+            }
+            observer.forget()
+            try writeFile(folder.path.appending("out/a/b/other.txt"))
+            try writeFile(root.path.appending("last.txt"))
+            await eventually("the last file is seen") { observer.files() == ["last.txt"] }
+            await observer.stop()
+        }
+
+        @Test func aFolderRenamedWithinTheRootKeepsItsWatches() async throws {
+            try folder.write("in/old/a/b.txt", "x")
+            let observer = try Observer([root])
+            let before = observer.source.status().watches
+            try rename(root.path.appending("old"), root.path.appending("new"))
+            await eventually("the rename is told") {
+                observer.marks.isSuperset(of: [
+                    .renamed(root: "root", from: "old", toRoot: "root", to: "new"),
+                    .subtree(root: "root", path: "old"), .subtree(root: "root", path: "new"),
+                ])
+            }
+            observer.forget()
+            try writeFile(root.path.appending("new/a/c.txt"))
+            await eventually("events come under the new name") {
+                observer.marks == [.file(root: "root", path: "new/a/c.txt")]
+            }
+            #expect(observer.source.status().watches == before)
+            await observer.stop()
+        }
+
+        @Test func aFolderMovedOutAndBackBeforeAnybodyLooked() async throws {
+            try folder.write("in/d/a/b.txt", "x")
+            let observer = try Observer([root])
+            for _ in 0..<20 {
+                try rename(root.path.appending("d"), folder.path.appending("d"))
+                try rename(folder.path.appending("d"), root.path.appending("d"))
+            }
+            // Outlast the wait for the other half of the first renames.
+            try await Task.sleep(for: .seconds(1.5))
+            observer.forget()
+            try writeFile(root.path.appending("d/a/c.txt"))
+            await eventually("it is still watched") { observer.files().contains("d/a/c.txt") }
+            #expect(observer.source.status().root("root")?.watches == 3)
+            await observer.stop()
+        }
+
+        @Test func betweenTwoRoots() async throws {
+            let other = WatchRoot(name: "other", path: folder.path.appending("other"))
+            try makeFolder(other.path)
+            try folder.write("in/d/x.txt", "x")
+            let observer = try Observer([root, other])
+            try rename(root.path.appending("d"), other.path.appending("e"))
+            await eventually("the rename is told") {
+                observer.marks.contains(.renamed(root: "root", from: "d", toRoot: "other", to: "e"))
+                    && observer.files("other") == ["e/x.txt"]
+            }
+            try rename(other.path.appending("e/x.txt"), root.path.appending("y.txt"))
+            await eventually("a file's rename is told, with both names") {
+                observer.marks.isSuperset(of: [
+                    .renamed(root: "other", from: "e/x.txt", toRoot: "root", to: "y.txt"),
+                    .file(root: "other", path: "e/x.txt"), .file(root: "root", path: "y.txt"),
+                ])
+            }
+            try writeFile(other.path.appending("e/z.txt"))
+            await eventually("the moved folder belongs to the other root") {
+                observer.files("other").contains("e/z.txt")
+            }
+            #expect(observer.source.status().root("root")?.watches == 1)
+            #expect(observer.source.status().root("other")?.watches == 2)
+            await observer.stop()
+        }
+
+        @Test func oneFolderMadeAndRemovedTwentyThousandTimes() async throws {
+            var options = WatchOptions()
+            options.staleLimit = 2_000
+            let observer = try Observer([root], options)
+            let again = root.path.appending("again")
+            for _ in 0..<20_000 {
+                try makeFolder(again)
+                try remove(again)
+            }
+            try makeFolder(again)
+            try writeFile(again.appending("file.txt"))
+            await eventually("its file is seen") { observer.files() == ["again/file.txt"] }
+            await eventually("the tables hold what there is") {
+                let status = observer.source.status()
+                return status.root("root")?.watches == 2 && status.watches == 2 + depth(root.path)
+                    && status.staleEntries <= 2_000
+            }
+            observer.forget()
+            try writeFile(again.appending("other.txt"))
+            await eventually("its watch is the right one") { observer.files().contains("again/other.txt") }
+            await observer.stop()
+        }
+
+        @Test func linksAreNotFollowed() async throws {
+            try folder.write("elsewhere/secret.txt", "x")
+            try makeFolder(root.path.appending("a"))
+            try shell("ln -s .. \(root.path)/a/loop; ln -s \(folder.path)/elsewhere \(root.path)/a/out")
+            let observer = try Observer([root])
+            try shell("ln -s \(folder.path)/elsewhere \(root.path)/later; ln -s . \(root.path)/a/self")
+            try writeFile(root.path.appending("a/file.txt"))
+            try writeFile(folder.path.appending("elsewhere/more.txt"))
+            await eventually("the file is seen") { observer.files().contains("a/file.txt") }
+            #expect(observer.files() == ["a/file.txt"])
+            #expect(observer.source.status().root("root")?.watches == 2)
+            await observer.stop()
+        }
+
+        @Test func namesThatAreNotText() async throws {
+            let observer = try Observer([root])
+            let odd = BytePath(bytes: [0xFF, 0xFE, UInt8(ascii: "\n")])
+            let path = odd.appending(BytePath(bytes: [0x80, UInt8(ascii: "\\"), UInt8(ascii: " ")]))
+            try makeFolder(root.path.appending(odd))
+            try writeFile(root.path.appending(path))
+            await eventually("the file is seen by its bytes") { observer.files() == [path] }
+            await observer.stop()
+        }
+
+        @Test func ignoredNamesAreNoNews() async throws {
+            let observer = try Observer([root])
+            await eventually("the first scan is over") { !observer.marks.isEmpty }
+            observer.forget()
+            try makeFolder(root.path.appending(".git"))
+            try writeFile(root.path.appending(".git/HEAD"))
+            try writeFile(root.path.appending("note.md~"))
+            try writeFile(root.path.appending(".note.md.swp"))
+            try writeFile(root.path.appending("note.md"))
+            await eventually("the note is seen") { observer.files() == ["note.md"] }
+            #expect(observer.marks == [.file(root: "root", path: "note.md")])
+            await observer.stop()
+        }
+
+        @Test func aPlaceWithinAPlaceIsWatchedOnce() async throws {
+            let inner = WatchRoot(name: "inner", path: root.path.appending("inner"))
+            var outer = root
+            outer.excluded = [inner.path]
+            try folder.write("in/inner/a.txt", "x")
+            let observer = try Observer([outer, inner])
+            try writeFile(inner.path.appending("b.txt"))
+            try writeFile(outer.path.appending("c.txt"))
+            await eventually("each has its own") {
+                observer.files("inner") == ["a.txt", "b.txt"] && observer.files() == ["c.txt"]
+            }
+            await observer.stop()
+        }
+
+        @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
+        func aFolderThatMayNotBeReadIsNamedAndSeenWhenItMay() async throws {
+            try folder.write("in/closed/a/b.txt", "x")
+            try folder.write("in/open/c.txt", "x")
+            try shell("chmod 0 \(root.path)/closed")
+            let observer = try Observer([root])
+            await eventually("the rest is alive") { observer.files() == ["open/c.txt"] }
+            #expect(observer.source.status().root("root")?.unreadable == ["closed"])
+            try shell("chmod 755 \(root.path)/closed")
+            await eventually("it is seen") { observer.files().contains("closed/a/b.txt") }
+            #expect(observer.source.status().root("root")?.unreadable == [])
+            try writeFile(root.path.appending("closed/a/d.txt"))
+            await eventually("and watched") { observer.files().contains("closed/a/d.txt") }
+            try shell("chmod 0 \(root.path)")
+            await observer.stop()
+        }
+
+        @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
+        func aRootThatMayNotBeReadYet() async throws {
+            try folder.write("in/a.txt", "x")
+            try shell("chmod 0 \(root.path)")
+            let observer = try Observer([root])
+            #expect(observer.source.status().root("root")?.unreadable == [""])
+            try shell("chmod 755 \(root.path)")
+            await eventually("it is seen") { observer.files().contains("a.txt") }
+            await observer.stop()
+        }
+
+        @Test func hardLinksAndAttributesCount() async throws {
+            try folder.write("elsewhere.txt", "x")
+            let observer = try Observer([root])
+            await eventually("the first scan is over") { !observer.marks.isEmpty }
+            try shell("ln \(folder.path)/elsewhere.txt \(root.path)/linked.txt")
+            await eventually("a link is seen") { observer.files() == ["linked.txt"] }
+            observer.forget()
+            try shell("chmod 600 \(root.path)/linked.txt")
+            await eventually("so is a change of mode") { observer.files() == ["linked.txt"] }
+            await observer.stop()
+        }
+    }
+}
+
+/// The folders above a root, which are watched for their own moves.
+private func depth(_ path: BytePath) -> Int { path.components.count }

@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Watching
+
+/// All tests that use the library: its state is global, so they run one after the other.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WatchingTests {}
+
+/// What a consumer of marks knows: every mark looked at as the agent does, by looking at the disk.
+final class Observer: Sendable {
+    struct Seen {
+        var files: [String: [BytePath: Int]] = [:]
+        var marks: Set<DirtyMark> = []
+        var list: [DirtyMark] = []
+    }
+
+    let source: InotifySource
+    private let roots: [String: WatchRoot]
+    private let ignore: IgnoreList
+    private let seen = Mutex(Seen())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ roots: [WatchRoot], _ options: WatchOptions = WatchOptions(), dirty: DirtySet = DirtySet()) throws {
+        source = try InotifySource(options, dirty: dirty)
+        self.roots = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0) })
+        ignore = options.ignore
+        try source.start(roots)
+        let running = Task {
+            while !Task.isCancelled { self.look(await dirty.next()) }
+        }
+        task.withLock { $0 = running }
+    }
+
+    func stop() async {
+        source.stop()
+        let running = task.withLock { $0 }
+        running?.cancel()
+        await running?.value
+    }
+
+    private func look(_ marks: [DirtyMark]) {
+        for mark in marks {
+            switch mark {
+            case .file(let name, let path):
+                if let root = roots[name], let status = try? FileStatus.of(root.path.appending(path)),
+                    status.kind == .file
+                {
+                    note(name, path)
+                }
+            case .subtree(let name, let path):
+                guard let root = roots[name] else { continue }
+                _ = try? Scanner.walk(root: root, from: path, ignoring: ignore) { path, _ in note(name, path) }
+            case .renamed, .rootState: break
+            }
+        }
+        seen.withLock {
+            $0.marks.formUnion(marks)
+            $0.list += marks
+        }
+    }
+
+    private func note(_ root: String, _ path: BytePath) {
+        seen.withLock { $0.files[root, default: [:]][path, default: 0] += 1 }
+    }
+
+    func files(_ root: String = "root") -> Set<BytePath> { seen.withLock { Set($0.files[root, default: [:]].keys) } }
+    var marks: Set<DirtyMark> { seen.withLock { $0.marks } }
+
+    /// Begins a new account.
+    func forget() { seen.withLock { $0 = Seen() } }
+}
+
+/// Waits for a condition, not for a time: the deadline is only there so that a failure ends.
+func eventually(
+    _ what: @autoclosure () -> String, _ seconds: Double = 60, _ condition: () async throws -> Bool,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async rethrows {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < end {
+        if try await condition() { return }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("never came true: \(what())", sourceLocation: sourceLocation)
+}
+
+/// Runs a program to its end; its exit code.
+@discardableResult
+func shell(_ line: String) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", line]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+}
+
+let isRoot = geteuid() == 0
+
+/// Sets a kernel limit for the length of `body`.
+func withLimit<R>(_ name: String, _ value: Int, _ body: () async throws -> R) async throws -> R {
+    let path = "/proc/sys/fs/inotify/\(name)"
+    let old = try String(contentsOfFile: path, encoding: .utf8)
+    try Data("\(value)".utf8).write(to: URL(fileURLWithPath: path))
+    let result: Result<R, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    try Data(old.utf8).write(to: URL(fileURLWithPath: path))
+    return try result.get()
+}
+
+/// Whether a limit of the kernel can be changed here.
+func canSet(_ name: String) -> Bool { isRoot && access("/proc/sys/fs/inotify/\(name)", W_OK) == 0 }
+
+/// Whether file systems can be mounted here.
+let canMount: Bool = {
+    guard isRoot, let folder = try? TemporaryFolder("mount-probe") else { return false }
+    guard (try? shell("mount -t tmpfs none \(folder.path)")) == 0 else { return false }
+    _ = try? shell("umount \(folder.path)")
+    return true
+}()
+
+func rename(_ from: BytePath, _ to: BytePath) throws {
+    let code = from.withCString { from in to.withCString { Glibc.rename(from, $0) } }
+    if code != 0 { throw Fault.system("rename", from) }
+}
+
+func remove(_ path: BytePath) throws {
+    if path.withCString({ Glibc.remove($0) }) != 0 { throw Fault.system("remove", path) }
+}
+
+func makeFolder(_ path: BytePath) throws {
+    if path.withCString({ mkdir($0, 0o755) }) != 0 { throw Fault.system("make the folder", path) }
+}
+
+func writeFile(_ path: BytePath, _ text: String = "text") throws {
+    let file = try Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+    try file.write(Array(text.utf8), at: 0)
+}
