@@ -25,6 +25,7 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -51,7 +52,7 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
-        core("Watching", ["Platform", "CInotifyTools", log]),
+        core("Watching", ["Platform", "CInotifyTools"]),
         core("Ledger", ["Platform", grdb]),
         core("A4CoreSwift", ["Platform"]),
         core("DotLifeDomain"),
@@ -62,7 +63,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RuleActions",
-            dependencies: ["Rules", "Platform", "A4CoreSwift", "DotLifeDomain", "DotLifePersistence"],
+            dependencies: ["Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifeDomain", "DotLifePersistence", log],
             path: "Sources/Rules/Actions", swiftSettings: strict),
 
         .target(
@@ -73,7 +74,7 @@ let package = Package(
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
-            name: "steward", dependencies: ["AgentKit", arguments], path: "Sources/Agent/steward",
+            name: "steward", dependencies: ["AgentKit", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals], path: "Sources/Agent/steward",
             swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
@@ -82,8 +83,8 @@ let package = Package(
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
-        suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform"]),
-        suite("RulesTests", ["Rules", "RuleActions", "Ledger", "Platform"]),
+        suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
+        suite("RulesTests", ["Rules", "Ledger", "Platform"]),
         suite("RuleActionsTests", ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence"]),
         suite("AgentKitTests", ["AgentKit", "Rules", "Ledger", "Platform"]),
         suite("EndToEnd", ["Platform"]),

@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 import Rules
 import TestSupport
@@ -31,6 +32,18 @@ import Testing
         #expect(diagnostics(Array(bomb.utf8)).first?.message.contains("aliases") == true)
         let key = bomb.split(separator: "\n").prefix(6).joined(separator: "\n") + "\n? [*a5, *a5]\n: 1\n"
         #expect(diagnostics(Array(key.utf8)).hasErrors)
+    }
+
+    @Test func deepNestingFitsASmallStack() {
+        let done = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            for piece in ["[", "{a: ", "- ", "? "] { check(Array(String(repeating: piece, count: 990).utf8)) }
+            check(Array((String(repeating: "[", count: 990) + String(repeating: "]", count: 990)).utf8))
+            done.signal()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+        done.wait()
     }
 
     @Test func aFewAliasesAreFine() throws {

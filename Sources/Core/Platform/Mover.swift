@@ -8,6 +8,12 @@ package enum Mover {
         package let path: BytePath
         package let fingerprint: Fingerprint
         package let hash: ContentHash
+
+        package init(path: BytePath, fingerprint: Fingerprint, hash: ContentHash) {
+            self.path = path
+            self.fingerprint = fingerprint
+            self.hash = hash
+        }
     }
 
     /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns.

@@ -13,6 +13,7 @@ struct FolderDigest {
         for entry in entries where !ignoring.ignores(entry.name) {
             var hasher = Hasher()
             hasher.combine(entry.name)
+            // An entry that cannot be looked at counts by its name alone.
             if let status = try? FileStatus.of(folder.appending(name: entry.name)) {
                 if status.kind == .directory {
                     subfolders.append(entry.name)

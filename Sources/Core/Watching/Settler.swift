@@ -168,6 +168,7 @@ package actor Settler {
         let now = WatchLoop.now()
         if earliest > now {
             sleepsUntil = earliest
+            // Cancelling it is how an earlier deadline wakes us.
             let sleep = Task { _ = try? await Task.sleep(for: .nanoseconds(earliest - now)) }
             sleeper = sleep
             await sleep.value

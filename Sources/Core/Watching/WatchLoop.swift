@@ -13,7 +13,7 @@ final class WatchBoard: Sendable {
     let reads = Mutex<[BytePath: Reads]>([:])
 }
 
-/// The owner thread: turns kernel events into marks (`facts` of the measured algorithm are in design section 2).
+/// The owner thread: turns kernel events into marks (design section 2, "Watch").
 ///
 /// One loop of: wait, obey commands, do what is due, read all events, put away what is no longer needed. Everything in
 /// it and below it is confined to the thread.

@@ -63,7 +63,10 @@ extension WatchLoop {
                 continue
             }
             if root.isPlaced, real == root.real, root.top != nil {
-                if root.unreadable.contains("") { grow(root, "", force: true) }
+                if root.unreadable.contains(""), grow(root, "", force: true), !root.unreadable.contains("") {
+                    placeAnchors(root)
+                    emit(.subtree(root: root.spec.name, path: ""), for: root)
+                }
                 break
             }
             if let real, let reason = FileSystemKind.reasonToPoll(real.path) {
@@ -148,6 +151,7 @@ extension WatchLoop {
         }
         var placed: [Int32: RootWatch.Anchor] = [:]
         for (path, names) in wanted {
+            // A folder above that may not be looked at tells us nothing; the hourly rescan has to do.
             guard let status = try? FileStatus.of(path) else { continue }
             let mask = names.isEmpty ? Bits.ancestor : Bits.threshold
             if case .watch(let wd) = obtain(path, RootIdentity(status), mask) {

@@ -28,11 +28,16 @@ package protocol RuleAction: Sendable {
     /// - Throws: `Fault(.failed)` saying why it cannot be taken back; nothing is changed then.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt
 
+    /// The absolute paths that `perform` may make, change or remove: not judged while it is at work there.
+    func targets(of intent: Intent) -> [BytePath]
+
     /// One line for `explain` and dry runs: what `perform` would do.
     func summary(of intent: Intent) -> String
 }
 
 extension RuleAction {
+    package func targets(of intent: Intent) -> [BytePath] { [] }
+
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")
     }

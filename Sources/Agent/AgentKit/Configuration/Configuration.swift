@@ -1,0 +1,187 @@
+import Foundation
+import Glibc
+import Logging
+import Platform
+import RuleActions
+import Rules
+import Watching
+
+/// `steward.yaml`, read and checked.
+package struct Configuration: Sendable {
+    package struct Place: Sendable {
+        package let info: PlaceInfo
+        /// Watched by events where the file system sends them, or asked again and again.
+        package let mode: WatchRoot.Mode
+    }
+
+    package var places: [Place] = []
+    package var timeZone: TimeZone = .current
+    package var device: String = hostName()
+    /// Globs of names that are never news, added to the standard list.
+    package var ignore: [String] = []
+    package var run = RunPolicy(isAllowed: false)
+    package var patience = NotePatience()
+    package var limits: [WorkKind: Int] = Self.standardLimits
+    /// Seconds for which ended jobs are remembered.
+    package var history: Double = 90 * 86_400
+    /// Seconds between two looks at a place that sends no events.
+    package var poll: Double = 30
+    /// Seconds that a file must stand still where no rule says otherwise.
+    package var settle: Double = 1
+    package var logLevel: Logger.Level = .info
+    package var logsJSON = false
+
+    package static let standardLimits: [WorkKind: Int] = [.disk: 512, .cpu: 2, .network: 8, .model: 2, .process: 2]
+
+    package var map: PlaceMap { PlaceMap(places.map(\.info)) }
+
+    package init() {}
+}
+
+/// A key of `steward.yaml`, for messages and the manual.
+private enum Key {
+    static let top = [
+        "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
+    ]
+    static let place = ["path", "kind", "watch"]
+    static let run = ["allow", "timeout"]
+    static let notes = ["wait-open", "wait-editor", "settle"]
+    static let log = ["level", "format"]
+}
+
+extension Configuration {
+    /// Reads the file, reporting everything that is wrong with it. Blocks.
+    ///
+    /// - Returns: nil for the configuration where a complaint is an error.
+    package static func load(_ directories: Directories) -> (Configuration?, [Diagnostic]) {
+        let file = directories.configuration
+        let bytes: [UInt8]
+        do {
+            bytes = try Descriptor(file, follow: true).readAll(limit: 1 << 20)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return (
+                nil,
+                [
+                    Diagnostic(
+                        file: file.description, at: .start, "there is no configuration",
+                        hint: "`steward init` writes one, with comments")
+                ]
+            )
+        } catch {
+            return (nil, [Diagnostic(file: file.description, at: .start, explain(error))])
+        }
+        let reader = YamlReader(file: file.description, bytes: bytes)
+        var configuration = Configuration()
+        if let root = reader.root, let top = reader.mapping(root, "the configuration", keys: Key.top) {
+            configuration.read(top, reader, directories)
+        } else if reader.root == nil, !reader.diagnostics.hasErrors {
+            reader.report(.start, "the configuration is empty", hint: "`steward init` writes one, with comments")
+        }
+        let found = reader.diagnostics
+        return (found.hasErrors ? nil : configuration, found)
+    }
+
+    private mutating func read(_ top: YamlMapping, _ reader: YamlReader, _ directories: Directories) {
+        if let node = top["places"] {
+            readPlaces(node, reader, directories)
+        } else {
+            reader.report(top.position, "the configuration names no `places`", hint: "`steward init` writes an example")
+        }
+        if let node = top["time-zone"], let name = reader.text(node, "`time-zone`") {
+            if let zone = TimeZone(identifier: name) {
+                timeZone = zone
+            } else {
+                reader.report(node.position, "unknown time zone `\(printable(name))`", hint: "write it as `Europe/Berlin`")
+            }
+        }
+        if let node = top["device"], let name = reader.text(node, "`device`") {
+            let allowed = name.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "._-".unicodeScalars.contains($0))
+            }
+            if allowed && !name.contains("__") {
+                device = name
+            } else {
+                reader.report(node.position, "`device` may hold letters, digits, `.`, `_` and `-`, but not `__`")
+            }
+        }
+        if let node = top["ignore"], let globs = reader.texts(node, "`ignore`") { ignore = globs }
+        if let node = top["history"], let seconds = reader.duration(node, "`history`") { history = max(3600, seconds) }
+        if let node = top["poll"], let seconds = reader.duration(node, "`poll`") { poll = max(1, seconds) }
+        if let node = top["settle"], let seconds = reader.duration(node, "`settle`") { settle = max(0.05, seconds) }
+        readParts(top, reader)
+    }
+
+    private mutating func readParts(_ top: YamlMapping, _ reader: YamlReader) {
+        if let node = top["run"], let part = reader.mapping(node, "`run`", keys: Key.run) {
+            if let node = part["allow"], let allow = reader.boolean(node, "`allow`") { run.isAllowed = allow }
+            if let node = part["timeout"], let seconds = reader.duration(node, "`timeout`") { run.timeout = seconds }
+        }
+        if let node = top["notes"], let part = reader.mapping(node, "`notes`", keys: Key.notes) {
+            if let node = part["wait-open"], let seconds = reader.duration(node, "`wait-open`") { patience.open = seconds }
+            if let node = part["wait-editor"], let seconds = reader.duration(node, "`wait-editor`") {
+                patience.editor = seconds
+            }
+            if let node = part["settle"], let seconds = reader.duration(node, "`settle`") { patience.settle = seconds }
+        }
+        if let node = top["limits"],
+            let part = reader.mapping(node, "`limits`", keys: WorkKind.allCases.map(\.rawValue))
+        {
+            for kind in WorkKind.allCases {
+                if let node = part[kind.rawValue],
+                    let limit = reader.integer(node, "`\(kind.rawValue)`", in: 1...10_000)
+                {
+                    limits[kind] = limit
+                }
+            }
+        }
+        if let node = top["log"], let part = reader.mapping(node, "`log`", keys: Key.log) {
+            let levels = Logger.Level.allCases.map(\.rawValue)
+            if let node = part["level"], let word = reader.choice(node, "`level`", among: levels) {
+                logLevel = Logger.Level(rawValue: word) ?? .info
+            }
+            if let node = part["format"], let word = reader.choice(node, "`format`", among: ["text", "json"]) {
+                logsJSON = word == "json"
+            }
+        }
+    }
+
+    private mutating func readPlaces(_ node: YamlNode, _ reader: YamlReader, _ directories: Directories) {
+        guard let mapping = reader.mapping(node, "`places`") else { return }
+        var roots: [BytePath: String] = [:]
+        for entry in mapping.entries {
+            guard let part = reader.mapping(entry.value, "the place `\(printable(entry.key))`", keys: Key.place) else { continue }
+            guard let pathNode = part["path"] else {
+                reader.report(entry.keyPosition, "the place `\(printable(entry.key))` has no `path`")
+                continue
+            }
+            guard let text = reader.text(pathNode, "`path`") else { continue }
+            var kind = PlaceKind.folder
+            if let node = part["kind"] {
+                let words = PlaceKind.allCases.map(\.rawValue)
+                guard let word = reader.choice(node, "`kind`", among: words), let known = PlaceKind(rawValue: word) else {
+                    continue
+                }
+                kind = known
+            }
+            var mode = WatchRoot.Mode.automatic
+            if let node = part["watch"], let word = reader.choice(node, "`watch`", among: ["automatic", "poll"]) {
+                mode = word == "poll" ? .poll : .automatic
+            }
+            let root = directories.expand(text, base: directories.configuration.parent)
+            if let other = roots[root] {
+                reader.report(pathNode.position, "`\(printable(entry.key))` and `\(printable(other))` are the same folder, \(root)")
+                continue
+            }
+            let own = [directories.state, directories.runtime]
+            if let taken = own.first(where: { $0.isWithin(root) || root.isWithin($0) }) {
+                reader.report(
+                    pathNode.position, "\(root) and the agent's own folder \(taken) lie within each other",
+                    hint: "choose another path for the place")
+                continue
+            }
+            roots[root] = entry.key
+            places.append(Place(info: PlaceInfo(name: entry.key, kind: kind, root: root), mode: mode))
+        }
+        if mapping.entries.isEmpty { reader.report(node.position, "`places` is empty", hint: "name at least one folder") }
+    }
+}

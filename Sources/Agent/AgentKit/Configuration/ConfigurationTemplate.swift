@@ -1,0 +1,46 @@
+/// What `steward init` writes.
+package enum ConfigurationTemplate {
+    /// - Parameter base: the folder that the four places are made in, as a person writes it.
+    package static func text(base: String) -> String {
+        """
+        # Steward's configuration. `steward check` says whether it is valid, and where it is not.
+
+        # The folders that Steward watches. The kind decides what rules do by default:
+        #   notes    the A4 vault: Markdown notes with anchored blocks
+        #   drafts   texts that you work on
+        #   inbox    comics and other files to be taken in: what a rule refuses goes to quarantine
+        #   dropbox  captures: notes, links, photos, dots
+        #   folder   any other folder, for rules that move or copy things there
+        places:
+          notes:   { kind: notes, path: \(base)/notes }
+          drafts:  { kind: drafts, path: \(base)/drafts }
+          comics:  { kind: inbox, path: \(base)/comics }
+          dropbox: { kind: dropbox, path: \(base)/dropbox }
+          # archive: { kind: folder, path: \(base)/archive }
+          # A network file system that sends no events is noticed and polled by itself; `watch: poll` forces it.
+
+        # time-zone: Europe/Berlin     # for times in anchors and templates; by default the system's
+        # device: laptop               # the suffix of anchors that a note already holds; by default the host's name
+
+        # Names that are never news, besides those that editors, browsers and sync tools use while they work.
+        # ignore: ["*.bak", "Thumbs.db"]
+
+        # How long a file must stand still before rules see it, where a rule does not say.
+        # settle: 1s
+
+        # Whether rules may run programs (action `run`), and for how long.
+        # run: { allow: false, timeout: 5m }
+
+        # Writing into notes: how long to wait while somebody has one open, and while an editor's swap file stands there.
+        # notes: { wait-open: 30s, wait-editor: 1m }
+
+        # How many steps of each kind of work go on at the same time.
+        # limits: { disk: 512, cpu: 2, network: 8, model: 2, process: 2 }
+
+        # history: 90d                 # how long ended jobs can be explained and undone
+        # poll: 30s                    # how often a place without events is looked at
+        # log: { level: info, format: text }
+
+        """
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Platform
+
+/// Where the agent keeps what it knows: by XDG for a user, by systemd's variables for a service.
+package struct Directories: Sendable {
+    /// The configuration file itself.
+    package let configuration: BytePath
+    /// Ledger, quarantine, copies of notes.
+    package let state: BytePath
+    /// The control socket.
+    package let runtime: BytePath
+    /// The dot store.
+    package let data: BytePath
+    /// `rules.d`, the weakest first.
+    package let rules: [BytePath]
+    package let home: BytePath
+
+    /// - Parameters:
+    ///   - environment: HOME and XDG_*, or STATE_DIRECTORY and the like under systemd; STEWARD_STATE, STEWARD_RUNTIME,
+    ///     STEWARD_DATA and STEWARD_RULES (a list with `:`) override each.
+    ///   - configuration: the file given on the command line.
+    /// - Throws: `Fault(.usage)` where there is neither HOME nor a directory given.
+    package init(environment: [String: String], configuration given: String? = nil) throws {
+        func variable(_ names: String...) -> BytePath? {
+            names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.map { value in
+                // systemd gives several directories with colons; the first is the service's own.
+                BytePath(String(value.split(separator: ":").first ?? ""))
+            }
+        }
+        guard let home = variable("HOME") else {
+            throw Fault(.usage, "HOME is not set, so there is no place for the configuration; set it, or give --config")
+        }
+        self.home = home
+        let isService = environment["STATE_DIRECTORY"] != nil
+        let configHome = variable("XDG_CONFIG_HOME") ?? home.appending(".config")
+        let configFolder = variable("CONFIGURATION_DIRECTORY") ?? (isService ? "/etc/steward" : configHome.appending("steward"))
+        configuration =
+            given.map { Self.absolute($0) } ?? variable("STEWARD_CONFIG") ?? configFolder.appending("steward.yaml")
+        let folder = configuration.parent
+        state =
+            variable("STEWARD_STATE", "STATE_DIRECTORY")
+            ?? (variable("XDG_STATE_HOME") ?? home.appending(".local/state")).appending("steward")
+        runtime =
+            variable("STEWARD_RUNTIME", "RUNTIME_DIRECTORY")
+            ?? variable("XDG_RUNTIME_DIR").map { $0.appending("steward") } ?? state.appending("run")
+        data =
+            variable("STEWARD_DATA") ?? (isService ? state : nil)
+            ?? (variable("XDG_DATA_HOME") ?? home.appending(".local/share")).appending("steward")
+        if let list = environment["STEWARD_RULES"], !list.isEmpty {
+            rules = list.split(separator: ":").map { BytePath(String($0)) }
+        } else {
+            let standard: [BytePath] = ["/usr/share/steward/rules.d", "/etc/steward/rules.d", configHome.appending("steward/rules.d")]
+            let own = folder.appending("rules.d")
+            rules = standard.contains(own) ? standard : standard + [own]
+        }
+    }
+
+    package var socket: BytePath { runtime.appending("control.sock") }
+    package var quarantine: BytePath { state.appending("quarantine") }
+
+    /// `~` is HOME; relative paths are below `base`.
+    package func expand(_ text: String, base: BytePath) -> BytePath {
+        if text == "~" { return home }
+        if text.hasPrefix("~/") { return home.appending(String(text.dropFirst(2))) }
+        return text.hasPrefix("/") ? BytePath(text) : base.appending(text)
+    }
+
+    private static func absolute(_ path: String) -> BytePath {
+        path.hasPrefix("/") ? BytePath(path) : BytePath(FileManager.default.currentDirectoryPath).appending(path)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Glibc
+import Logging
+import Platform
+
+/// One line a happening on standard error: for a person and the journal, or as JSON.
+package struct StewardLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    private let json: Bool
+    /// The journal stamps its lines itself.
+    private let stamps: Bool
+
+    package init(level: Logger.Level, json: Bool, stamps: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil) {
+        logLevel = level
+        self.json = json
+        self.stamps = stamps
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        var line: String
+        if json {
+            var fields = all.mapValues { "\($0)" }
+            fields["time"] = Timestamp.now().description
+            fields["level"] = event.level.rawValue
+            fields["message"] = event.message.description
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            line = (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? event.message.description
+        } else {
+            let extra = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+            line = (stamps ? "\(Timestamp.now()) " : "") + "\(event.level.rawValue): \(event.message)\(extra)"
+        }
+        line += "\n"
+        // One call a line, so that lines of several threads never mix.
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
+}

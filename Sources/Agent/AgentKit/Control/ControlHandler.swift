@@ -1,0 +1,65 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+import Watching
+
+/// The daemon's answers.
+struct ControlHandler: Sendable {
+    let agent: Agent
+
+    func answer(_ request: ControlRequest) async -> ControlReply {
+        do {
+            return try await carryOut(request)
+        } catch {
+            return ControlReply(failure: error)
+        }
+    }
+
+    private func carryOut(_ request: ControlRequest) async throws -> ControlReply {
+        let operations = Operations(core: agent.core, runner: agent.runner, pipeline: agent.pipeline)
+        switch request.command {
+        case .status:
+            let status = try await StatusReport.live(agent)
+            return try ControlReply(status, lines: status.lines)
+        case .pause:
+            try await agent.runner.setPaused(true)
+            return try ControlReply(["paused": true], lines: ["paused: nothing new is begun until `steward resume`"])
+        case .resume:
+            try await agent.runner.setPaused(false)
+            return try ControlReply(["paused": false], lines: ["resumed"])
+        case .reload:
+            let found = try await agent.reload()
+            let lines = found.map(\.description) + [found.hasErrors ? "not reloaded: the rules in force stay" : "reloaded"]
+            return try ControlReply(found, lines: lines)
+        case .retry: return try await operations.retry(request.id)
+        case .undo: return try await operations.undo(try id(request))
+        case .reprocess: return try await operations.reprocess(rule: request.rule, path: request.path)
+        case .rebuild:
+            guard let place = request.place else { throw Fault(.usage, "say which place is meant") }
+            return try await operations.rebuild(place: place)
+        case .quarantineRestore: return try await operations.restore(try id(request))
+        case .quarantineDrop: return try await operations.drop(try id(request))
+        case .wait:
+            try await waitUntilQuiet()
+            return ControlReply(["nothing is pending"], json: "{}")
+        }
+    }
+
+    private func id(_ request: ControlRequest) throws -> String {
+        guard let id = request.id, !id.isEmpty else { throw Fault(.usage, "say which job is meant") }
+        return id
+    }
+
+    /// Quiet three times in a row: a job's product may be news in another place a moment later.
+    private func waitUntilQuiet() async throws {
+        var calm = 0
+        while calm < 3 {
+            await agent.runner.idle()
+            let isQuiet = await agent.pipeline.isQuiet()
+            let running = await agent.runner.status()
+            calm = isQuiet && running.running == 0 && (running.queued == 0 || running.paused) ? calm + 1 : 0
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}

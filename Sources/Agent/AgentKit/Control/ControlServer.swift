@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import Logging
+import Platform
+import Synchronization
+
+/// The Unix socket between commands and the daemon: mode 0600, one request a connection.
+package final class ControlServer: Sendable {
+    private let path: BytePath
+    private let log: Logger
+    private let listener = Mutex<Int32?>(nil)
+    private let lanes = BlockingLanes("control", count: 4)
+
+    package init(path: BytePath, log: Logger) {
+        self.path = path
+        self.log = log
+    }
+
+    /// Listens and answers until ``stop()``.
+    ///
+    /// - Throws: `Fault` where the socket cannot be made.
+    package func run(_ answer: @Sendable @escaping (ControlRequest) async -> ControlReply) async throws {
+        let descriptor = try await lanes.run { try self.listen() }
+        let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
+        // accept(2) blocks for as long as nobody calls.
+        Thread.detachNewThread {
+            while true {
+                let accepted = accept(descriptor, nil, nil)
+                if accepted >= 0 {
+                    _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+                    continuation.yield(ControlConnection(owning: accepted))
+                } else if errno != EINTR && errno != ECONNABORTED && errno != EMFILE {
+                    break
+                }
+            }
+            continuation.finish()
+        }
+        let lanes = lanes
+        let log = log
+        for await connection in connections {
+            Task {
+                do {
+                    let request = try await lanes.run { try connection.receive(ControlRequest.self) }
+                    let reply = await answer(request)
+                    try await lanes.run { try connection.send(reply) }
+                } catch {
+                    log.debug("a command went away: \(explain(error))")
+                }
+            }
+        }
+    }
+
+    package func stop() {
+        let descriptor = listener.withLock { state -> Int32? in
+            defer { state = nil }
+            return state
+        }
+        guard let descriptor else { return }
+        unlink(path.text)
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+
+    private func listen() throws -> Int32 {
+        try Durable.makeDirectory(path.parent, mode: 0o700)
+        // The agent holds the state directory's lock, so whatever lies here is left from an earlier life.
+        try Durable.remove(path)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Fault.system("make the control socket", path) }
+        let mask = umask(0o177)
+        let bound = UnixAddress.with(path.text) { bind(descriptor, $0, $1) }
+        umask(mask)
+        guard let bound else {
+            close(descriptor)
+            throw Fault(.fatal, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
+        }
+        guard bound == 0, Glibc.listen(descriptor, 16) == 0 else {
+            let fault = Fault.system("listen on the control socket", path)
+            close(descriptor)
+            throw fault
+        }
+        listener.withLock { $0 = descriptor }
+        return descriptor
+    }
+}
+
+/// One end of a control connection. Blocks.
+final class ControlConnection: Sendable {
+    private let descriptor: Int32
+
+    init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Returns: nil where nobody listens at `path`.
+    static func connect(_ path: BytePath) throws -> ControlConnection? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Fault.system("make a socket") }
+        let connection = ControlConnection(owning: descriptor)
+        guard let result = UnixAddress.with(path.text, { Glibc.connect(descriptor, $0, $1) }) else {
+            throw Fault(.usage, "the path of the control socket is too long: \(path)")
+        }
+        if result == 0 { return connection }
+        if errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR { return nil }
+        throw Fault.system("reach the agent at", path)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads one line of at most 16 MiB.
+    func receive<T: Decodable>(_ type: T.Type) throws -> T {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while data.last != UInt8(ascii: "\n") {
+            let got = read(descriptor, &buffer, buffer.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0, data.count < 16 << 20 else { throw Fault(.failed, "the other side went away") }
+            data.append(contentsOf: buffer.prefix(got))
+        }
+        return try JSONDecoder().decode(type, from: data)
+    }
+
+    func send(_ value: some Encodable) throws {
+        var data = try JSONEncoder().encode(value)
+        data.append(UInt8(ascii: "\n"))
+        var rest = Array(data)[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if sent < 0 && errno == EINTR { continue }
+            guard sent > 0 else { throw Fault(.failed, "the other side went away") }
+            rest = rest.dropFirst(sent)
+        }
+    }
+}
+
+/// A command's side of the control socket.
+package enum ControlClient {
+    /// Asks the daemon. Blocks until it has answered.
+    ///
+    /// - Returns: nil where no daemon listens.
+    /// - Throws: `Fault` with what the daemon complained of.
+    package static func ask(_ request: ControlRequest, at socket: BytePath) throws -> ControlReply? {
+        guard let connection = try ControlConnection.connect(socket) else { return nil }
+        try connection.send(request)
+        let reply = try connection.receive(ControlReply.self)
+        if let problem = reply.problem { throw Fault(reply.kind ?? .failed, problem) }
+        return reply
+    }
+}

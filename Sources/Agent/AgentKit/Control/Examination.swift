@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+import Watching
+
+/// `steward doctor`: what the machine must offer, and what to do where it does not.
+package struct Examination: Sendable {
+    package struct Finding: Codable, Sendable {
+        package let subject: String
+        package let isWell: Bool
+        package let message: String
+        package let remedy: String?
+    }
+
+    private let configuration: Configuration
+    private let directories: Directories
+
+    package init(configuration: Configuration, directories: Directories) {
+        self.configuration = configuration
+        self.directories = directories
+    }
+
+    /// Looks at everything. Blocks; writes and removes a few bytes in places and in the state directory.
+    package func findings() throws -> [Finding] {
+        var all = [agent(), watches(), queue(), space(directories.state, "state directory"), clock(), secrets()]
+        all += configuration.places.map(\.info).map { place in
+            do {
+                return try self.place(place.name, place.root)
+            } catch {
+                return bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it")
+            }
+        }
+        return all
+    }
+
+    private func good(_ subject: String, _ message: String) -> Finding {
+        Finding(subject: subject, isWell: true, message: message, remedy: nil)
+    }
+
+    private func bad(_ subject: String, _ message: String, _ remedy: String) -> Finding {
+        Finding(subject: subject, isWell: false, message: message, remedy: remedy)
+    }
+
+    private func agent() -> Finding {
+        if let process = StateLock.holder(of: directories.state) { return good("agent", "runs as process \(process)") }
+        return good("agent", "does not run; `steward run` starts it")
+    }
+
+    private func number(_ path: BytePath) -> Int? {
+        guard let bytes = try? Descriptor(path).read(at: 0, count: 32) else { return nil }
+        return Int(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// One watch a folder; other programs of the user take from the same number.
+    private func watches() -> Finding {
+        guard let limit = number("/proc/sys/fs/inotify/max_user_watches") else {
+            return good("watches", "the limit cannot be read here")
+        }
+        var folders = 0
+        for place in configuration.places { folders += countFolders(place.info.root) }
+        if folders * 2 > limit {
+            return bad(
+                "watches", "the places have \(folders) folders, and this user may watch \(limit)",
+                "sysctl fs.inotify.max_user_watches=\(max(524_288, folders * 4)), and the same line in /etc/sysctl.d/50-steward.conf")
+        }
+        return good("watches", "\(folders) folders of \(limit) that may be watched")
+    }
+
+    private func countFolders(_ root: BytePath) -> Int {
+        var count = 0
+        var open = [root]
+        while let folder = open.popLast(), count < 1_000_000 {
+            count += 1
+            // What cannot be read is counted by the look at its place.
+            for entry in (try? listDirectory(folder)) ?? [] where entry.isDirectory == true {
+                open.append(folder.appending(name: entry.name))
+            }
+        }
+        return count
+    }
+
+    private func queue() -> Finding {
+        let length = number("/proc/sys/fs/inotify/max_queued_events") ?? 16_384
+        return good("event queue", "\(length) events; more at once cost a rescan and lose nothing")
+    }
+
+    private func space(_ path: BytePath, _ subject: String) -> Finding {
+        var existing = path
+        while !existing.isEmpty, !existsAt(existing) { existing = existing.parent }
+        var found = statvfs()
+        guard existing.withCString({ statvfs($0, &found) }) == 0 else { return bad(subject, "\(path) cannot be looked at", "check who may read it") }
+        let free = Int64(found.f_bavail) * Int64(found.f_frsize)
+        if free < 64 << 20 {
+            return bad(subject, "\(free >> 20) MiB are free for \(path)", "free some space: work waits while the disk is full")
+        }
+        return good(subject, "\(path), \(free >> 20) MiB free")
+    }
+
+    private func existsAt(_ path: BytePath) -> Bool { (try? FileStatus.of(path)) ?? nil != nil }
+
+    private func clock() -> Finding {
+        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        if year < 2025 { return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it") }
+        return good("clock", "\(Timestamp.now()), zone \(configuration.timeZone.identifier)")
+    }
+
+    private func secrets() -> Finding {
+        guard let status = try? FileStatus.of(directories.configuration) else { return good("configuration", "\(directories.configuration)") }
+        if status.mode & 0o022 != 0 {
+            return bad(
+                "configuration", "\(directories.configuration) can be changed by others",
+                "chmod go-w \(directories.configuration): who writes it decides what runs")
+        }
+        return good("configuration", "\(directories.configuration)")
+    }
+
+    private func place(_ name: String, _ root: BytePath) throws -> Finding {
+        guard existsAt(root) else {
+            return bad("place \(name)", "\(root) is not there", "make it, or mount it; the agent waits for it meanwhile")
+        }
+        let probe = Durable.temporaryName(in: root)
+        let file = try Descriptor(probe, O_RDWR | O_CREAT | O_EXCL)
+        defer { try? Durable.remove(probe) }
+        switch Lease.takeExclusive(file) {
+        case .granted: Lease.release(file)
+        case .busy, .unsupported:
+            return bad(
+                "place \(name)", "\(root) grants no leases, so that a writer is noticed by waiting alone",
+                "put notes that are written by several programs on a local file system")
+        }
+        let disk = space(root, "place \(name)")
+        return disk.isWell ? good("place \(name)", "\(root), writable, leases granted") : disk
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+
+/// `steward explain FILE`: what the rules say to a file, condition by condition; what they would do; what was done.
+package struct Explanation: Codable, Sendable {
+    package struct Plan: Codable, Sendable {
+        package let rule: String
+        package let steps: [String]
+    }
+
+    package struct Past: Codable, Sendable {
+        package let job: String
+        package let rule: String
+        package let event: String
+        package let state: JobRecord.State
+        package let time: Timestamp
+        package let problem: String?
+        package let done: [String]
+        package let undo: String?
+    }
+
+    package let path: BytePath
+    package let place: String
+    package let event: FileEvent
+    /// Whether the ledger has judged this very version.
+    package let isKnown: Bool
+    package let rules: [RuleExplanation]
+    package let plans: [Plan]
+    package let past: [Past]
+    package let diagnostics: [Diagnostic]
+
+    /// - Parameter event: by name; nil for what it would be now.
+    /// - Throws: `Fault(.usage)` for a file outside all places.
+    package static func of(
+        _ path: BytePath, event: String?, _ configuration: Configuration, _ directories: Directories
+    ) async throws -> Explanation {
+        let core = try AgentCore.forPlanning(configuration, directories)
+        guard let (place, relative) = core.places.locate(path) else {
+            let names = core.places.places.map { "\($0.name) (\($0.root))" }.joined(separator: ", ")
+            throw Fault(.usage, "\(path) is in none of the places: \(names)")
+        }
+        if let event, FileEvent(rawValue: event) == nil {
+            throw Fault(.usage, "there is no event \"\(event)\"; say arrived, changed, renamed or removed")
+        }
+        let loaded = core.loadRules()
+        let ruleSet = RuleSet(loaded.rules)
+        let status = try FileStatus.of(path)
+        let ledger = try Ledger.openForReading(directory: directories.state)
+        let known = try await ledger?.read { try $0.file(place.name, relative) }
+        let happened =
+            event.flatMap(FileEvent.init(rawValue:))
+            ?? (status == nil ? .removed : known?.present == true && known?.fingerprint != status?.fingerprint ? .changed : .arrived)
+        let facts = FileFacts(place: place, path: relative, status: status, event: happened, now: .now())
+        let explanations = ruleSet.explain(facts)
+        var plans: [Plan] = []
+        for match in try ruleSet.match(facts) {
+            plans.append(Plan(rule: match.rule.name, steps: try await steps(match.rule, facts, configuration.device)))
+        }
+        let past = try await ledger?.read { transaction in
+            try transaction.jobs(of: place.name, relative).prefix(20).map { try Past($0, try transaction.steps(of: $0.id)) }
+        }
+        return Explanation(
+            path: path, place: place.name, event: happened,
+            isKnown: known?.present == true && known?.fingerprint == status?.fingerprint, rules: explanations, plans: plans,
+            past: past ?? [], diagnostics: loaded.diagnostics)
+    }
+
+    /// What each step would do; a step that needs what an earlier one finds out shows its template.
+    private static func steps(_ rule: Rule, _ facts: FileFacts, _ host: String) async throws -> [String] {
+        let hash = try facts.contentHash()
+        var values = try BuiltInValues.values(of: facts, names: rule.valueNames)
+        values.merge(
+            BuiltInValues.values(rule: rule.name, jobID: "dry-run", event: facts.event, arrival: facts.now, host: host)
+        ) { $1 }
+        var lines: [String] = []
+        var later: Set<String> = []
+        for step in rule.steps {
+            let name = step.declaration.name
+            if !step.arguments.valueNames.isDisjoint(with: later) {
+                lines.append("\(name), with what the steps before it find out")
+            } else {
+                let input = StepInput(
+                    jobID: "dry-run", stepID: "dry-run.\(step.index)", rule: rule.name, event: facts.event,
+                    file: FileReference(
+                        place: facts.place.name, root: facts.place.root, path: facts.path,
+                        fingerprint: facts.status?.fingerprint, hash: hash), arrival: facts.now, values: values)
+                do {
+                    lines.append(try await step.action.dryRun(input))
+                } catch {
+                    lines.append("\(name) would not do it: \(Platform.explain(error))")
+                }
+            }
+            later.formUnion(step.declaration.provides.map(\.name))
+        }
+        return lines
+    }
+
+    /// For a terminal.
+    package var lines: [String] {
+        var out = ["\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")", ""]
+        out += diagnostics.filter { $0.severity == .error }.map(\.description)
+        for rule in rules { out += rule.lines }
+        for plan in plans {
+            out += ["", "\(plan.rule) would:"] + plan.steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
+        }
+        if !past.isEmpty { out += ["", "What was done:"] }
+        for job in past {
+            out.append(
+                "  \(job.job.prefix(12))  \(job.time)  \(job.rule) (\(job.event)): \(job.state.rawValue)"
+                    + (job.problem.map { ": \($0)" } ?? ""))
+            out += job.done.map { "      \($0)" }
+            if let undo = job.undo { out.append("      undo: \(undo)") }
+        }
+        return out
+    }
+}
+
+extension Explanation.Past {
+    init(_ job: JobRecord, _ steps: [StepRecord]) throws {
+        let receipts = try steps.compactMap { step in
+            try step.receipt.map { (step.state, try LedgerJSON.decode(Receipt.self, from: $0).summary) }
+        }
+        self.init(
+            job: job.id, rule: job.rule, event: job.event, state: job.state, time: job.updated, problem: job.problem,
+            done: receipts.map { $0.0 == .undone ? "\($0.1) (undone)" : $0.1 },
+            undo: receipts.contains { $0.0 == .done } ? "steward undo \(job.id.prefix(12))" : nil)
+    }
+}

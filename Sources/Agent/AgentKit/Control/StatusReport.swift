@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+import Watching
+
+/// `steward status`: what the agent is doing, and what waits for a person.
+package struct StatusReport: Codable, Sendable {
+    package struct Place: Codable, Sendable {
+        package var name: String
+        package var kind: PlaceKind
+        package var path: BytePath
+        package var isPresent: Bool
+        /// `inotify`, or why the place is polled.
+        package var mode: String
+        package var watches: Int
+        package var unreadable: [BytePath]
+    }
+
+    package struct Pending: Codable, Sendable {
+        package var place: String
+        package var path: BytePath
+        package var waitingFor: String
+    }
+
+    package struct Waiting: Codable, Sendable {
+        package var job: String
+        package var rule: String
+        package var path: BytePath
+        package var problem: String
+        package var nextAttempt: Timestamp?
+    }
+
+    package var isRunning: Bool
+    package var process: Int32?
+    package var since: Timestamp?
+    package var isPaused: Bool
+    package var rules: Int?
+    package var files: Int
+    package var jobs: [String: Int]
+    package var places: [Place]
+    package var settling: [Pending]
+    package var waiting: [Waiting]
+    package var parked: [Waiting]
+    package var quarantined: Int
+    package var overflows: Int
+    package var watchLimitHit: Bool
+    /// What somebody should know: a lost ledger, rules that were not reloaded.
+    package var warnings: [String]
+
+    static func live(_ agent: Agent) async throws -> StatusReport {
+        var report = try await fromLedger(agent.core.ledger, agent.core.configuration)
+        let runner = await agent.runner.status()
+        let watch = agent.source.status()
+        report.isRunning = true
+        report.process = getpid()
+        report.since = agent.started
+        report.isPaused = runner.paused
+        report.rules = agent.core.planner.ruleSet.rules.count
+        report.settling = await agent.pipeline.settling().prefix(100).map {
+            Pending(place: $0.root, path: $0.path, waitingFor: $0.waitingFor.rawValue)
+        }
+        report.overflows = watch.overflows
+        report.watchLimitHit = watch.watchLimitHit
+        for (index, place) in report.places.enumerated() {
+            guard let status = watch.roots.first(where: { $0.name == place.name }) else { continue }
+            report.places[index].isPresent = status.present
+            report.places[index].watches = status.watches
+            report.places[index].unreadable = status.unreadable
+            switch status.mode {
+            case .inotify: report.places[index].mode = "inotify"
+            case .poll(let reason): report.places[index].mode = "polled: \(reason)"
+            }
+        }
+        if watch.watchLimitHit {
+            report.warnings.append(
+                "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
+        }
+        if agent.reloadDiagnostics.hasErrors {
+            report.warnings.append("the rule files have errors, the rules of before are in force; see `steward check`")
+        }
+        return report
+    }
+
+    /// What the ledger alone tells, beside a daemon or without one.
+    package static func fromLedger(_ ledger: Ledger, _ configuration: Configuration) async throws -> StatusReport {
+        let places = configuration.places.map {
+            Place(
+                name: $0.info.name, kind: $0.info.kind, path: $0.info.root, isPresent: isFolder($0.info.root),
+                mode: "not watched", watches: 0, unreadable: [])
+        }
+        return try await ledger.read { transaction in
+            func waiting(_ state: JobRecord.State) throws -> [Waiting] {
+                try transaction.jobs(in: [state], limit: 100).map {
+                    Waiting(
+                        job: $0.id, rule: $0.rule, path: $0.path, problem: $0.problem ?? "", nextAttempt: $0.nextAttempt)
+                }
+            }
+            var report = StatusReport(
+                isRunning: false, process: nil, since: nil, isPaused: try transaction.meta("paused") != nil, rules: nil,
+                files: try transaction.countFiles(), jobs: try transaction.jobCounts(), places: places, settling: [],
+                waiting: try waiting(.waiting), parked: try waiting(.parked),
+                quarantined: try transaction.quarantine().count, overflows: 0, watchLimitHit: false, warnings: [])
+            if let rebuilt = try transaction.meta("rebuilt") {
+                report.warnings.append(
+                    "the ledger was lost and begun anew at \(rebuilt): what was there counts as seen; "
+                        + "`steward rebuild --process PLACE` has a place's files dealt with")
+            }
+            return report
+        }
+    }
+
+    private static func isFolder(_ path: BytePath) -> Bool {
+        var found = stat()
+        return path.withCString { stat($0, &found) } == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// For a terminal.
+    package var lines: [String] {
+        var out: [String] = []
+        if isRunning {
+            out.append("running as process \(process ?? 0) since \(since?.description ?? "?")\(isPaused ? ", paused" : "")")
+        } else {
+            out.append("not running\(isPaused ? " (paused)" : "")")
+        }
+        out += warnings.map { "! \($0)" }
+        out.append("")
+        for place in places {
+            out.append(
+                "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
+                    + (place.isPresent ? "  (\(place.mode))" : "  is not there"))
+            out += place.unreadable.map { "    cannot be read: \($0)" }
+        }
+        out.append("")
+        let counts = JobRecord.State.allCases.compactMap { state in
+            jobs[state.rawValue].map { "\($0) \(state.rawValue)" }
+        }
+        out.append("\(files) files known; jobs: \(counts.isEmpty ? "none yet" : counts.joined(separator: ", "))")
+        if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
+        if !settling.isEmpty { out.append("settling:") }
+        out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
+        if !waiting.isEmpty { out.append("waiting:") }
+        out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
+        if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }
+        out += parked.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
+        return out
+    }
+}

@@ -1,0 +1,94 @@
+import A4CoreSwift
+import Foundation
+import Ledger
+import Logging
+import Platform
+import RuleActions
+import Rules
+
+/// Everything but watching: what the daemon runs, and what a command runs by itself when no daemon does.
+package final class AgentCore: Sendable {
+    package let configuration: Configuration
+    package let directories: Directories
+    package let ledger: Ledger
+    package let registry: ActionRegistry
+    package let planner: Planner
+    package let judge: Judge
+    package let executor: JobExecutor
+    package let quarantine: Quarantine
+    package let notes: NoteWriter
+    package let inWork: PathsInWork
+    package let journal: EffectJournal
+    package let log: Logger
+    package var places: PlaceMap { journal.places }
+
+    /// Puts the parts together; opens nothing but what it is given.
+    ///
+    /// - Parameter reads: who tells whether a note has been read.
+    package init(
+        configuration: Configuration, directories: Directories, ledger: Ledger, reads: any ReadWatch, log: Logger
+    ) {
+        self.configuration = configuration
+        self.directories = directories
+        self.ledger = ledger
+        self.log = log
+        journal = EffectJournal(ledger: ledger, places: configuration.map)
+        inWork = PathsInWork()
+        notes = NoteWriter(
+            journal: journal, inWork: inWork, reads: reads, patience: configuration.patience,
+            device: configuration.device, backups: directories.state.appending("replaced-notes"), log: log)
+        let services = ActionServices(
+            journal: journal, notes: notes,
+            captures: CaptureLibrary(directory: directories.data.appending("captures")) { log.warning("\($0)") },
+            files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone, device: configuration.device,
+            run: configuration.run,
+            homeTrash: directories.trash)
+        registry = StandardActions.registry(services)
+        quarantine = Quarantine(root: directories.quarantine, journal: journal)
+        let lanes = BlockingLanes("judge", count: 4)
+        planner = Planner(
+            ledger: ledger, rules: .empty, blocksOf: Self.blocks, lanes: lanes, host: configuration.device, log: log)
+        judge = Judge(ledger: ledger, planner: planner, inWork: inWork, lanes: lanes, log: log)
+        executor = JobExecutor(
+            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,
+            log: log)
+    }
+
+    /// For commands that only plan: nothing is written anywhere.
+    package static func forPlanning(_ configuration: Configuration, _ directories: Directories) throws -> AgentCore {
+        AgentCore(
+            configuration: configuration, directories: directories, ledger: try .inMemory(), reads: NoReadWatch(),
+            log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Reads the rules in force. Blocks.
+    package func loadRules() -> LoadedRules {
+        RuleDirectories.load(
+            directories.rules, registry: registry, places: configuration.places.map(\.info),
+            timeZone: configuration.timeZone)
+    }
+
+    private static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
+        Anchors.tokens(in: Data(bytes)).map {
+            BlockFacts(
+                prefix: $0.token.prefix, time: $0.token.hhmm, text: $0.text, heading: $0.heading ?? "",
+                token: $0.token.marker())
+        }
+    }
+}
+
+/// For commands that run without a watcher: whether a note was read is not known.
+package struct NoReadWatch: ReadWatch {
+    package init() {}
+    package func watchReads(of path: BytePath) throws {}
+    package func readsSeen(of path: BytePath) -> Bool { true }
+    package func stopWatchingReads(of path: BytePath) {}
+}
+
+extension Directories {
+    /// The user's home trash.
+    package var trash: BytePath {
+        let share = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { BytePath($0) }
+        return (share ?? home.appending(".local/share")).appending("Trash")
+    }
+}

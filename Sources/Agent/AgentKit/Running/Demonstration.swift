@@ -1,0 +1,176 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+
+/// `steward demo`: an agent of its own in a throw-away home, real files, and what became of each.
+package struct Demonstration: Sendable {
+    package struct Report: Codable, Sendable {
+        package let home: BytePath
+        package let explanations: [Explanation]
+        package let status: String
+    }
+
+    private let rules: BytePath
+    private let keeps: Bool
+
+    /// - Parameter rules: the shipped `rules.d`; nil to look beside the program and in the installed place.
+    package init(rules: BytePath?, keeps: Bool) throws {
+        let program = BytePath(CommandLine.arguments.first ?? "")
+        let near = [
+            BytePath(FileManager.default.currentDirectoryPath).appending("rules.d"),
+            program.parent.parent.parent.parent.appending("rules.d"), program.parent.parent.appending("share/steward/rules.d"),
+            "/usr/share/steward/rules.d",
+        ]
+        guard let found = try rules ?? near.first(where: { try FileStatus.of($0) != nil }) else {
+            throw Fault(.usage, "the shipped rules are not found; say where they are with --rules")
+        }
+        self.rules = found
+        self.keeps = keeps
+    }
+
+    /// Runs it, telling each thing as it happens.
+    package func run(_ tell: @Sendable (String) -> Void, finish: (Report) throws -> Void) async throws {
+        let home = BytePath("\(NSTemporaryDirectory())/steward-demo-\(randomHex(4))")
+        try Durable.makeDirectory(home, mode: 0o700)
+        defer { if !keeps { try? FileManager.default.removeItem(atPath: home.text) } }
+        let environment = [
+            "HOME": home.text, "STEWARD_RULES": rules.text, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
+            "XDG_DATA_HOME": home.appending(".local/share").text,
+        ]
+        let directories = try Directories(environment: environment)
+        tell("A throw-away home: \(home)")
+        tell("The shipped rules: \(rules)\n")
+        tell("$ steward init")
+        let made = try Setup(directories: directories, base: home.appending("Steward").text).carryOut(dryRun: false)
+        for path in made.created { tell("  made \(path.relative(to: home) ?? path)") }
+
+        let program = Process()
+        program.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        program.arguments = ["run"]
+        program.environment = environment
+        let logFile = home.appending("agent.log")
+        _ = try Descriptor(logFile, O_WRONLY | O_CREAT)
+        program.standardError = FileHandle(forWritingAtPath: logFile.text)
+        program.standardInput = FileHandle.nullDevice
+        try program.run()
+        defer { if program.isRunning { program.terminate() } }
+        tell("\n$ steward run &          # process \(program.processIdentifier)")
+        try await waitFor(directories.socket, program, logFile)
+
+        let base = home.appending("Steward")
+        tell("\nDropping files into the four places:")
+        for (path, bytes) in Self.files {
+            tell("  \(path)  (\(bytes.count) bytes)")
+            try drop(base.appending(path), bytes)
+        }
+        let lane = BlockingLane("demo")
+        let socket = directories.socket
+        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        // Blocks of a note start rules too; typed by hand, as in any editor.
+        let today = "notes/inbox.md"
+        tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
+        try drop(base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8), replacing: true)
+        try await Task.sleep(for: .seconds(2))
+        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+
+        tell("\nWhat became of each:")
+        let (configuration, _) = Configuration.load(directories)
+        guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
+        var explanations: [Explanation] = []
+        for (path, _) in Self.files {
+            let explanation = try await Explanation.of(base.appending(path), event: nil, configuration, directories)
+            explanations.append(explanation)
+            tell("\n  \(path)")
+            for job in explanation.past {
+                tell("    rule \"\(job.rule)\": \(job.state.rawValue)\(job.problem.map { ", \($0)" } ?? "")")
+                for line in job.done { tell("      \(line.replacingOccurrences(of: home.text, with: "~"))") }
+            }
+            if explanation.past.isEmpty { tell("    no rule wanted it") }
+        }
+        tell("\nThe notes:")
+        for note in try notes(below: base.appending("notes")) {
+            tell("\n  --- \(note.relative(to: base) ?? note)")
+            let text = String(decoding: try Descriptor(note).readAll(), as: UTF8.self)
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) { tell("  | \(line)") }
+        }
+        let status = try await lane.run { try ControlClient.ask(ControlRequest(.status), at: socket) }
+        tell("\n$ steward status")
+        for line in status?.lines ?? [] { tell("  " + line.replacingOccurrences(of: home.text, with: "~")) }
+        try finish(Report(home: home, explanations: explanations, status: status?.json ?? "{}"))
+        program.terminate()
+        try await ended(program)
+        tell(keeps ? "\nKept: \(home)" : "\nThe agent has stopped; the home is removed (--keep keeps it).")
+    }
+
+    private static let files: [(BytePath, [UInt8])] = [
+        ("dropbox/idea.md", Array("Swap the two chapters, then read it aloud.\n".utf8)),
+        ("dropbox/link.url", Array("[InternetShortcut]\r\nURL=https://www.swift.org/documentation/\r\n".utf8)),
+        ("dropbox/walk.txt", Array("moment: today\nTwo herons by the canal.\n".utf8)),
+        ("dropbox/now", []),
+        ("dropbox/holiday.png", pixel),
+        ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
+        ("comics/Saga 001.cbz", archive),
+        ("drafts/essay.md", Array("# On houses\n\nA house is kept by somebody.\n".utf8)),
+    ]
+
+    /// The smallest PNG there is.
+    private static let pixel: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0,
+        0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5, 0, 1, 0x0D,
+        0x0A, 0x2D, 0xB4, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+    ]
+
+    /// A ZIP with one stored page, `01.png`, that is the pixel.
+    private static let archive: [UInt8] = {
+        let name = Array("01.png".utf8)
+        let crc: [UInt8] = crc32(pixel).littleEndianBytes
+        let size: [UInt8] = UInt32(pixel.count).littleEndianBytes
+        let common: [UInt8] = [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5A] + crc + size + size + [UInt8(name.count), 0, 0, 0]
+        let local: [UInt8] = [0x50, 0x4B, 3, 4] + common + name + pixel
+        let central: [UInt8] = [0x50, 0x4B, 1, 2, 20, 0] + common + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + name
+        let end: [UInt8] =
+            [0x50, 0x4B, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0] + UInt32(central.count).littleEndianBytes
+            + UInt32(local.count).littleEndianBytes + [0, 0]
+        return local + central + end
+    }()
+
+    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
+        var sum = ~UInt32(0)
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? (sum >> 1) ^ 0xEDB8_8320 : sum >> 1 }
+        }
+        return ~sum
+    }
+
+    private func drop(_ path: BytePath, _ bytes: [UInt8], replacing: Bool = false) throws {
+        try Durable.makeDirectory(path.parent)
+        let file = try Descriptor(path, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode: 0o644)
+        try file.write(bytes, at: 0)
+    }
+
+    private func notes(below folder: BytePath) throws -> [BytePath] {
+        try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }.flatMap { entry -> [BytePath] in
+            let path = folder.appending(name: entry.name)
+            return entry.isDirectory == true ? try notes(below: path) : [path]
+        }
+    }
+
+    private func waitFor(_ socket: BytePath, _ program: Process, _ log: BytePath) async throws {
+        for _ in 0..<600 {
+            if try FileStatus.of(socket) != nil { return }
+            guard program.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw Fault(.failed, "the demo's agent did not start:\n" + String(decoding: try Descriptor(log).readAll(), as: UTF8.self))
+    }
+
+    private func ended(_ program: Process) async throws {
+        while program.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+    }
+}
+
+extension UInt32 {
+    fileprivate var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+}

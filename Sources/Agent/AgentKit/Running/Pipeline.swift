@@ -1,0 +1,280 @@
+import Foundation
+import Ledger
+import Logging
+import Platform
+import RuleActions
+import Rules
+import Synchronization
+import Watching
+
+/// From dirty paths to jobs: marks are looked at, files settle, the judge decides, the runner gets what follows.
+package actor Pipeline {
+    private let core: AgentCore
+    private let runner: Runner
+    private let source: InotifySource
+    private let settler: Settler
+    private let scanLane = BlockingLane("scan")
+    private let log: Logger
+    private nonisolated let ignore: IgnoreList
+    package nonisolated let roots: [WatchRoot]
+    private let rootsByName: [String: WatchRoot]
+
+    private var meetings: [String: Meeting] = [:]
+    private var inJudgement: Set<Key> = []
+    private var again: [Key: Settled] = [:]
+    private var scanning = 0
+    private var isStopped = false
+    private var firstScans: Set<String> = []
+
+    private struct Key: Hashable {
+        let root: String
+        let path: BytePath
+    }
+
+    /// A place that is met for the first time, until all that lay there has been judged.
+    private struct Meeting {
+        let kind: Judge.Meeting
+        var open: Set<BytePath> = []
+        var isScanned = false
+    }
+
+    /// How many files are judged at the same time.
+    private static let width = 128
+
+    package init(core: AgentCore, runner: Runner, source: InotifySource) {
+        self.core = core
+        self.runner = runner
+        self.source = source
+        log = core.log
+        settler = Settler(source: source)
+        ignore = IgnoreList(extra: core.configuration.ignore)
+        let map = core.places
+        let poll = core.configuration.poll
+        roots = core.configuration.places.map { place in
+            WatchRoot(
+                name: place.info.name, path: place.info.root, excluded: map.nested(in: place.info), mode: place.mode,
+                pollInterval: poll)
+        }
+        rootsByName = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0) })
+    }
+
+    /// Notes which places are new, before anything is seen of them.
+    ///
+    /// - Parameter silent: the ledger was lost, so everything counts as seen.
+    package func meetPlaces(silent: Bool) async throws {
+        for root in roots {
+            let name = root.name
+            let path = root.path
+            let open = try await core.ledger.write { transaction in
+                let isNew = try transaction.meetPlace(name, root: path)
+                if isNew { try transaction.setMeta("meeting:\(name)", silent ? "silent" : "first") }
+                return try transaction.meta("meeting:\(name)")
+            }
+            if let open { meetings[name] = Meeting(kind: open == "silent" ? .silent : .first) }
+            firstScans.insert(name)
+        }
+    }
+
+    /// Has rules that were not known before look at what is there already, where they say so.
+    package func meetRules(isFirstStart: Bool) async throws {
+        let rules = core.planner.ruleSet.rules
+        let known = try await core.ledger.read { try $0.knownRules() }
+        let new = rules.filter { !known.contains($0.name) }
+        if !isFirstStart {
+            for rule in new {
+                for place in rule.places where rule.existing(in: place) == .process && meetings[place.name] == nil {
+                    let count = try await process(place, rules: [rule.name], again: false)
+                    if count > 0 { log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before") }
+                }
+            }
+        }
+        try await core.ledger.write { transaction in
+            for rule in rules { try transaction.meetRule(rule.name, digest: rule.digest.description) }
+        }
+    }
+
+    /// Plans rules for all present files of a place.
+    ///
+    /// - Returns: how many jobs that made.
+    package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws -> Int {
+        var count = 0
+        for record in try await core.ledger.read({ try $0.files(place.name, within: within) }) {
+            let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
+            count += jobs.count
+            await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+        }
+        return count
+    }
+
+    /// Runs until ``stop()``.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.readMarks() }
+            group.addTask { await self.judgeSettled() }
+            await group.waitForAll()
+        }
+    }
+
+    package func stop() { isStopped = true }
+
+    /// Whether nothing is waiting to be looked at, to settle or to be judged.
+    package func isQuiet() async -> Bool {
+        guard source.dirty.count == 0, scanning == 0, inJudgement.isEmpty, firstScans.isEmpty else { return false }
+        return await settler.pendingCount == 0
+    }
+
+    package func settling() async -> [Unsettled] { await settler.pending() }
+
+    // MARK: Marks
+
+    private func readMarks() async {
+        while !isStopped, !Task.isCancelled {
+            scanning += 1
+            scanning -= 1
+            let marks = await source.dirty.next()
+            if marks.isEmpty { return }
+            scanning += 1
+            for mark in marks { await take(mark) }
+            scanning -= 1
+        }
+    }
+
+    private func take(_ mark: DirtyMark) async {
+        switch mark {
+        case .file(let root, let path):
+            await settle(root, path)
+        case .renamed(let root, let from, let toRoot, let to):
+            // The old name is judged by what stands under the new one; where that is no news, by itself.
+            if root != toRoot || ignore.ignores(to.name) { await settle(root, from) }
+            if !ignore.ignores(to.name) { await settle(toRoot, to) }
+            if root == toRoot, !ignore.ignores(to.name) { await settle(root, from, extra: 1.5) }
+        case .subtree(let root, let path):
+            await scan(root, path)
+        case .rootState(let root):
+            if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
+                log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
+                firstScans.remove(root)
+            }
+        }
+    }
+
+    private func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
+        guard let root = rootsByName[name], !ignore.ignores(anyPartOf: path) else { return }
+        let time = core.planner.ruleSet.settleTime(place: name, name: path.name) ?? core.configuration.settle
+        await settler.add(root: root, path: path, settle: time + extra, alreadyStill: still)
+    }
+
+    /// Compares what is on the disk with what the ledger knows.
+    private func scan(_ name: String, _ path: BytePath) async {
+        guard let root = rootsByName[name] else { return }
+        do {
+            let known = try await core.ledger.read { try $0.files(name, within: path) }
+            let ignore = ignore
+            let found = try await scanLane.run { () -> (news: [BytePath], gone: [BytePath], report: ScanReport) in
+                let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
+                var news: [BytePath] = []
+                var seen: Set<BytePath> = []
+                let report = try Scanner.walk(root: root, from: path, ignoring: ignore) { path, status in
+                    guard status.kind == .file else { return }
+                    seen.insert(path)
+                    if prints[path] != status.fingerprint { news.append(path) }
+                }
+                let gone = report.rootMissing ? [] : prints.keys.filter { !seen.contains($0) && report.covers($0) }
+                return (news, Array(gone), report)
+            }
+            for problem in found.report.unreadable {
+                log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
+            }
+            if path.isEmpty, meetings[name] != nil {
+                meetings[name]?.open.formUnion(found.news)
+                meetings[name]?.isScanned = !found.report.rootMissing
+            }
+            for path in found.news { await settle(name, path, still: true) }
+            // A file that was renamed is found under its new name first.
+            for path in found.gone { await settle(name, path, extra: 1.5) }
+            if path.isEmpty {
+                firstScans.remove(name)
+                await endMeeting(name)
+            }
+        } catch {
+            log.error("cannot look through \(root.path.appending(path)): \(explain(error))")
+        }
+    }
+
+    // MARK: Judgement
+
+    private func judgeSettled() async {
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            while !isStopped, !Task.isCancelled {
+                let batch = await settler.next()
+                if batch.isEmpty { return }
+                for settled in batch {
+                    let key = Self.key(settled)
+                    guard inJudgement.insert(key).inserted else {
+                        again[key] = settled
+                        continue
+                    }
+                    if running >= Self.width {
+                        await group.next()
+                        running -= 1
+                    }
+                    running += 1
+                    group.addTask { await self.judge(key) }
+                }
+            }
+        }
+    }
+
+    private static func key(_ settled: Settled) -> Key {
+        switch settled {
+        case .whole(let root, let path, _), .gone(let root, let path): Key(root: root, path: path)
+        }
+    }
+
+    private func judge(_ key: Key) async {
+        guard let place = core.places[name: key.root] else { return }
+        var isDone = true
+        do {
+            let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0.kind : nil } ?? .normal
+            switch try await core.judge.judge(place, key.path, meeting: meeting) {
+            case .known, .touched: break
+            case .again:
+                isDone = false
+                await settle(key.root, key.path)
+            case .news(let event, let jobs):
+                log.debug("\(event.rawValue): \(key.path) in \(key.root), \(jobs.count) jobs")
+                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+                if place.kind == .notes, event == .changed {
+                    let note = place.root.appending(key.path)
+                    Task { await self.noteWasSaved(note) }
+                }
+            }
+        } catch {
+            isDone = false
+            log.error("cannot judge \(key.path) in \(key.root), looking again in 30 s: \(explain(error))")
+            await settle(key.root, key.path, extra: 30)
+        }
+        inJudgement.remove(key)
+        if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
+        if isDone, meetings[key.root]?.open.remove(key.path) != nil { await endMeeting(key.root) }
+    }
+
+    private func noteWasSaved(_ note: BytePath) async {
+        do {
+            try await core.notes.noteWasSaved(note)
+        } catch {
+            log.error("cannot look after the blocks of \(note): \(explain(error))")
+        }
+    }
+
+    private func endMeeting(_ name: String) async {
+        guard let meeting = meetings[name], meeting.isScanned, meeting.open.isEmpty else { return }
+        meetings[name] = nil
+        do {
+            try await core.ledger.write { try $0.setMeta("meeting:\(name)", nil) }
+        } catch {
+            log.error("the ledger does not know that \(name) has been met: \(explain(error))")
+        }
+    }
+}

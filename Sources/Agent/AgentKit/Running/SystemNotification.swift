@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+
+/// sd_notify(3): one datagram to the service manager, if there is one.
+package enum SystemNotification {
+    /// - Parameter state: lines such as `READY=1` and `STATUS=…`.
+    package static func send(_ state: String) {
+        guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], !path.isEmpty else { return }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        _ = UnixAddress.with(path) { address, length in
+            // A service manager that does not listen is none of our work.
+            sendto(descriptor, state, state.utf8.count, Int32(MSG_NOSIGNAL), address, length)
+        }
+    }
+}
+
+/// The address of a Unix socket.
+enum UnixAddress {
+    /// Calls `body` with the address of `path`; a leading `@` means the abstract namespace.
+    ///
+    /// - Returns: nil where the path is longer than an address can hold.
+    static func with<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(path.utf8)
+        if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (bytes.first == 0 ? 0 : 1))
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+}

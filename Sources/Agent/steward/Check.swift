@@ -1,0 +1,46 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+import Rules
+
+/// `steward check`
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say everything that is wrong with the configuration and the rules.",
+        discussion: "Ends with 2 where there are errors, and with 0 where there are none or only warnings.")
+
+    @OptionGroup var options: CommonOptions
+
+    struct Report: Encodable {
+        let diagnostics: [Diagnostic]
+        let rules: Int
+        let files: [RuleFile]
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let (configuration, found) = Configuration.load(directories)
+            var report = Report(diagnostics: found, rules: 0, files: [])
+            if let configuration {
+                let loaded = try AgentCore.forPlanning(configuration, directories).loadRules()
+                report = Report(
+                    diagnostics: found + loaded.diagnostics, rules: loaded.rules.count, files: loaded.files)
+            }
+            try Output.show(report, lines: Self.lines(report, directories), json: options.json)
+            if report.diagnostics.hasErrors { throw ExitCode(2) }
+        }
+    }
+
+    private static func lines(_ report: Report, _ directories: Directories) -> [String] {
+        let errors = report.diagnostics.filter { $0.severity == .error }.count
+        let warnings = report.diagnostics.count - errors
+        let masked = report.files.filter { $0.fate != .used }.map { file in
+            "\(file.path): \(file.fate == .mask ? "masks rules of its name" : "replaced by \(file.replacedBy?.description ?? "")")"
+        }
+        return report.diagnostics.map(\.description) + masked + [
+            "\(report.rules) rules in \(report.files.filter { $0.fate == .used }.count) files, \(errors) errors, \(warnings) warnings"
+        ]
+    }
+}

@@ -1,0 +1,111 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Glibc
+import Ledger
+import Logging
+import Platform
+import RuleActions
+import Rules
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(name: .long, help: "The configuration file (default: ~/.config/steward/steward.yaml).")
+    var config: String?
+
+    @Flag(name: .long, help: "Print JSON, for programs.")
+    var json = false
+
+    func directories() throws -> Directories {
+        try Directories(environment: ProcessInfo.processInfo.environment, configuration: config)
+    }
+
+    /// The configuration, or an end with its complaints on standard error.
+    func configuration(_ directories: Directories) throws -> Configuration {
+        let (configuration, diagnostics) = Configuration.load(directories)
+        guard let configuration else {
+            for diagnostic in diagnostics { Output.complain("\(diagnostic)") }
+            throw ExitCode(64)
+        }
+        return configuration
+    }
+}
+
+/// Printing for people and programs.
+enum Output {
+    static func lines(_ lines: [String]) {
+        for line in lines { self.line(line) }
+    }
+
+    /// At once, so that a follower in a pipe sees each line when it is written.
+    static func line(_ text: String, terminator: String = "\n") {
+        put(text + terminator, to: STDOUT_FILENO)
+    }
+
+    private static func put(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    static func complain(_ text: String) {
+        put(text + "\n", to: STDERR_FILENO)
+    }
+
+    static func show(_ reply: ControlReply, json: Bool) {
+        if json { line(reply.json ?? "{}") } else { lines(reply.lines) }
+    }
+
+    static func show(_ value: some Encodable, lines text: @autoclosure () -> [String], json: Bool) throws {
+        if json { line(try OutputJSON.encode(value)) } else { lines(text()) }
+    }
+
+    /// Runs a command's body; a fault becomes one line on standard error and the exit code that its kind calls for.
+    static func guarding(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let fault as Fault {
+            complain("steward: \(fault.message)")
+            throw ExitCode(fault.kind == .usage ? 64 : 1)
+        } catch let complaints as Complaints {
+            complain(complaints.description)
+            throw ExitCode(64)
+        }
+    }
+}
+
+/// Asks the daemon, or, where none runs, does it here under the daemon's own lock.
+struct DaemonOrHere {
+    let options: CommonOptions
+
+    func ask(_ request: ControlRequest, here: (Operations) async throws -> ControlReply) async throws {
+        let directories = try options.directories()
+        if let reply = try ControlClient.ask(request, at: directories.socket) {
+            return Output.show(reply, json: options.json)
+        }
+        let configuration = try options.configuration(directories)
+        let lock = try StateLock(directory: directories.state)
+        let (ledger, _) = try Ledger.open(directory: directories.state)
+        let core = AgentCore(
+            configuration: configuration, directories: directories, ledger: ledger, reads: NoReadWatch(),
+            log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
+        core.planner.ruleSet = RuleSet(core.loadRules().rules)
+        let reply = try await here(Operations(core: core))
+        Output.show(reply, json: options.json)
+        try ledger.close()
+        withExtendedLifetime(lock) {}
+    }
+
+    /// For what only a daemon can do.
+    func askDaemon(_ request: ControlRequest) throws {
+        let directories = try options.directories()
+        guard let reply = try ControlClient.ask(request, at: directories.socket) else {
+            throw Fault(.failed, "no agent is running (nobody listens at \(directories.socket)); start one with `steward run`")
+        }
+        Output.show(reply, json: options.json)
+    }
+}

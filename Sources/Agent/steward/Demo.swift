@@ -1,0 +1,26 @@
+import AgentKit
+import ArgumentParser
+import Platform
+
+/// `steward demo`
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the agent at work in a throw-away home: real files dropped in, and what became of each.")
+
+    @Flag(name: .long, help: "Keep the folder afterwards, and say where it is.")
+    var keep = false
+
+    @Option(name: .long, help: "The folder with the shipped rules.", completion: .directory)
+    var rules: String?
+
+    @Flag(name: .long, help: "Print JSON, for programs.")
+    var json = false
+
+    func run() async throws {
+        try await Output.guarding {
+            try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run { if !json { Output.line($0) } } finish: { report in
+                if json { Output.line(try OutputJSON.encode(report)) }
+            }
+        }
+    }
+}

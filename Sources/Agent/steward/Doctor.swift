@@ -1,0 +1,27 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward doctor`
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at the machine: watches, folders, leases, disk, clock; say how to mend what is wrong.",
+        discussion: "Ends with 2 where something needs mending.")
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let configuration = try options.configuration(directories)
+            let findings = try Examination(configuration: configuration, directories: directories).findings()
+            let lines = findings.map { finding in
+                "\(finding.isWell ? "ok  " : "!   ") \(finding.subject): \(finding.message)"
+                    + (finding.remedy.map { "\n     \($0)" } ?? "")
+            }
+            try Output.show(findings, lines: lines, json: options.json)
+            if findings.contains(where: { !$0.isWell }) { throw ExitCode(2) }
+        }
+    }
+}

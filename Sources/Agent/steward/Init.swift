@@ -1,0 +1,27 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward init`
+struct Init: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write a commented configuration and make the four places.",
+        discussion: "Nothing that is there already is changed.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(name: .long, help: "The folder to make the places in.")
+    var base = "~/Steward"
+
+    @Flag(name: .long, help: "Say what would be made, and make nothing.")
+    var dryRun = false
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let made = try Setup(directories: directories, base: base).carryOut(dryRun: dryRun)
+            try Output.show(made, lines: made.lines(dryRun: dryRun), json: options.json)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Ledger
+import Platform
+
+/// `steward status`
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Say what the agent is doing, and what waits for you.")
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            if let reply = try ControlClient.ask(ControlRequest(.status), at: directories.socket) {
+                return Output.show(reply, json: options.json)
+            }
+            let configuration = try options.configuration(directories)
+            guard let ledger = try Ledger.openForReading(directory: directories.state) else {
+                throw Fault(.failed, "the agent has not run yet; start it with `steward run`")
+            }
+            let report = try await StatusReport.fromLedger(ledger, configuration)
+            try Output.show(report, lines: report.lines, json: options.json)
+        }
+    }
+}
+
+/// `steward log`
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what was done, newest last.", discussion: "With --follow, go on showing until interrupted.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(name: [.short, .long], help: "How many lines.")
+    var lines = 50
+
+    @Option(name: .long, help: "Only this job: its id or the beginning of it.")
+    var job: String?
+
+    @Flag(name: [.short, .long], help: "Go on with what is done from now on.")
+    var follow = false
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            guard let ledger = try Ledger.openForReading(directory: directories.state) else {
+                throw Fault(.failed, "there is no ledger yet in \(directories.state); start the agent with `steward run`")
+            }
+            var wanted: String?
+            if let job {
+                let found = try await ledger.read { try $0.jobs(idPrefix: job) }
+                guard let only = found.first, found.count == 1 else {
+                    throw Fault(.usage, "\(found.count) jobs have an id that begins with \(job)")
+                }
+                wanted = only.id
+            }
+            let id = wanted
+            let count = lines
+            var last: Int64 = 0
+            repeat {
+                let after = last
+                let records = try await ledger.read { try $0.history(limit: after == 0 ? count : 10_000, after: after, job: id) }
+                last = records.last?.id ?? last
+                if options.json {
+                    for record in records { Output.line(try OutputJSON.encode(record)) }
+                } else {
+                    Output.lines(records.map(Self.line))
+                }
+                if follow { try await Task.sleep(for: .milliseconds(500)) }
+            } while follow
+        }
+    }
+
+    private static func line(_ record: HistoryRecord) -> String {
+        let place = record.place.map { " \($0)/\(record.path?.description ?? "")" } ?? ""
+        let job = record.job.map { " \($0.prefix(12))" } ?? ""
+        return "\(record.time)\(job) \(record.kind)\(place): \(record.message)"
+    }
+}
+
+/// `steward explain`
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say which rules want a file and why, what was done with it, and what would be.",
+        discussion: "Changes nothing: this is also the dry run.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The file.", completion: .file())
+    var file: String
+
+    @Option(name: .long, help: "As if this had happened: arrived, changed, renamed or removed.")
+    var event: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let configuration = try options.configuration(directories)
+            let path =
+                file.hasPrefix("/")
+                ? BytePath(file) : BytePath(FileManager.default.currentDirectoryPath).appending(file)
+            let report = try await Explanation.of(path, event: event, configuration, directories)
+            try Output.show(report, lines: report.lines, json: options.json)
+        }
+    }
+}

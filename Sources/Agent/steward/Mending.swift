@@ -1,0 +1,141 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Ledger
+import Platform
+
+/// `steward retry`
+struct Retry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try parked and waiting jobs again.",
+        discussion: "A program that a rule ran and whose outcome is unknown is run again.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning; all parked and waiting jobs where none is given.")
+    var job: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            try await DaemonOrHere(options: options).ask(ControlRequest(.retry, id: job)) { try await $0.retry(job) }
+        }
+    }
+}
+
+/// `steward undo`
+struct Undo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take back what a job did, last step first.",
+        discussion: "Stops where something has been changed since, and says so; `steward log` shows jobs.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning.")
+    var job: String
+
+    func run() async throws {
+        try await Output.guarding {
+            try await DaemonOrHere(options: options).ask(ControlRequest(.undo, id: job)) { try await $0.undo(job) }
+        }
+    }
+}
+
+/// `steward quarantine`
+struct Quarantine: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look after files that a rule refused.", subcommands: [List.self, Restore.self, Drop.self],
+        defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show what lies in quarantine, and why.")
+
+        @OptionGroup var options: CommonOptions
+
+        func run() async throws {
+            try await Output.guarding {
+                let directories = try options.directories()
+                let ledger = try Ledger.openForReading(directory: directories.state)
+                let held = try await ledger?.read { try $0.quarantine() } ?? []
+                let lines = held.flatMap { ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"] }
+                try Output.show(held, lines: lines.isEmpty ? ["nothing is in quarantine"] : lines, json: options.json)
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put a file back where it was.",
+            discussion: "It counts as seen; `steward reprocess FILE` has the rules look at it again.")
+
+        @OptionGroup var options: CommonOptions
+        @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
+
+        func run() async throws {
+            try await Output.guarding {
+                try await DaemonOrHere(options: options).ask(ControlRequest(.quarantineRestore, id: id)) {
+                    try await $0.restore(id)
+                }
+            }
+        }
+    }
+
+    struct Drop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete a refused file for good.")
+
+        @OptionGroup var options: CommonOptions
+        @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
+
+        func run() async throws {
+            try await Output.guarding {
+                try await DaemonOrHere(options: options).ask(ControlRequest(.quarantineDrop, id: id)) {
+                    try await $0.drop(id)
+                }
+            }
+        }
+    }
+}
+
+/// `steward reprocess`
+struct Reprocess: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run rules again on files that they have dealt with.",
+        discussion: "Give a file or folder, a rule, or both.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "A file or folder.", completion: .file())
+    var path: String?
+
+    @Option(name: .long, help: "Only this rule.")
+    var rule: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            let absolute = path.map {
+                $0.hasPrefix("/") ? BytePath($0) : BytePath(FileManager.default.currentDirectoryPath).appending($0)
+            }
+            try await DaemonOrHere(options: options).ask(ControlRequest(.reprocess, rule: rule, path: absolute)) {
+                try await $0.reprocess(rule: rule, path: absolute)
+            }
+        }
+    }
+}
+
+/// `steward rebuild`
+struct Rebuild: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "After the ledger was lost: have a place's files dealt with as if they had just arrived.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(name: .customLong("process"), help: "The place.")
+    var place: String
+
+    func run() async throws {
+        try await Output.guarding {
+            try await DaemonOrHere(options: options).ask(ControlRequest(.rebuild, place: place)) {
+                try await $0.rebuild(place: place)
+            }
+        }
+    }
+}

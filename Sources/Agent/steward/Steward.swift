@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// The command line: parses, wires and starts; all behaviour is in AgentKit.
+@main
+struct Steward: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "steward",
+        abstract: "Keeps house among your files: watches folders and applies rules to what arrives or changes there.",
+        discussion: """
+            Begin with `steward init`, which writes a configuration and makes the folders, then `steward run`. \
+            `steward explain FILE` says what the rules make of a file and why.
+
+            Exit codes: 0 done, 1 failed, 2 findings (check, doctor), 64 wrong usage.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
+            CommandGroup(name: "Run", subcommands: [Run.self, Pause.self, Resume.self, Reload.self, Wait.self]),
+            CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self]),
+            CommandGroup(
+                name: "Mend", subcommands: [Retry.self, Undo.self, Quarantine.self, Reprocess.self, Rebuild.self]),
+        ])
+}

@@ -1,0 +1,50 @@
+import Platform
+import Rules
+
+/// Moves the file into a place, durably and across file systems; the source goes last.
+struct MoveFile: RuleAction {
+    static let declaration = ActionDeclaration(
+        name: "move", summary: "Moves the file into a folder of a place.", guarantee: .exactlyOnce, work: .disk,
+        canUndo: true,
+        parameters: [
+            DestinationParameters.place, DestinationParameters.folder, DestinationParameters.name,
+            ExistsPolicy.parameter,
+        ],
+        provides: PlacementValues.specs, example: "move: { place: archive, folder: \"{{ arrived | date: %Y }}\" }")
+
+    private let arguments: Arguments
+    private let services: ActionServices
+    private let moving: FileMoving
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        let staysInFolder = try arguments.template("folder").text.isEmpty
+        guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
+            throw ArgumentFault("place", "`move` needs a `place`, a `folder` or a `name` to move to")
+        }
+        self.arguments = arguments
+        self.services = services
+        moving = FileMoving(services: services, verb: "moved")
+    }
+
+    func intent(for input: StepInput) async throws -> FilePlacement {
+        try await FilePlacement.decide(
+            input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
+            exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
+    }
+
+    func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
+        try await moving.perform(intent, context)
+    }
+
+    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
+        try await moving.settle(intent, context)
+    }
+
+    func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        try await moving.undo(intent, receipt, context)
+    }
+
+    func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }
+
+    func summary(of intent: FilePlacement) -> String { "move \(intent.source) to \(intent.destination.target)" }
+}

@@ -1,0 +1,46 @@
+import Platform
+import Rules
+
+/// Gives the file another name in its own folder.
+struct RenameFile: RuleAction {
+    static let declaration = ActionDeclaration(
+        name: "rename", summary: "Gives the file another name in its own folder.", guarantee: .exactlyOnce, work: .disk,
+        canUndo: true,
+        parameters: [
+            ParameterSpec("name", .template, required: true, "the new name, with its extension"), ExistsPolicy.parameter,
+        ],
+        provides: PlacementValues.specs,
+        example: "rename: { name: \"{{ file.modified | date: %Y-%m-%d }} {{ file.name }}\" }")
+
+    private let arguments: Arguments
+    private let services: ActionServices
+    private let moving: FileMoving
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        self.arguments = arguments
+        self.services = services
+        moving = FileMoving(services: services, verb: "renamed")
+    }
+
+    func intent(for input: StepInput) async throws -> FilePlacement {
+        try await FilePlacement.decide(
+            input, root: input.file.root, folder: input.file.path.parent, name: arguments.name(input),
+            exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
+    }
+
+    func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
+        try await moving.perform(intent, context)
+    }
+
+    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
+        try await moving.settle(intent, context)
+    }
+
+    func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        try await moving.undo(intent, receipt, context)
+    }
+
+    func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }
+
+    func summary(of intent: FilePlacement) -> String { "rename \(intent.source) to \(intent.destination.target)" }
+}

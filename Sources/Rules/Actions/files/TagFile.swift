@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import Platform
+import Rules
+
+/// Sets tags as file managers do: the extended attribute `user.xdg.tags`, separated by commas.
+struct TagFile: RuleAction {
+    struct Intent: Codable, Sendable, Equatable {
+        let file: BytePath
+        let hash: ContentHash
+        /// The attribute as it was and as it is to be; nil where it is absent.
+        let before: String?
+        let after: String?
+    }
+
+    static let attribute = "user.xdg.tags"
+
+    static let declaration = ActionDeclaration(
+        name: "tag", summary: "Adds tags to the file, or removes them (extended attribute `user.xdg.tags`).",
+        guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        parameters: [
+            ParameterSpec("add", .templateList, "tags to add"), ParameterSpec("remove", .templateList, "tags to remove"),
+        ],
+        provides: [ValueSpec("tag.all", "all tags of the file afterwards, separated by commas")],
+        example: "tag: { add: [read-later] }")
+
+    private let arguments: Arguments
+    private let services: ActionServices
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        guard arguments.has("add") || arguments.has("remove") else {
+            throw ArgumentFault("add", "`tag` needs tags to `add` or to `remove`")
+        }
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        guard let hash = input.file.hash else {
+            throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
+        }
+        func tags(_ name: String) throws -> [String] {
+            guard arguments.has(name) else { return [] }
+            return try arguments.texts(name, values: input.values).map {
+                $0.replacingOccurrences(of: ",", with: " ").trimmingCharacters(in: .whitespacesAndNewlines)
+            }.filter { !$0.isEmpty }
+        }
+        let add = try tags("add")
+        let remove = Set(try tags("remove"))
+        let path = input.file.absolute
+        return try await services.files.run {
+            let before = try read(path)
+            var all = (before ?? "").split(separator: ",").map(String.init).filter { !remove.contains($0) }
+            for tag in add where !all.contains(tag) { all.append(tag) }
+            return Intent(file: path, hash: hash, before: before, after: all.isEmpty ? nil : all.joined(separator: ","))
+        }
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        try await services.files.run { try set(intent.after, intent) }
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        try await services.files.run {
+            guard try FileStatus.of(intent.file) != nil, try read(intent.file) == intent.after else { return .notDone }
+            return .done(try set(intent.after, intent))
+        }
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        try await services.files.run {
+            guard try read(intent.file) == intent.after else {
+                throw Fault(.failed, "the tags of \(intent.file) have been changed since; they were left as they are")
+            }
+            return try set(intent.before, intent)
+        }
+    }
+
+    func targets(of intent: Intent) -> [BytePath] { [intent.file] }
+
+    func summary(of intent: Intent) -> String { "set the tags of \(intent.file) to \(intent.after ?? "none")" }
+
+    private func read(_ path: BytePath) throws -> String? {
+        do {
+            return try ExtendedAttributes.value(Self.attribute, of: Descriptor(path)).map { String(decoding: $0, as: UTF8.self) }
+        } catch let fault as Fault where fault.errno == ENOENT {
+            throw Fault(.superseded, "\(path) is gone", path: path)
+        }
+    }
+
+    private func set(_ tags: String?, _ intent: Intent) throws -> Receipt {
+        let file = try Descriptor(intent.file)
+        try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
+        try file.sync()
+        return Receipt(
+            "set the tags of \(intent.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
+            effects: [.touched(intent.file, try file.status().fingerprint, intent.hash)])
+    }
+}

@@ -1,0 +1,139 @@
+import A4CoreSwift
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// Writing into a note on which no lease can be had: a changed copy takes its place in one step, and the version that
+/// it displaced is looked at again before it goes (design section 3, "Where no lease can be had"). Blocks.
+struct ExchangedNote {
+    struct Displaced: Sendable {
+        let path: BytePath
+        let note: BytePath
+        let hash: ContentHash
+        let step: String
+    }
+
+    struct Written: Sendable {
+        let blocks: [NoteBlockRecord]
+        let displaced: Displaced
+    }
+
+    let journal: EffectJournal
+    let device: String
+    let backups: BytePath
+
+    /// - Parameter quietFor: seconds for which the note must not have been written.
+    /// - Throws: `Fault(.transient)` where it is not quiet, or was changed in the last moment.
+    func append(
+        _ requests: [NoteRequest], to note: BytePath, quietFor: Double,
+        finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void
+    ) throws -> Written {
+        let file = try Descriptor(note, follow: true)
+        let status = try file.status()
+        let age = Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9
+        guard age >= quietFor else {
+            throw Fault(.transient, "\(note) was written a moment ago and cannot be leased; waiting until it is quiet", path: note)
+        }
+        let before = try file.readAll()
+        let base = ContentHash(of: before)
+        try keepCopy(before, of: note)
+        let composed = try ComposedNote(before, requests, device: device)
+        let step = requests.first?.step ?? ""
+        let temporary = try Durable.stage(composed.bytes, for: note, mode: status.mode) {
+            try journal.recordStaged($0, $1, step: step)
+        }
+        do {
+            try copyOwnership(of: file, status, to: temporary)
+            guard let staged = try FileStatus.of(temporary) else { throw Fault(.transient, "\(temporary) vanished") }
+            let result = ContentHash(of: composed.bytes)
+            let id = try journal.ledger.writeBlocking {
+                try $0.beginNoteWrite(
+                    NoteWriteRecord(
+                        note: note, device: staged.device, inode: staged.inode, base: base, result: result, position: 0,
+                        oldTail: [], newTail: composed.bytes, blocks: composed.blocks))
+            }
+            guard try FileStatus.of(note)?.fingerprint == status.fingerprint else {
+                try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
+                throw Fault(.transient, "\(note) changed in the last moment", path: note)
+            }
+            try Durable.exchange(temporary, note)
+            let displaced = Displaced(path: temporary, note: note, hash: base, step: step)
+            let now = try FileStatus.of(note)
+            try journal.ledger.writeBlocking { transaction in
+                try transaction.endNoteWrite(id)
+                try transaction.setStaged(temporary, status, job: step)
+                if let now {
+                    try journal.wrote(
+                        note, base: base, now.fingerprint, result, blocks: composed.blocks.map(\.token), in: transaction)
+                }
+                try finish(transaction, composed.blocks)
+            }
+            return Written(blocks: composed.blocks, displaced: displaced)
+        } catch {
+            if try FileStatus.of(temporary)?.inode != status.inode { try Durable.remove(temporary) }
+            throw error
+        }
+    }
+
+    /// Removes the displaced version if nobody has written into it; else what was added stands beside the note.
+    func retire(_ displaced: Displaced) throws {
+        guard try FileStatus.of(displaced.path) != nil else { return }
+        let hash = try ContentHash.ofFile(displaced.path)
+        if hash == displaced.hash {
+            try Durable.remove(displaced.path)
+        } else {
+            try keepBeside(displaced.path, note: displaced.note)
+        }
+        try journal.ledger.writeBlocking { try $0.clearStaged(path: displaced.path) }
+    }
+
+    /// What an earlier life left: temporary files that the ledger knows go, unless they hold what somebody wrote.
+    func retireLeftovers() throws {
+        for (path, device, inode) in try journal.ledger.readBlocking({ try $0.staged() }) {
+            guard let status = try FileStatus.of(path), status.inode == inode, status.device == device,
+                path.nameText.hasPrefix(".steward-")
+            else { continue }
+            if status.size == 0 || status.links > 1 {
+                try Durable.remove(path)
+            } else if try backups.isEmpty || !isKnown(path) {
+                continue
+            } else {
+                try Durable.remove(path)
+            }
+        }
+    }
+
+    /// Whether the same bytes lie among the copies: then the file is a displaced version that nobody has changed.
+    private func isKnown(_ path: BytePath) throws -> Bool {
+        let hash = try ContentHash.ofFile(path)
+        return try FileStatus.of(backups.appending(hash.description)) != nil
+    }
+
+    private func keepCopy(_ bytes: [UInt8], of note: BytePath) throws {
+        try Durable.makeDirectory(backups, mode: 0o700)
+        let target = backups.appending(ContentHash(of: bytes).description)
+        if try FileStatus.of(target) == nil { try Durable.replaceOwn(target, with: bytes) }
+    }
+
+    private func keepBeside(_ path: BytePath, note: BytePath) throws {
+        let (stem, suffix) = note.stemAndExtension
+        let time = Timestamp.now().description.replacingOccurrences(of: ":", with: "")
+        let mark = Array(" (conflict \(device) \(time))".utf8)
+        let name = stem + mark + (suffix.map { [UInt8(ascii: ".")] + $0 } ?? [])
+        for target in Mover.alternatives(note.parent.appending(name: name)) where try Durable.renameNew(path, to: target) {
+            return
+        }
+    }
+
+    private func copyOwnership(of file: Descriptor, _ status: FileStatus, to path: BytePath) throws {
+        let copy = try Descriptor(path, O_WRONLY)
+        // Only a superuser may give a file away; for others the owner is the same already or stays the agent's.
+        _ = fchown(copy.raw, status.owner, status.group)
+        guard fchmod(copy.raw, status.mode) == 0 else { throw Fault.system("set the mode of", path) }
+        for name in try ExtendedAttributes.names(of: file) {
+            try ExtendedAttributes.set(name, try ExtendedAttributes.value(name, of: file) ?? [], on: copy)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// After a crash: what became of the writes that were begun.
+struct NoteRecovery {
+    enum Finding: Sendable, Equatable {
+        /// The bytes are there.
+        case done
+        /// None of them is.
+        case void
+        /// Some were; the write has been finished.
+        case mended
+        /// The note was written by somebody else since; whether the blocks are in it was looked up.
+        case rewritten(blocksPresent: Bool)
+    }
+
+    let journal: EffectJournal
+
+    /// Looks at one begun write, mends it if it was torn, and closes it in the ledger. Blocks.
+    func settle(_ write: NoteWriteRecord) throws -> Finding {
+        let finding = try examine(write)
+        try journal.ledger.writeBlocking { transaction in
+            switch finding {
+            case .done, .mended, .rewritten(blocksPresent: true):
+                try transaction.endNoteWrite(write.id)
+                if let status = try FileStatus.of(write.note), finding != .rewritten(blocksPresent: true) {
+                    try journal.wrote(
+                        write.note, base: write.base, status.fingerprint, write.result,
+                        blocks: write.blocks.map(\.token), in: transaction)
+                }
+            case .void, .rewritten(blocksPresent: false):
+                try transaction.voidNoteWrite(write.id)
+            }
+        }
+        return finding
+    }
+
+    private func examine(_ write: NoteWriteRecord) throws -> Finding {
+        guard let status = try FileStatus.of(write.note) else { return .void }
+        let file = try Descriptor(write.note, O_RDWR, follow: true)
+        let now = try file.readAll()
+        guard try file.status().inode == write.inode, try file.status().device == write.device else {
+            return .rewritten(blocksPresent: present(write, now))
+        }
+        let hash = ContentHash(of: now)
+        if hash == write.result { return .done }
+        if hash == write.base { return .void }
+        guard isTorn(now, write) else { return .rewritten(blocksPresent: present(write, now)) }
+        try file.write(write.newTail, at: write.position)
+        try file.truncate(to: write.position + Int64(write.newTail.count))
+        try file.sync()
+        _ = status
+        return .mended
+    }
+
+    /// Whether every byte of the tail is the old one, the new one, or the zero of a block that was never written.
+    private func isTorn(_ now: [UInt8], _ write: NoteWriteRecord) -> Bool {
+        let position = Int(write.position)
+        let longest = position + max(write.oldTail.count, write.newTail.count)
+        guard now.count >= position, now.count <= longest,
+            ContentHash(of: now[..<position] + write.oldTail) == write.base
+        else { return false }
+        return now[position...].enumerated().allSatisfy { offset, byte in
+            byte == 0 || (offset < write.oldTail.count && byte == write.oldTail[offset])
+                || (offset < write.newTail.count && byte == write.newTail[offset])
+        }
+    }
+
+    private func present(_ write: NoteWriteRecord, _ now: [UInt8]) -> Bool {
+        let held = NoteText.tokens(now)
+        return !write.blocks.isEmpty && write.blocks.allSatisfy { held.contains($0.token) }
+    }
+}

@@ -1,0 +1,321 @@
+import Foundation
+import Ledger
+import Logging
+import Platform
+import Rules
+
+/// Tells whether somebody has read a file since it was asked to watch (for the stale-buffer guard).
+package protocol ReadWatch: Sendable {
+    /// Begins, or begins anew, to watch. Blocks.
+    func watchReads(of path: BytePath) throws
+    /// Whether it was read before the first save since then; true in doubt.
+    func readsSeen(of path: BytePath) -> Bool
+    /// Blocks.
+    func stopWatchingReads(of path: BytePath)
+}
+
+/// How long the note writer is patient.
+package struct NotePatience: Sendable {
+    /// Seconds to wait while somebody has the note open; then a mere reader is written past, a writer is come back to.
+    package var open: Double = 30
+    /// Seconds to wait while an editor's swap or lock file stands beside the note.
+    package var editor: Double = 60
+    /// Seconds for which a missing note must have been missing, and a note without leases quiet.
+    package var settle: Double = 1
+
+    package init() {}
+}
+
+/// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
+/// written in one go. Nothing that somebody else wrote is ever replaced unread.
+package actor NoteWriter {
+    private struct Waiting {
+        let request: NoteRequest
+        let answer: CheckedContinuation<String, any Error>
+    }
+
+    private let journal: EffectJournal
+    private let inWork: PathsInWork
+    private let inPlace: InPlaceNote
+    private let exchange: ExchangedNote
+    private let reads: any ReadWatch
+    private let patience: NotePatience
+    private let lanes = BlockingLanes("notes", count: 4)
+    private let log: Logger
+    private var waiting: [BytePath: [Waiting]] = [:]
+    private var atWork: Set<BytePath> = []
+    private var armed: Set<BytePath> = []
+
+    /// - Parameters:
+    ///   - device: the suffix for anchors that a note already holds.
+    ///   - backups: where a copy is kept of a note that has to be replaced instead of written in place.
+    package init(
+        journal: EffectJournal, inWork: PathsInWork, reads: any ReadWatch, patience: NotePatience, device: String,
+        backups: BytePath, log: Logger
+    ) {
+        self.journal = journal
+        self.inWork = inWork
+        self.reads = reads
+        self.patience = patience
+        self.log = log
+        inPlace = InPlaceNote(journal: journal, device: device)
+        exchange = ExchangedNote(journal: journal, device: device, backups: backups)
+    }
+
+    /// Puts the block into its note.
+    ///
+    /// - Returns: the token that it got, which is another than the one asked for where the note held that already.
+    /// - Throws: `Fault(.transient)` where somebody keeps the note open for writing; `.failed` where it cannot be
+    ///   written at all.
+    package func append(_ request: NoteRequest) async throws -> String {
+        let step = request.step
+        if let done = try await journal.ledger.read({ try $0.noteBlock(step: step) }) { return done.token }
+        return try await enqueue(request)
+    }
+
+    private func enqueue(_ request: NoteRequest) async throws -> String {
+        try await withCheckedThrowingContinuation { answer in
+            waiting[request.note, default: []].append(Waiting(request: request, answer: answer))
+            if atWork.insert(request.note).inserted { Task { await self.serve(request.note) } }
+        }
+    }
+
+    private func serve(_ note: BytePath) async {
+        while let batch = waiting.removeValue(forKey: note) {
+            do {
+                let blocks = try await write(batch.map(\.request), to: note)
+                let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
+                for entry in batch {
+                    if let token = tokens[entry.request.step] {
+                        entry.answer.resume(returning: token)
+                    } else {
+                        entry.answer.resume(throwing: Fault(.failed, "the block of \(entry.request.step) was not written"))
+                    }
+                }
+            } catch {
+                for entry in batch { entry.answer.resume(throwing: error) }
+            }
+        }
+        atWork.remove(note)
+    }
+
+    private func write(_ requests: [NoteRequest], to note: BytePath) async throws -> [NoteBlockRecord] {
+        guard let root = requests.first?.root else { return [] }
+        inWork.begin([note])
+        defer { inWork.end([note]) }
+        try await waitForEditor(of: note)
+        var delay = 0.02
+        var busySince: ContinuousClock.Instant?
+        for _ in 0..<10_000 {
+            let lockedBy = WorkNames.editorLock(on: note)
+            let finish = guards(requests, note, editorOpen: lockedBy != nil)
+            switch try await lanes.run({ try inPlace.append(requests, to: note, root: root, finish: finish) }) {
+            case .written(let blocks):
+                await arm(note)
+                return blocks
+            case .replaced:
+                continue
+            case .missing:
+                if let blocks = try await create(requests, at: note) { return blocks }
+            case .unsupported:
+                return try await replace(requests, note)
+            case .busy:
+                let since = busySince ?? .now
+                busySince = since
+                if since.duration(to: .now) > .seconds(patience.open) {
+                    if try await hasWriter(note) {
+                        throw Fault(
+                            .transient, "\(note) is kept open for writing by \(Openers.describe(note))", path: note)
+                    }
+                    return try await replace(requests, note)
+                }
+                try await Task.sleep(for: .seconds(delay))
+                delay = min(0.5, delay * 1.5)
+            }
+        }
+        throw Fault(.transient, "\(note) is being replaced all the time", path: note)
+    }
+
+    /// An editor that has the note open, perhaps with unsaved changes, gets time to save them first.
+    private func waitForEditor(of note: BytePath) async throws {
+        let start = ContinuousClock.now
+        var delay = 0.1
+        while let lock = WorkNames.editorLock(on: note) {
+            if start.duration(to: .now) > .seconds(patience.editor) {
+                log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
+                return
+            }
+            try await Task.sleep(for: .seconds(delay))
+            delay = min(1, delay * 1.5)
+        }
+    }
+
+    /// A note counts as missing only after the settle time without a backup or a lock beside it: editors rename it away
+    /// for a moment while they save.
+    private func create(_ requests: [NoteRequest], at note: BytePath) async throws -> [NoteBlockRecord]? {
+        let start = ContinuousClock.now
+        let backup = BytePath(bytes: note.bytes + [UInt8(ascii: "~")])
+        while true {
+            let waited = start.duration(to: .now)
+            let isBeingSaved = try existsNow(backup) || WorkNames.editorLock(on: note) != nil
+            guard waited < .seconds(patience.settle) || isBeingSaved && waited < .seconds(patience.editor) else { break }
+            if try existsNow(note) { return nil }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let finish = guards(requests, note, editorOpen: false)
+        guard case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, finish: finish) })
+        else { return nil }
+        await arm(note)
+        return blocks
+    }
+
+    private func replace(_ requests: [NoteRequest], _ note: BytePath) async throws -> [NoteBlockRecord] {
+        let finish = guards(requests, note, editorOpen: WorkNames.editorLock(on: note) != nil)
+        let settle = patience.settle
+        let exchange = exchange
+        let lanes = lanes
+        let written = try await lanes.run { try exchange.append(requests, to: note, quietFor: settle, finish: finish) }
+        await arm(note)
+        let displaced = written.displaced
+        let log = log
+        Task {
+            // Whoever had the old file open may still write into it; for a minute that is merged.
+            do {
+                try await Task.sleep(for: .seconds(60))
+            } catch {
+                log.debug("the replaced version of \(note) is looked at again at the next start")
+                return
+            }
+            do {
+                try await lanes.run { try exchange.retire(displaced) }
+            } catch {
+                log.error("the replaced version of \(note) is kept as \(displaced.path): \(explain(error))")
+            }
+        }
+        return written.blocks
+    }
+
+    private func hasWriter(_ note: BytePath) async throws -> Bool {
+        try await lanes.run { Lease.probeWriters(try Descriptor(note, follow: true)) == .busy }
+    }
+
+    private func existsNow(_ path: BytePath) throws -> Bool { try FileStatus.of(path) != nil }
+
+    // MARK: The stale-buffer guard
+
+    private nonisolated func guards(
+        _ requests: [NoteRequest], _ note: BytePath, editorOpen: Bool
+    ) -> @Sendable (LedgerTransaction, [NoteBlockRecord]) throws -> Void {
+        let byStep = Dictionary(requests.map { ($0.step, $0) }) { first, _ in first }
+        return { transaction, blocks in
+            for block in blocks {
+                guard var request = byStep[block.step] else { continue }
+                request.token = block.token
+                try transaction.addGuard(
+                    GuardRecord(
+                        note: note, step: block.step, token: block.token, request: try LedgerJSON.encode(request),
+                        editorOpen: editorOpen))
+            }
+        }
+    }
+
+    private func arm(_ note: BytePath) async {
+        // While nobody has read it, one watch covers the blocks of many writes.
+        if armed.contains(note), !reads.readsSeen(of: note) { return }
+        let reads = reads
+        do {
+            try await lanes.run { try reads.watchReads(of: note) }
+            armed.insert(note)
+        } catch {
+            armed.remove(note)
+            log.warning("a save that loses a block of \(note) will not be noticed: \(explain(error))")
+        }
+    }
+
+    /// Called when somebody else's version of a note has settled: blocks of ours that it lacks although nobody has read
+    /// them are put back under the same step; those that a person has seen and removed stay removed.
+    package func noteWasSaved(_ note: BytePath) async throws {
+        let guards = try await journal.ledger.read { try $0.guards(on: note) }
+        guard !guards.isEmpty else { return }
+        let seen = armed.remove(note) == nil ? nil : reads.readsSeen(of: note)
+        let reads = reads
+        try await lanes.run { reads.stopWatchingReads(of: note) }
+        let held = try await lanes.run { () -> Set<String>? in
+            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
+            return NoteText.tokens(try Descriptor(note, follow: true).readAll())
+        }
+        guard let held else { return }
+        let lost = guards.filter { !held.contains($0.token) }
+        let wiped = lost.filter { $0.editorOpen || seen == false }
+        let removed = lost.filter { !($0.editorOpen || seen == false) }
+        try await journal.ledger.write { transaction in
+            for record in guards { try transaction.dropGuard(note, step: record.step) }
+            for record in removed {
+                try transaction.note(
+                    "removed", "the block ^\(record.token) was taken out of \(note); it stays out",
+                    job: record.step.split(separator: ".").first.map(String.init))
+            }
+        }
+        for record in wiped {
+            let request = try LedgerJSON.decode(NoteRequest.self, from: record.request)
+            _ = try await enqueue(request)
+            try await journal.ledger.write { transaction in
+                try transaction.note(
+                    "restored", "the block ^\(record.token) was lost in a save that did not know it; it is back in \(note)",
+                    job: record.step.split(separator: ".").first.map(String.init))
+            }
+            log.notice("put ^\(record.token) back into \(note): a save that did not know it had removed it")
+        }
+    }
+
+    // MARK: After a crash, and undo
+
+    /// Looks at every write that was begun and not ended; must run before anything is judged.
+    package func recover() async throws {
+        let recovery = NoteRecovery(journal: journal)
+        for write in try await journal.ledger.read({ try $0.openNoteWrites() }) {
+            let finding = try await lanes.run { try recovery.settle(write) }
+            log.notice("a write into \(write.note) was cut off: \(finding)")
+        }
+        let exchange = exchange
+        try await lanes.run { try exchange.retireLeftovers() }
+    }
+
+    /// Whether `step`'s block has been written, and under which token.
+    package func written(step: String) async throws -> String? {
+        try await journal.ledger.read { try $0.noteBlock(step: step)?.token }
+    }
+
+    /// Removes a block whose text nobody has changed.
+    ///
+    /// - Throws: `Fault(.failed)` where the block is gone or was edited; `.transient` where the note is open.
+    package func remove(_ request: NoteRequest, token: String) async throws {
+        inWork.begin([request.note])
+        defer { inWork.end([request.note]) }
+        for _ in 0..<100 {
+            let attempt = try await lanes.run {
+                try inPlace.rewrite(request.note, root: request.root) { bytes in
+                    guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
+                        throw Fault(
+                            .failed, "the block ^\(token) in \(request.note) is gone or was edited; nothing was changed",
+                            path: request.note)
+                    }
+                    return rest
+                }
+            }
+            switch attempt {
+            case .written:
+                let step = request.step
+                let note = request.note
+                try await journal.ledger.write { try $0.dropGuard(note, step: step) }
+                return
+            case .missing: throw Fault(.failed, "\(request.note) is gone", path: request.note)
+            case .unsupported:
+                throw Fault(.failed, "\(request.note) cannot be leased, so no block is removed from it", path: request.note)
+            case .replaced: continue
+            case .busy: try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw Fault(.transient, "\(request.note) is kept open by \(Openers.describe(request.note))", path: request.note)
+    }
+}

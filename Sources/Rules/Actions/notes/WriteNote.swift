@@ -1,0 +1,100 @@
+import A4CoreSwift
+import Foundation
+import Platform
+import Rules
+
+/// Writes a new Markdown file into a place.
+struct WriteNote: RuleAction {
+    struct Intent: Codable, Sendable, Equatable {
+        let destination: Destination
+        let text: String
+        let hash: ContentHash
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "write-note", summary: "Writes a new Markdown file into a place.", guarantee: .exactlyOnce, work: .disk,
+        canUndo: true,
+        parameters: [
+            ParameterSpec("place", .place, required: true, "the place to write it in"),
+            DestinationParameters.folder,
+            ParameterSpec("name", .template, required: true, "the file's name; `.md` is added where it has no extension"),
+            ParameterSpec("text", .template, required: true, "the content; values are inserted as they are"),
+            ExistsPolicy.parameter,
+        ],
+        provides: PlacementValues.specs,
+        example: "write-note: { place: notes, folder: sources, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }")
+
+    private let arguments: Arguments
+    private let services: ActionServices
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        var text = try arguments.text("text", values: input.values)
+        // As A4's own writing: LF, and one at the end.
+        text = text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
+        if !text.hasSuffix("\n") { text += "\n" }
+        var name = try arguments.name(input)
+        if BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(".md".utf8) }
+        let hash = ContentHash(of: Array(text.utf8))
+        let destination = try await Destination.decide(
+            root: arguments.root(input), folder: arguments.folder(input), name: name,
+            exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash, files: services.files)
+        return Intent(destination: destination, text: text, hash: hash)
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        if intent.destination.skips { return skipped(intent) }
+        let journal = services.journal
+        let trash = services.trash
+        return try await services.files.run {
+            try Durable.makeDirectory(intent.destination.target.parent)
+            if let done = try finished(intent, context) { return done }
+            try intent.destination.clear(trash: trash)
+            let placed = try Mover.create(Array(intent.text.utf8), at: intent.destination.candidates) {
+                try journal.recordStaged($0, $1, step: context.stepID)
+            }
+            return receipt(placed)
+        }
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        if intent.destination.skips { return .done(skipped(intent)) }
+        return try await services.files.run {
+            if let done = try finished(intent, context) { return .done(done) }
+            return .notDone
+        }
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        try await ProductRemoval(services: services).undo(receipt)
+    }
+
+    func targets(of intent: Intent) -> [BytePath] { [intent.destination.target] }
+
+    func summary(of intent: Intent) -> String { "write \(intent.destination.target) (\(intent.text.utf8.count) bytes)" }
+
+    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
+        guard
+            let (path, status) = try intent.destination.find({
+                try services.journal.isProduct(of: context.stepID, $0)
+            }), try ContentHash.ofFile(path) == intent.hash
+        else { return nil }
+        return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: intent.hash))
+    }
+
+    private func receipt(_ placed: Mover.Placed) -> Receipt {
+        Receipt(
+            "wrote \(placed.path)", values: PlacementValues.of(placed.path),
+            effects: [.created(placed.path, placed.fingerprint, placed.hash)])
+    }
+
+    private func skipped(_ intent: Intent) -> Receipt {
+        Receipt(
+            "wrote nothing: \(intent.destination.target) is there already",
+            values: PlacementValues.of(intent.destination.target))
+    }
+}

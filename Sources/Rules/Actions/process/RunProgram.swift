@@ -1,0 +1,82 @@
+import Foundation
+import Platform
+import Rules
+
+/// Runs a program with the file as an argument: never through a shell, and only where the configuration allows it.
+struct RunProgram: RuleAction {
+    struct Intent: Codable, Sendable, Equatable {
+        let arguments: [String]
+        let folder: BytePath
+        let environment: [String: String]
+        /// Seconds.
+        let timeout: Double
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "run",
+        summary: "Runs a program: an argument list, never a shell. Off unless the configuration says `run: { allow: true }`.",
+        guarantee: .atMostOnce, work: .process, canUndo: false,
+        parameters: [
+            ParameterSpec("command", .templateList, required: true, "the program and its arguments"),
+            ParameterSpec("timeout", .duration, "after how long it is ended; the configuration's limit where not given"),
+            ParameterSpec("environment", .templateMap, "variables to add to the program's environment"),
+        ],
+        provides: [ValueSpec("run.output", "the first 4 KiB of what it printed")],
+        example: "run: { command: [ocrmypdf, \"{{ file.path }}\", \"{{ file.stem }}.ocr.pdf\"] }")
+
+    private let arguments: Arguments
+    private let services: ActionServices
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        guard services.run.isAllowed else {
+            throw ArgumentFault(
+                "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it")
+        }
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        let words = try arguments.texts("command", values: input.values)
+        guard let program = words.first, !program.isEmpty else {
+            throw Fault(.failed, "the rule \"\(input.rule)\" names no program to run")
+        }
+        guard let path = Self.find(program) else {
+            throw Fault(.failed, "there is no program \(program); install it, or give its full path, then `steward retry`")
+        }
+        var environment: [String: String] = [:]
+        if arguments.has("environment") {
+            for (name, text) in try arguments.map("environment", values: input.values) { environment[name] = text }
+        }
+        environment["STEWARD_JOB_ID"] = input.stepID
+        environment["STEWARD_FILE"] = input.file.absolute.text
+        return Intent(
+            arguments: [path] + words.dropFirst(), folder: input.file.absolute.parent, environment: environment,
+            timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout)
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        let result = try await ChildProcess.run(
+            intent.arguments, in: intent.folder, adding: intent.environment, timeout: intent.timeout)
+        let name = intent.arguments.first ?? ""
+        guard result.status == 0 else {
+            throw Fault(
+                .failed,
+                "\(name) \(result.timedOut ? "was ended after \(intent.timeout) s" : "ended with \(result.status)"): "
+                    + String(result.output.suffix(500)).replacingOccurrences(of: "\n", with: " "))
+        }
+        return Receipt("ran \(name)", values: ["run.output": .text(result.output)])
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        .unknown("\(intent.arguments.first ?? "the program") may or may not have run when the agent was stopped")
+    }
+
+    func summary(of intent: Intent) -> String { "run \(intent.arguments.joined(separator: " "))" }
+
+    private static func find(_ program: String) -> String? {
+        if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,67 @@
+/// Where something stands in a file, both counted from 1; columns count Unicode scalars, as YAML does.
+package struct SourcePosition: Sendable, Hashable, Codable, Comparable {
+    package let line: Int
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = max(1, line)
+        self.column = max(1, column)
+    }
+
+    package static let start = SourcePosition(line: 1, column: 1)
+
+    package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// One complaint about a file that a person wrote: where, what, and what was probably meant.
+package struct Diagnostic: Error, Sendable, Codable, Equatable, CustomStringConvertible {
+    package enum Severity: String, Sendable, Codable {
+        /// The file is not valid; a reload keeps what was in force.
+        case error
+        case warning
+    }
+
+    /// The file as a person would name it, safe to print.
+    package let file: String
+    /// From 1.
+    package let line: Int
+    /// From 1, in Unicode scalars.
+    package let column: Int
+    package let severity: Severity
+    package let message: String
+    /// What to do about it: `did you mean …?`.
+    package let hint: String?
+    /// The text of the line, safe to print; nil where there is none to show.
+    package let excerpt: String?
+
+    package init(
+        file: String, at position: SourcePosition, _ message: String, hint: String? = nil, excerpt: String? = nil,
+        severity: Severity = .error
+    ) {
+        self.file = file
+        line = position.line
+        column = position.column
+        self.severity = severity
+        self.message = message
+        self.hint = hint
+        self.excerpt = excerpt
+    }
+
+    package var position: SourcePosition { SourcePosition(line: line, column: column) }
+
+    /// `FILE:LINE:COLUMN: error: MESSAGE; HINT`, then the line and a caret below the column.
+    package var description: String {
+        let head = "\(file):\(line):\(column): \(severity.rawValue): \(message)" + (hint.map { "; \($0)" } ?? "")
+        guard let excerpt, !excerpt.isEmpty else { return head }
+        // Tabs are repeated so that the caret stands below its column whatever a tab's width is.
+        var indent = excerpt.unicodeScalars.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
+        indent += String(repeating: " ", count: max(0, min(column - 1, 200) - excerpt.unicodeScalars.count))
+        return "\(head)\n    \(excerpt)\n    \(indent)^"
+    }
+}
+
+extension [Diagnostic] {
+    package var hasErrors: Bool { contains { $0.severity == .error } }
+}

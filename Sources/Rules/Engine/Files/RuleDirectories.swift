@@ -1,0 +1,140 @@
+import Foundation
+import Glibc
+import Platform
+
+/// What became of one rule file.
+package struct RuleFile: Sendable, Codable, Equatable {
+    package enum Fate: String, Sendable, Codable {
+        case used
+        /// A file of the same name in a later directory stands for it.
+        case replaced
+        /// It is empty, or a link to /dev/null, and so switches earlier files of its name off.
+        case mask
+    }
+
+    package let path: BytePath
+    package let fate: Fate
+    /// The file that replaces it.
+    package let replacedBy: BytePath?
+}
+
+/// All rules of some directories, with all complaints.
+package struct LoadedRules: Sendable {
+    /// The valid ones, in the order in which they run.
+    package let rules: [Rule]
+    /// In the order of the files, then of the lines.
+    package let diagnostics: [Diagnostic]
+    package let files: [RuleFile]
+}
+
+/// `rules.d` directories, as systemd and udev read theirs (design section 4): files `*.yaml` in the order of their
+/// names across all directories; a file replaces those of its name in earlier directories, an empty one masks them.
+package enum RuleDirectories {
+    private static let suffix = Array(".yaml".utf8)
+
+    /// Reads them. Blocks. A directory that is missing holds no rules.
+    ///
+    /// - Parameters:
+    ///   - directories: the earliest, weakest one first.
+    ///   - timeZone: for the templates' `date` filter.
+    package static func load(
+        _ directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+    ) -> LoadedRules {
+        var diagnostics: [Diagnostic] = []
+        var byName: [[UInt8]: [BytePath]] = [:]
+        for directory in directories {
+            do {
+                for name in try names(in: directory, &diagnostics) {
+                    byName[name, default: []].append(directory.appending(name: name))
+                }
+            } catch {
+                diagnostics.append(Diagnostic(file: directory.description, at: .start, explain(error)))
+            }
+        }
+        var files: [RuleFile] = []
+        var rules: [Rule] = []
+        for (_, paths) in byName.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            guard let winner = paths.last else { continue }
+            files += paths.dropLast().map { RuleFile(path: $0, fate: .replaced, replacedBy: winner) }
+            do {
+                let bytes = try read(winner)
+                files.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
+                let (loaded, found) = parse(
+                    file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone)
+                rules += loaded
+                diagnostics += found
+            } catch {
+                files.append(RuleFile(path: winner, fate: .used, replacedBy: nil))
+                diagnostics.append(Diagnostic(file: winner.description, at: .start, explain(error)))
+            }
+        }
+        let (unique, duplicates) = unique(rules)
+        diagnostics += duplicates + RuleCheck.warnings(unique)
+        return LoadedRules(rules: unique, diagnostics: diagnostics, files: files)
+    }
+
+    /// The rules of one file's text, for editors and tests; names are not compared with other files'.
+    package static func parse(
+        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+    ) -> ([Rule], [Diagnostic]) {
+        let reader = YamlReader(file: file, bytes: bytes)
+        let rules = RuleLoader(reader: reader, registry: registry, places: places, timeZone: timeZone).rules()
+        return (rules, reader.diagnostics)
+    }
+
+    /// Rules whose names are their own, and an error for each other one that names both places.
+    static func unique(_ rules: [Rule]) -> ([Rule], [Diagnostic]) {
+        var first: [String: Rule] = [:]
+        var kept: [Rule] = []
+        var diagnostics: [Diagnostic] = []
+        for rule in rules {
+            if let earlier = first[rule.name] {
+                let other = "\(earlier.file):\(earlier.position.line):\(earlier.position.column)"
+                let message = "there are two rules `\(printable(rule.name))`: here and at \(other)"
+                diagnostics.append(
+                    Diagnostic(file: rule.file, at: rule.position, message, hint: "give one of them another name"))
+            } else {
+                first[rule.name] = rule
+                kept.append(rule)
+            }
+        }
+        return (kept, diagnostics)
+    }
+
+    private static func names(in directory: BytePath, _ diagnostics: inout [Diagnostic]) throws -> [[UInt8]] {
+        var target = stat()
+        guard directory.withCString({ stat($0, &target) }) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw Fault.system("read the folder", directory)
+        }
+        // The folder may itself be a link; its resolved name is read, the given one is shown.
+        var names: [[UInt8]] = []
+        for entry in try listDirectory(resolved(directory) ?? directory) where entry.name.first != UInt8(ascii: ".") {
+            if entry.name.suffix(suffix.count).elementsEqual(suffix) {
+                names.append(entry.name)
+            } else if entry.name.suffix(4).elementsEqual(Array(".yml".utf8)) {
+                let file = directory.appending(name: entry.name).description
+                let message = "this file is not read"
+                diagnostics.append(
+                    Diagnostic(file: file, at: .start, message, hint: "rule files end in `.yaml`", severity: .warning))
+            }
+        }
+        return names
+    }
+
+    /// Empty for a mask.
+    private static func read(_ path: BytePath) throws -> [UInt8] {
+        if resolved(path) == "/dev/null" { return [] }
+        let file = try Descriptor(path, O_RDONLY, follow: true)
+        guard try file.status().kind == .file else {
+            throw Fault(.usage, "\(path) is no file; rules are read from files", path: path)
+        }
+        return try file.readAll(limit: 1 << 24)
+    }
+
+    private static func resolved(_ path: BytePath) -> BytePath? {
+        guard let found = path.withCString({ realpath($0, nil) }) else { return nil }
+        defer { free(found) }
+        return BytePath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
+    }
+}

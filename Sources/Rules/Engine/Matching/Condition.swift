@@ -1,0 +1,124 @@
+import Platform
+
+/// What `where` says: tests on one file, nested by all, any and not.
+package indirect enum Condition: Sendable {
+    case test(ConditionTest)
+    case all([Condition])
+    case any([Condition])
+    case not(Condition)
+
+    /// Holds for every file.
+    package static let always = Condition.all([])
+
+    /// Whether the condition holds; stops at the first test that decides. Blocks.
+    ///
+    /// - Parameter block: the gained block that is looked at, nil for none.
+    /// - Throws: `Fault` where a test that decides cannot read the file.
+    package func holds(_ facts: FileFacts, block: BlockFacts?) throws -> Bool {
+        switch self {
+        case .test(let test): try test.check(facts, block).held
+        case .all(let parts): try parts.allSatisfy { try $0.holds(facts, block: block) }
+        case .any(let parts): try parts.contains { try $0.holds(facts, block: block) }
+        case .not(let part): try !part.holds(facts, block: block)
+        }
+    }
+
+    /// The same with every test's answer. Blocks; a test that cannot read the file has no verdict.
+    package func explained(_ facts: FileFacts, block: BlockFacts?) -> ConditionResult {
+        switch self {
+        case .test(let test):
+            do {
+                let seen = try test.check(facts, block)
+                return ConditionResult(text: test.text, held: seen.held, seen: seen.seen)
+            } catch {
+                return ConditionResult(text: test.text, held: nil, seen: explain(error))
+            }
+        case .all(let parts):
+            let children = parts.map { $0.explained(facts, block: block) }
+            let verdict =
+                children.contains { $0.held == false } ? false : children.contains { $0.held == nil } ? nil : true
+            return ConditionResult(text: "all", held: verdict, seen: "", children: children)
+        case .any(let parts):
+            let children = parts.map { $0.explained(facts, block: block) }
+            let verdict =
+                children.contains { $0.held == true } ? true : children.contains { $0.held == nil } ? nil : false
+            return ConditionResult(text: "any", held: verdict, seen: "", children: children)
+        case .not(let part):
+            let child = part.explained(facts, block: block)
+            return ConditionResult(text: "not", held: child.held.map { !$0 }, seen: "", children: [child])
+        }
+    }
+
+    /// Whether a test looks at gained blocks.
+    package var usesBlocks: Bool {
+        switch self {
+        case .test(let test): test.usesBlocks
+        case .all(let parts), .any(let parts): parts.contains(where: \.usesBlocks)
+        case .not(let part): part.usesBlocks
+        }
+    }
+
+    /// The ends after the last dot, in lower case, without which this cannot hold; nil where any name may do.
+    var extensions: Set<String>? {
+        switch self {
+        case .test(let test): return test.extensions
+        case .all(let parts):
+            return parts.compactMap(\.extensions).reduce(nil) { found, next in
+                found.map { $0.intersection(next) } ?? next
+            }
+        case .any(let parts):
+            var union: Set<String> = []
+            for part in parts {
+                guard let extensions = part.extensions else { return nil }
+                union.formUnion(extensions)
+            }
+            return union
+        case .not: return nil
+        }
+    }
+}
+
+/// One test with what it looks for.
+package struct ConditionTest: Sendable {
+    /// As the rule writes it: `name: "*.cbz"`.
+    package let text: String
+    package let usesBlocks: Bool
+    let extensions: Set<String>?
+    let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
+}
+
+/// A test's answer, and the value it saw, for people.
+package struct Observation: Sendable {
+    package let held: Bool
+    package let seen: String
+
+    package init(_ held: Bool, seen: String) {
+        self.held = held
+        self.seen = seen
+    }
+}
+
+/// One condition in `steward explain`.
+package struct ConditionResult: Sendable, Codable, Equatable {
+    /// The condition as the rule writes it.
+    package let text: String
+    /// Nil where it could not be decided; `seen` says why.
+    package let held: Bool?
+    /// The value that was seen.
+    package let seen: String
+    package let children: [ConditionResult]
+
+    package init(text: String, held: Bool?, seen: String, children: [ConditionResult] = []) {
+        self.text = text
+        self.held = held
+        self.seen = seen
+        self.children = children
+    }
+
+    /// A line for each condition: `✓ name: "*.cbz" (Saga 01.cbz)`.
+    package func lines(indent: String = "") -> [String] {
+        let mark = held.map { $0 ? "✓" : "✗" } ?? "?"
+        let line = "\(indent)\(mark) \(text)" + (seen.isEmpty ? "" : "  (\(seen))")
+        return [line] + children.flatMap { $0.lines(indent: indent + "  ") }
+    }
+}

@@ -1,0 +1,84 @@
+import Platform
+
+/// What one rule says to one file, condition by condition: `steward explain`.
+package struct RuleExplanation: Sendable, Codable {
+    package enum Verdict: String, Sendable, Codable {
+        case matches
+        case doesNotMatch = "does not match"
+        /// A condition could not be decided: the file cannot be read.
+        case undecided
+        /// It would match, but an earlier rule says `then: stop`.
+        case stopped
+    }
+
+    package let rule: String
+    /// `rules.d/10-comics.yaml:4`.
+    package let source: String
+    package let verdict: Verdict
+    /// Place, event and conditions, in this order; all of them, also after one that does not hold.
+    package let conditions: [ConditionResult]
+    /// For rules that ask for blocks: those that matched.
+    package let blocks: [BlockFacts]?
+    /// The rule that stopped this one.
+    package let stoppedBy: String?
+    /// What `do` would run, by name.
+    package let actions: [String]
+
+    /// For a terminal.
+    package var lines: [String] {
+        let note = stoppedBy.map { " (stopped by `\($0)`)" } ?? ""
+        return ["\(rule): \(verdict.rawValue)\(note)  [\(source)]"] + conditions.flatMap { $0.lines(indent: "  ") }
+    }
+}
+
+extension RuleSet {
+    /// Every rule's word on the file. Blocks: reads everything that any condition asks for.
+    package func explain(_ facts: FileFacts) -> [RuleExplanation] {
+        var stopper: String?
+        return rules.map { rule in
+            let explanation = Self.explain(rule, facts, stopper: stopper)
+            if explanation.verdict == .matches, rule.then == .stop { stopper = rule.name }
+            return explanation
+        }
+    }
+
+    private static func explain(_ rule: Rule, _ facts: FileFacts, stopper: String?) -> RuleExplanation {
+        let names = rule.places.map(\.name)
+        let events = FileEvent.allCases.filter(rule.events.contains).map(\.rawValue)
+        var results = [
+            ConditionResult(
+                text: "in: \(names.joined(separator: ", "))", held: names.contains(facts.place.name),
+                seen: facts.place.name),
+            ConditionResult(
+                text: "on: \(events.joined(separator: ", "))", held: rule.events.contains(facts.event),
+                seen: facts.event.rawValue),
+        ]
+        var matched: [BlockFacts]?
+        if rule.condition.usesBlocks, !facts.gainedBlocks.isEmpty {
+            let each = facts.gainedBlocks.map { ($0, rule.condition.explained(facts, block: $0)) }
+            let holding = each.filter { $0.1.held == true }
+            matched = holding.map(\.0)
+            // Without a block that holds, the file may still: `any: [anchor, name]`.
+            let without = rule.condition.explained(facts, block: nil)
+            results += top(holding.first?.1 ?? (without.held == true ? without : each[0].1))
+        } else {
+            results += top(rule.condition.explained(facts, block: nil))
+        }
+        let verdict: RuleExplanation.Verdict =
+            if results.contains(where: { $0.held == false }) {
+                .doesNotMatch
+            } else if results.contains(where: { $0.held == nil }) {
+                .undecided
+            } else {
+                stopper == nil ? .matches : .stopped
+            }
+        return RuleExplanation(
+            rule: rule.name, source: rule.source, verdict: verdict, conditions: results, blocks: matched,
+            stoppedBy: verdict == .stopped ? stopper : nil, actions: rule.steps.map(\.declaration.name))
+    }
+
+    /// The conditions of `where` themselves, without the `all` around them.
+    private static func top(_ result: ConditionResult) -> [ConditionResult] {
+        result.text == "all" ? result.children : [result]
+    }
+}

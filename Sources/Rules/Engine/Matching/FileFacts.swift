@@ -1,0 +1,154 @@
+import Glibc
+import Platform
+
+/// A block that a changed note has gained since the ledger last saw it (design section 4, `anchor`).
+package struct BlockFacts: Sendable, Codable, Hashable {
+    package let prefix: String
+    package let time: String
+    package let text: String
+    package let heading: String
+    /// The whole anchor: `^jrnl-0930`.
+    package let token: String
+
+    package init(prefix: String, time: String, text: String, heading: String, token: String) {
+        self.prefix = prefix
+        self.time = time
+        self.text = text
+        self.heading = heading
+        self.token = token
+    }
+
+    package var values: Values {
+        [
+            "block.prefix": .text(prefix), "block.time": .text(time), "block.text": .text(text),
+            "block.heading": .text(heading), "block.token": .text(token),
+        ]
+    }
+}
+
+/// What conditions can ask of one file; read from the disk when they ask, and at most once. Reading blocks; for one
+/// thread.
+///
+/// The file is opened below its place, never through a symbolic link at its end. A file that is gone, or is none
+/// (a folder, a link, a pipe), has no content: conditions on content do not hold for it.
+package final class FileFacts {
+    package let place: PlaceInfo
+    /// Below the place's root.
+    package let path: BytePath
+    /// Nil for a file that was removed.
+    package let status: FileStatus?
+    package let event: FileEvent
+    package let now: Timestamp
+    package let gainedBlocks: [BlockFacts]
+
+    private let knownHash: ContentHash?
+    private var head: Result<[UInt8]?, Fault>?
+    private var detected: ContentKind.Detected?
+    private var wholeText: Result<String?, Fault>?
+    private var front: FrontMatter??
+
+    /// How much of a text conditions see, in bytes.
+    package static let textLimit = 1 << 20
+
+    package init(
+        place: PlaceInfo, path: BytePath, status: FileStatus?, event: FileEvent, now: Timestamp,
+        gainedBlocks: [BlockFacts] = [], hash: ContentHash? = nil
+    ) {
+        self.place = place
+        self.path = path
+        self.status = status
+        self.event = event
+        self.now = now
+        self.gainedBlocks = gainedBlocks
+        knownHash = hash
+    }
+
+    package var absolute: BytePath { place.root.appending(path) }
+
+    /// Folders between the place and the file.
+    package var depth: Int { max(0, path.components.count - 1) }
+
+    /// Whether the file or a folder above it, within the place, has a name that begins with a dot.
+    package var isHidden: Bool { path.components.contains { $0.first == UInt8(ascii: ".") } }
+
+    /// What the content is; `other` where there is none.
+    package func kind() throws(Fault) -> ContentKind.Detected {
+        if let detected { return detected }
+        guard let head = try firstBytes() else { return ContentKind.Detected(.other, "application/octet-stream") }
+        let found = ContentKind.detect(head, size: status?.size ?? Int64(head.count), name: path)
+        detected = found
+        return found
+    }
+
+    /// The first mebibyte of a text, nil for anything that is none.
+    package func text() throws(Fault) -> String? {
+        if let wholeText { return try wholeText.get() }
+        let result = Result { () throws(Fault) -> String? in
+            guard try opening() != nil, let bytes = try read(Self.textLimit)
+            else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        wholeText = result
+        return try result.get()
+    }
+
+    /// The first 4 KiB of a text, nil for anything that is none.
+    package func opening() throws(Fault) -> String? {
+        guard [.note, .text, .link].contains(try kind().kind), let head = try firstBytes() else { return nil }
+        return ContentKind.text(head, isWhole: Int64(head.count) >= status?.size ?? 0)
+    }
+
+    /// Nil where the file has none.
+    package func frontMatter() throws -> FrontMatter? {
+        if let front { return front }
+        let found: FrontMatter? =
+            if let opening = try opening(), opening.drop(while: { $0 == "\u{FEFF}" }).hasPrefix("---") {
+                try text().flatMap(FrontMatter.init)
+            } else {
+                nil
+            }
+        front = .some(found)
+        return found
+    }
+
+    /// The SHA-256 of the content: what the caller knew, else read now.
+    package func contentHash() throws -> ContentHash? {
+        if let knownHash { return knownHash }
+        guard let file = try open() else { return nil }
+        return try ContentHash.of(file)
+    }
+
+    /// An extended attribute; nil where the file has none of that name.
+    package func attribute(_ name: String) throws -> [UInt8]? {
+        guard let file = try open() else { return nil }
+        return try ExtendedAttributes.value(name, of: file)
+    }
+
+    private func firstBytes() throws(Fault) -> [UInt8]? {
+        if let head { return try head.get() }
+        let result = Result { () throws(Fault) -> [UInt8]? in try read(ContentKind.headLength) }
+        head = result
+        return try result.get()
+    }
+
+    private func read(_ count: Int) throws(Fault) -> [UInt8]? {
+        do {
+            return try open()?.read(at: 0, count: min(count, Int(status?.size ?? 0) + 1))
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw Fault(.failed, "cannot read \(absolute): \(explain(error))", path: absolute)
+        }
+    }
+
+    /// Nil where there is no regular file.
+    private func open() throws -> Descriptor? {
+        guard status?.kind == .file else { return nil }
+        do {
+            let file = try SafePath.open(path, beneath: place.root, O_RDONLY | O_NOFOLLOW)
+            return try file.status().kind == .file ? file : nil
+        } catch let fault as Fault where [ENOENT, ENOTDIR, ELOOP].contains(fault.errno) {
+            return nil
+        }
+    }
+}

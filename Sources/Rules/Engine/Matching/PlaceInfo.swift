@@ -1,0 +1,28 @@
+import Platform
+
+/// What a place is for; defaults of rules follow from it.
+package enum PlaceKind: String, Sendable, Codable, CaseIterable {
+    /// The A4 vault.
+    case notes
+    case drafts
+    /// The comics inbox: what lies there wants to leave.
+    case inbox
+    case dropbox
+    case folder
+
+    /// Whether files come here only to be taken in: they are processed at the first start, and quarantined if refused.
+    package var takesIn: Bool { self == .inbox || self == .dropbox }
+}
+
+/// A configured place as rules see it.
+package struct PlaceInfo: Sendable, Codable, Hashable {
+    package let name: String
+    package let kind: PlaceKind
+    package let root: BytePath
+
+    package init(name: String, kind: PlaceKind, root: BytePath) {
+        self.name = name
+        self.kind = kind
+        self.root = root
+    }
+}

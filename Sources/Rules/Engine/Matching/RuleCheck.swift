@@ -1,0 +1,92 @@
+/// What can be said of rules without any file: places that feed each other.
+package enum RuleCheck {
+    /// One rule's way from a place that it watches to a place that it puts something into.
+    private struct Edge {
+        let rule: Rule
+        let from: String
+        let to: String
+        let step: StepTemplate
+    }
+
+    /// What an action's product is in its place; anything not named here arrives.
+    private static let products: [String: Set<FileEvent>] = [
+        "append-block": [.arrived, .changed], "write-note": [.arrived, .changed], "rename": [.renamed],
+    ]
+
+    /// Warnings about rules that write into their own place, and about circles of rules.
+    package static func warnings(_ rules: [Rule]) -> [Diagnostic] {
+        ownPlace(rules) + cycles(rules)
+    }
+
+    /// A product of a rule in a place that it watches is the agent's own write there, which is no news.
+    private static func ownPlace(_ rules: [Rule]) -> [Diagnostic] {
+        edges(rules).filter { $0.from == $0.to && !$0.rule.condition.usesBlocks }.map { edge in
+            Diagnostic(
+                file: edge.rule.file, at: edge.step.position,
+                "`\(edge.rule.name)` puts what `\(edge.step.declaration.name)` makes into `\(edge.to)`, "
+                    + "a place that it watches itself",
+                hint: "what the agent writes there starts no rule of that place; if it should, use another place",
+                severity: .warning)
+        }
+    }
+
+    /// Circles of places: a rule's product may start a rule whose product may start it again. One warning a circle.
+    package static func cycles(_ rules: [Rule]) -> [Diagnostic] {
+        let edges = edges(rules).filter { $0.from != $0.to }
+        var following: [Int: [Int]] = [:]
+        for (number, edge) in edges.enumerated() {
+            let events = products[edge.step.declaration.name] ?? [.arrived]
+            following[number] = edges.indices.filter {
+                edges[$0].from == edge.to && !edges[$0].rule.events.isDisjoint(with: events)
+            }
+        }
+        var reported: Set<[Int]> = []
+        var diagnostics: [Diagnostic] = []
+        for start in edges.indices {
+            guard let circle = shortestCircle(from: start, following), reported.insert(circle.sorted()).inserted else {
+                continue
+            }
+            let edge = edges[start]
+            let way = circle.map { "`\(edges[$0].rule.name)` (\(edges[$0].from) → \(edges[$0].to))" }.joined(
+                separator: ", ")
+            diagnostics.append(
+                Diagnostic(
+                    file: edge.rule.file, at: edge.step.position, "rules feed each other in a circle: \(way)",
+                    hint:
+                        "a rule runs once for a file and what is made of it, so it ends after one round; "
+                        + "a narrower `where` would break it",
+                    severity: .warning))
+        }
+        return diagnostics
+    }
+
+    private static func shortestCircle(from start: Int, _ following: [Int: [Int]]) -> [Int]? {
+        var cameFrom: [Int: Int] = [:]
+        var queue = [start]
+        while !queue.isEmpty {
+            let current = queue.removeFirst()
+            for next in following[current] ?? [] {
+                if next == start {
+                    var circle = [current]
+                    while let last = circle.last, last != start, let before = cameFrom[last] { circle.append(before) }
+                    return circle.reversed()
+                }
+                if cameFrom[next] == nil {
+                    cameFrom[next] = current
+                    queue.append(next)
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func edges(_ rules: [Rule]) -> [Edge] {
+        rules.flatMap { rule in
+            rule.steps.flatMap { step in
+                step.arguments.places.flatMap { target in
+                    rule.places.map { Edge(rule: rule, from: $0.name, to: target.name, step: step) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Platform
+
+/// A rule that wants a file, and for which gained blocks, where it asks for blocks.
+package struct RuleMatch: Sendable {
+    package let rule: Rule
+    /// The job runs once for each; nil: once for the file.
+    package let blocks: [BlockFacts]?
+}
+
+/// The rules in force: pure, immutable, replaced as a whole at a reload.
+package struct RuleSet: Sendable {
+    /// In the order in which they run: by file name, then by position.
+    package let rules: [Rule]
+    package let index: RuleIndex
+
+    package static let empty = RuleSet([])
+
+    package init(_ rules: [Rule]) {
+        self.rules = rules
+        index = RuleIndex(rules)
+    }
+
+    /// Reads the rule files of `directories`, later ones replacing earlier ones. Blocks.
+    ///
+    /// - Returns: the rules that are valid, and all complaints. If one is an error the caller keeps what was in force.
+    package static func load(
+        directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+    ) -> (RuleSet, [Diagnostic]) {
+        let loaded = RuleDirectories.load(directories, registry: registry, places: places, timeZone: timeZone)
+        return (RuleSet(loaded.rules), loaded.diagnostics)
+    }
+
+    package subscript(name: String) -> Rule? { rules.first { $0.name == name } }
+
+    /// The rules that want the file, in their order, up to one that says `then: stop`. Blocks: reads what the
+    /// conditions ask for.
+    ///
+    /// - Throws: `Fault` where a condition that decides cannot read the file.
+    package func match(_ facts: FileFacts) throws -> [RuleMatch] {
+        var matches: [RuleMatch] = []
+        for number in index.candidates(place: facts.place.name, event: facts.event, name: facts.path.name) {
+            let rule = rules[number]
+            guard let match = try Self.match(rule, facts) else { continue }
+            matches.append(match)
+            if rule.then == .stop { break }
+        }
+        return matches
+    }
+
+    /// Whether one rule's conditions hold, its place and event aside.
+    static func match(_ rule: Rule, _ facts: FileFacts) throws -> RuleMatch? {
+        if rule.condition.usesBlocks {
+            let blocks = try facts.gainedBlocks.filter { try rule.condition.holds(facts, block: $0) }
+            if !blocks.isEmpty { return RuleMatch(rule: rule, blocks: blocks) }
+        }
+        return try rule.condition.holds(facts, block: nil) ? RuleMatch(rule: rule, blocks: nil) : nil
+    }
+
+    /// The longest settle time, in seconds, of the rules that might want a file of this name; nil if none could.
+    package func settleTime(place: String, name: [UInt8]) -> Double? {
+        FileEvent.allCases.filter { $0 != .removed }
+            .flatMap { index.candidates(place: place, event: $0, name: name) }.map { rules[$0].settle }.max()
+    }
+}

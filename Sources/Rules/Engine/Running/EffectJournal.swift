@@ -1,0 +1,79 @@
+import Ledger
+import Platform
+
+/// Where effects are written down: temporary files before they are filled, and versions that the agent wrote itself.
+package struct EffectJournal: Sendable {
+    package let ledger: Ledger
+    package let places: PlaceMap
+
+    package init(ledger: Ledger, places: PlaceMap) {
+        self.ledger = ledger
+        self.places = places
+    }
+
+    /// Notes a temporary file while it is empty. Blocks.
+    package func recordStaged(_ path: BytePath, _ status: FileStatus, step: String) throws {
+        try ledger.writeBlocking { try $0.setStaged(path, status, job: step) }
+    }
+
+    /// Whether the file at `path` is the product that `step` staged, whatever its name is now. Blocks.
+    package func isProduct(of step: String, _ status: FileStatus) throws -> Bool {
+        try ledger.readBlocking { try $0.isStaged(by: step, status) }
+    }
+
+    /// Takes `effects` into the ledger as the agent's own: in the job's own place they are judged already; in another
+    /// place they are news, with the job's lineage.
+    package func apply(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
+        for effect in effects {
+            switch effect {
+            case .created(let path, let fingerprint, let hash):
+                try arrive(path, fingerprint, hash, job, transaction)
+            case .moved(let from, let to, let fingerprint, let hash):
+                try leave(from, transaction)
+                try arrive(to, fingerprint, hash, job, transaction)
+            case .removed(let path):
+                try leave(path, transaction)
+            case .wrote(let path, let base, let fingerprint, let hash):
+                try wrote(path, base: base, fingerprint, hash, blocks: [], in: transaction)
+            case .touched(let path, let fingerprint, let hash):
+                try wrote(path, base: hash, fingerprint, hash, blocks: [], in: transaction)
+            }
+        }
+    }
+
+    /// A file that both the agent and others write: what was judged moves forward only if `base` was what had been
+    /// judged; otherwise the file stays news. Blocks of the agent's own are never news.
+    package func wrote(
+        _ path: BytePath, base: ContentHash, _ fingerprint: Fingerprint, _ hash: ContentHash, blocks: [String],
+        in transaction: LedgerTransaction
+    ) throws {
+        guard let (place, relative) = places.locate(path) else { return }
+        try transaction.addBlocks(place.name, relative, blocks)
+        guard var file = try transaction.file(place.name, relative), file.present else { return }
+        guard file.hash == base else { return }
+        file.fingerprint = fingerprint
+        file.hash = hash
+        try transaction.setFile(file)
+    }
+
+    private func arrive(
+        _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, _ job: JobRecord,
+        _ transaction: LedgerTransaction
+    ) throws {
+        guard let (place, relative) = places.locate(path) else { return }
+        if place.name == job.place {
+            let version = try transaction.file(place.name, relative)?.version ?? 0
+            try transaction.setFile(
+                FileRecord(
+                    place: place.name, path: relative, fingerprint: fingerprint, hash: hash, version: version + 1))
+        } else {
+            try transaction.addProduct(
+                ProductRecord(path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, job: job.id))
+        }
+    }
+
+    private func leave(_ path: BytePath, _ transaction: LedgerTransaction) throws {
+        guard let (place, relative) = places.locate(path) else { return }
+        try transaction.setGone(place.name, relative)
+    }
+}

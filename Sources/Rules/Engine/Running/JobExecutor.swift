@@ -1,0 +1,305 @@
+import Foundation
+import Ledger
+import Logging
+import Platform
+import Synchronization
+
+/// Takes one job through its steps: intent, commit, effect, receipt, commit.
+package final class JobExecutor: Sendable {
+    package enum Outcome: Sendable, Equatable {
+        case ended
+        /// To be tried again; how often it was tried.
+        case again(Int)
+        /// The agent is stopping; the job goes on at the next start.
+        case stopped
+    }
+
+    private let journal: EffectJournal
+    private let registry: ActionRegistry
+    private let quarantine: Quarantine
+    private let inWork: PathsInWork
+    private let gates: [WorkKind: Gate]
+    private let log: Logger
+    private let stopping = Atomic<Bool>(false)
+
+    private var ledger: Ledger { journal.ledger }
+
+    package init(
+        journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
+        limits: [WorkKind: Int], log: Logger
+    ) {
+        self.journal = journal
+        self.registry = registry
+        self.quarantine = quarantine
+        self.inWork = inWork
+        gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
+        self.log = log
+    }
+
+    func stopAfterStep() { stopping.store(true, ordering: .relaxed) }
+
+    /// Runs what is left of a job, and records how it ended.
+    func run(_ id: String) async -> Outcome {
+        do {
+            guard let (job, steps) = try await load(id), job.state.isOpen else { return .ended }
+            return await run(job, steps)
+        } catch {
+            log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
+            return .again(5)
+        }
+    }
+
+    /// Settles the step that a crash interrupted, if one was, without going on to the next.
+    func settleBegun(_ job: JobRecord) async {
+        do {
+            guard let (job, steps) = try await load(job.id), job.state.isOpen,
+                let begun = steps.first(where: { $0.state == .intended })
+            else { return }
+            var current = job
+            do {
+                try await settle(begun, of: &current)
+            } catch {
+                _ = await fail(current, error)
+            }
+        } catch {
+            log.error("cannot settle what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
+        }
+    }
+
+    private func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
+        try await ledger.read { transaction in
+            guard let job = try transaction.job(id) else { return nil }
+            return (job, try transaction.steps(of: id))
+        }
+    }
+
+    private func run(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
+        var job = start
+        do {
+            for step in steps where step.state == .pending || step.state == .intended {
+                if stopping.load(ordering: .relaxed) { return .stopped }
+                var step = step
+                if step.state == .intended {
+                    if try await settle(step, of: &job) { continue }
+                    step.state = .pending
+                    step.intent = nil
+                }
+                try await perform(step, of: &job, isLast: step.number == steps.last?.number)
+            }
+            if job.state.isOpen { try await end(job, .done, "done", "all steps done") }
+            return .ended
+        } catch {
+            return await fail(job, error)
+        }
+    }
+
+    private func perform(_ step: StepRecord, of job: inout JobRecord, isLast: Bool) async throws {
+        let action = try action(of: step)
+        let input = try input(job, step)
+        let work = type(of: action).declaration.work
+        guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
+        await gate.enter()
+        do {
+            let intent = try await action.decide(input)
+            let targets = try action.targets(json: intent)
+            inWork.begin(targets)
+            defer { inWork.end(targets) }
+            try await ledger.write { try $0.setIntent(step, intent) }
+            let receipt = try await action.perform(
+                json: intent, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts))
+            try await commit(receipt, step, &job, isLast: isLast)
+        } catch {
+            await gate.leave()
+            throw error
+        }
+        await gate.leave()
+    }
+
+    /// - Returns: whether the step turned out to be done.
+    @discardableResult
+    private func settle(_ step: StepRecord, of job: inout JobRecord) async throws -> Bool {
+        guard let intent = step.intent else {
+            try await ledger.write { try $0.clearIntent(step) }
+            return false
+        }
+        let action = try action(of: step)
+        let targets = try action.targets(json: intent)
+        inWork.begin(targets)
+        defer { inWork.end(targets) }
+        let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts)
+        switch try await action.settle(json: intent, context) {
+        case .done(let receipt):
+            try await commit(receipt, step, &job, isLast: false)
+            return true
+        case .notDone:
+            try await ledger.write { try $0.clearIntent(step) }
+            return false
+        case .unknown(let why):
+            guard step.repeatSafe else {
+                throw Fault(.failed, "outcome unknown: \(why); `steward retry \(job.id.prefix(12))` runs it again")
+            }
+            try await ledger.write { try $0.clearIntent(step) }
+            return false
+        }
+    }
+
+    private func commit(_ receipt: Receipt, _ step: StepRecord, _ job: inout JobRecord, isLast: Bool) async throws {
+        job.values = try LedgerJSON.encode(try values(job).merging(receipt.values) { $1 })
+        let from = try file(job)
+        let to = follow(from, receipt.effects)
+        if let to { job.file = try LedgerJSON.encode(to) }
+        if isLast { job.state = .done }
+        let updated = job
+        let journal = journal
+        let receiptText = try LedgerJSON.encode(receipt)
+        try await ledger.write { transaction in
+            try transaction.setReceipt(step, receiptText)
+            try journal.apply(receipt.effects, of: updated, in: transaction)
+            try transaction.clearStaged(job: step.id)
+            try transaction.update(updated)
+            if let to {
+                for var other in try transaction.jobs(of: updated.place, updated.path)
+                where other.id != updated.id && other.state.isOpen {
+                    guard try LedgerJSON.decode(FileReference.self, from: other.file).absolute == from.absolute else { continue }
+                    other.file = try LedgerJSON.encode(to)
+                    try transaction.update(other)
+                }
+            }
+            try transaction.note(
+                "step", "\(step.action): \(receipt.summary)", job: updated.id, place: updated.place, path: updated.path)
+        }
+        log.info("\(step.action): \(receipt.summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+    }
+
+    /// Where the job's file is after `effects`, if they moved it.
+    private func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
+        for case .moved(let from, let to, let fingerprint, let hash) in effects where from == file.absolute {
+            guard let (place, path) = journal.places.locate(to) else {
+                return FileReference(place: "", root: to.parent, path: BytePath(bytes: to.name), fingerprint: fingerprint, hash: hash)
+            }
+            return FileReference(place: place.name, root: place.root, path: path, fingerprint: fingerprint, hash: hash)
+        }
+        return nil
+    }
+
+    private func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
+        let fault = error as? Fault ?? Fault(.failed, String(describing: error))
+        var job = job
+        job.problem = fault.message
+        do {
+            switch fault.kind {
+            case .transient:
+                job.state = .waiting
+                job.attempts += 1
+                try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
+                log.warning("\(fault.message); trying again later", metadata: ["job": "\(job.id.prefix(12))"])
+                return .again(job.attempts)
+            case .superseded:
+                try await end(job, .superseded, "superseded", fault.message)
+            case .refused:
+                try await refuse(job, fault)
+            case .failed, .usage, .fatal:
+                try await end(
+                    job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")
+                log.error("parked: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+            }
+            return .ended
+        } catch {
+            log.error(
+                "cannot record that a job failed (\(fault.message)): \(explain(error))",
+                metadata: ["job": "\(job.id.prefix(12))"])
+            return .again(max(3, job.attempts))
+        }
+    }
+
+    private func refuse(_ job: JobRecord, _ fault: Fault) async throws {
+        log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+        let file = try file(job)
+        let inPlace = try FileStatus.of(file.absolute) != nil
+        if job.refused == "quarantine", inPlace {
+            inWork.begin([file.absolute])
+            defer { inWork.end([file.absolute]) }
+            _ = try await quarantine.take(job, file, reason: fault.message)
+            try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
+        } else {
+            try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
+        }
+    }
+
+    private func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
+        var job = job
+        job.state = state
+        job.nextAttempt = nil
+        if state == .done { job.problem = nil }
+        try await save(job, kind, message)
+    }
+
+    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
+        try await ledger.write { transaction in
+            try transaction.update(job)
+            try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
+        }
+    }
+
+    // MARK: What a step is told
+
+    func action(of step: StepRecord) throws -> any RuleAction {
+        guard let definition = registry[step.action] else {
+            throw Fault(
+                .failed, "this version has no action `\(step.action)`, which the rule asked for when the job was planned")
+        }
+        return try definition.make(try Arguments(json: step.arguments, for: definition.declaration))
+    }
+
+    func file(_ job: JobRecord) throws -> FileReference { try LedgerJSON.decode(FileReference.self, from: job.file) }
+
+    private func values(_ job: JobRecord) throws -> Values { try LedgerJSON.decode(Values.self, from: job.values) }
+
+    private func input(_ job: JobRecord, _ step: StepRecord) throws -> StepInput {
+        guard let event = FileEvent(rawValue: job.event) else {
+            throw Fault(.failed, "the ledger names an event that this version does not know: \(job.event)")
+        }
+        return StepInput(
+            jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
+            values: try values(job))
+    }
+
+    // MARK: Undo
+
+    /// Takes a job's steps back, last first, as far as their actions can; stops at the first that cannot.
+    ///
+    /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
+    package func undo(_ id: String) async throws -> [String] {
+        guard let (job, steps) = try await load(id) else { throw Fault(.usage, "no job \(id)") }
+        guard !job.state.isOpen else {
+            throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
+        }
+        var current = job
+        var lines: [String] = []
+        for step in steps.reversed() where step.state == .done {
+            guard let intent = step.intent, let text = step.receipt else { continue }
+            let action = try action(of: step)
+            let targets = try action.targets(json: intent)
+            inWork.begin(targets)
+            defer { inWork.end(targets) }
+            let receipt = try await action.undo(
+                json: intent, try LedgerJSON.decode(Receipt.self, from: text),
+                StepContext(jobID: job.id, stepID: step.id, attempt: 0))
+            if let to = follow(try file(current), receipt.effects) { current.file = try LedgerJSON.encode(to) }
+            let updated = current
+            let journal = journal
+            try await ledger.write { transaction in
+                try transaction.setReceipt(step, text, state: .undone)
+                try journal.apply(receipt.effects, of: updated, in: transaction)
+                try transaction.clearStaged(job: step.id)
+                try transaction.update(updated)
+                try transaction.note(
+                    "undone", "\(step.action): \(receipt.summary)", job: updated.id, place: updated.place,
+                    path: updated.path)
+            }
+            lines.append("\(step.action): \(receipt.summary)")
+        }
+        try await end(current, .undone, "undone", "all steps taken back")
+        return lines
+    }
+}

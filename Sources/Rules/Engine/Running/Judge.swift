@@ -1,0 +1,113 @@
+import Glibc
+import Ledger
+import Logging
+import Platform
+import Synchronization
+
+/// Decides what a settled file is: nothing new, or an arrival, a change, a new name, a removal; asks the rules and
+/// commits what was seen together with the jobs that follow, in one transaction.
+package final class Judge: Sendable {
+    package enum Verdict: Sendable, Equatable {
+        /// The ledger knew it.
+        case known
+        /// Only attributes or times changed.
+        case touched
+        case news(FileEvent, jobs: [PlannedJob])
+        /// Something is at work there, or it changed while it was read: look again.
+        case again
+    }
+
+    /// How a place's files that are there already are met.
+    package enum Meeting: Sendable, Equatable {
+        /// As news.
+        case normal
+        /// The place is new: rules with `existing: skip` do not see what lies there.
+        case first
+        /// The ledger was lost: everything that is there counts as seen.
+        case silent
+    }
+
+    private let ledger: Ledger
+    private let planner: Planner
+    private let inWork: PathsInWork
+    private let lanes: BlockingLanes
+    private let log: Logger
+
+    package init(
+        ledger: Ledger, planner: Planner, inWork: PathsInWork, lanes: BlockingLanes, log: Logger
+    ) {
+        self.ledger = ledger
+        self.planner = planner
+        self.inWork = inWork
+        self.lanes = lanes
+        self.log = log
+    }
+
+    /// Judges a file that stands still.
+    ///
+    package func judge(_ place: PlaceInfo, _ path: BytePath, meeting: Meeting = .normal) async throws -> Verdict {
+        let absolute = place.root.appending(path)
+        guard !inWork.contains(absolute) else { return .again }
+        guard let status = try await lanes.run({ try FileStatus.of(absolute) }), status.kind == .file else {
+            return try await judgeGone(place, path)
+        }
+        let known = try await ledger.read { try $0.file(place.name, path) }
+        if let known, known.present, known.fingerprint == status.fingerprint { return .known }
+        guard let hash = try await stableHash(absolute, status) else { return .again }
+        if let known, known.present, known.hash == hash {
+            var touched = known
+            touched.fingerprint = status.fingerprint
+            let record = touched
+            try await ledger.write { try $0.setFile(record) }
+            return .touched
+        }
+        var record = FileRecord(
+            place: place.name, path: path, fingerprint: status.fingerprint, hash: hash, version: (known?.version ?? 0) + 1)
+        var event = FileEvent.arrived
+        var oldName: BytePath?
+        if let known, known.present {
+            event = .changed
+        } else if let former = try await formerName(of: record, in: place) {
+            event = .renamed
+            oldName = former.path
+            record.version = max(record.version, former.version + 1)
+        }
+        let jobs = try await planner.commit(
+            record, in: place, event: event, oldName: oldName, status: status, meeting: meeting)
+        return .news(event, jobs: jobs)
+    }
+
+    private func judgeGone(_ place: PlaceInfo, _ path: BytePath) async throws -> Verdict {
+        guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
+        let jobs = try await planner.commitRemoval(known, in: place)
+        return .news(.removed, jobs: jobs)
+    }
+
+    /// The name under which the ledger has this inode, if nothing of that name is there any more.
+    private func formerName(of record: FileRecord, in place: PlaceInfo) async throws -> FileRecord? {
+        let print = record.fingerprint
+        guard
+            let former = try await ledger.read({
+                try $0.file(place.name, device: print.device, inode: print.inode)
+            }), former.path != record.path, former.hash == nil || former.hash == record.hash
+        else { return nil }
+        let old = place.root.appending(former.path)
+        let still = try await lanes.run { try FileStatus.of(old) }
+        return still?.inode == print.inode ? nil : former
+    }
+
+    /// The hash of a file that did not change while it was read.
+    private func stableHash(_ path: BytePath, _ before: FileStatus) async throws -> ContentHash? {
+        try await lanes.run {
+            let file: Descriptor
+            do {
+                file = try Descriptor(path)
+            } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ELOOP {
+                return nil
+            }
+            guard try file.status().fingerprint == before.fingerprint else { return nil }
+            let hash = try ContentHash.of(file)
+            return try file.status().fingerprint == before.fingerprint ? hash : nil
+        }
+    }
+}

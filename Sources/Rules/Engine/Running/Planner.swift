@@ -1,0 +1,227 @@
+import Foundation
+import Ledger
+import Logging
+import Platform
+import Synchronization
+
+/// A job that the ledger has taken, as the runner needs it.
+package struct PlannedJob: Sendable, Equatable {
+    package let id: String
+    package let rule: String
+    package let place: String
+    package let path: BytePath
+}
+
+/// Turns news into jobs: asks the rules, fixes every value that templates will need, and commits what was seen together
+/// with what follows from it.
+package final class Planner: Sendable {
+    /// Finds the anchored blocks of a note's bytes; the engine knows no note format.
+    package typealias BlockFinder = @Sendable ([UInt8]) -> [BlockFacts]
+
+    /// How many generations of products may start rules.
+    package static let deepest = 8
+
+    private let ledger: Ledger
+    private let rules: Mutex<RuleSet>
+    private let blocksOf: BlockFinder
+    private let lanes: BlockingLanes
+    private let host: String
+    private let log: Logger
+
+    package init(
+        ledger: Ledger, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes, host: String, log: Logger
+    ) {
+        self.ledger = ledger
+        self.rules = Mutex(rules)
+        self.blocksOf = blocksOf
+        self.lanes = lanes
+        self.host = host
+        self.log = log
+    }
+
+    /// The rules in force; setting them is how a reload takes effect.
+    package var ruleSet: RuleSet {
+        get { rules.withLock { $0 } }
+        set { rules.withLock { $0 = newValue } }
+    }
+
+    /// Commits a judgement and the jobs that follow.
+    func commit(
+        _ record: FileRecord, in place: PlaceInfo, event: FileEvent, oldName: BytePath?, status: FileStatus,
+        meeting: Judge.Meeting
+    ) async throws -> [PlannedJob] {
+        let arrival = Timestamp.now()
+        let absolute = place.root.appending(record.path)
+        let product = try await ledger.read { try $0.product(absolute) }
+        let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
+        let blocks = try await blocks(of: record, in: place, oldName: oldName)
+        let file = FileReference(
+            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
+        let ruleSet = ruleSet
+        let host = host
+        let drafts = try await lanes.run {
+            let facts = FileFacts(
+                place: place, path: record.path, status: status, event: event, now: arrival,
+                gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
+            let matches = try ruleSet.match(facts).filter { match in
+                switch meeting {
+                case .normal: true
+                case .first: match.rule.existing(in: place) == .process
+                case .silent: false
+                }
+            }
+            return try Self.drafts(
+                matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
+                values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
+        }
+        return try await ledger.write { transaction in
+            if let oldName {
+                try transaction.setGone(place.name, oldName)
+            }
+            try transaction.setFile(record)
+            if let tokens = blocks.all { try transaction.setBlocks(place.name, record.path, tokens) }
+            return try Self.add(drafts, lineage: lineage, to: transaction)
+        }
+    }
+
+    /// Commits that a file is gone, and the jobs that follow.
+    func commitRemoval(_ record: FileRecord, in place: PlaceInfo) async throws -> [PlannedJob] {
+        let arrival = Timestamp.now()
+        let file = FileReference(
+            place: place.name, root: place.root, path: record.path, fingerprint: nil, hash: record.hash)
+        let facts = FileFacts(place: place, path: record.path, status: nil, event: .removed, now: arrival, hash: record.hash)
+        let drafts = try Self.drafts(
+            ruleSet.match(facts), facts: facts, file: file, version: record.version, arrival: arrival, host: host,
+            values: [:])
+        return try await ledger.write { transaction in
+            try transaction.setGone(place.name, record.path)
+            return try Self.add(drafts, lineage: nil, to: transaction)
+        }
+    }
+
+    /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
+    ///
+    /// - Parameter again: also where the rule has run on this content before.
+    package func plan(_ record: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool) async throws -> [PlannedJob] {
+        let arrival = Timestamp.now()
+        let absolute = place.root.appending(record.path)
+        let file = FileReference(
+            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
+        let ruleSet = ruleSet
+        let host = host
+        let drafts: [Draft] = try await lanes.run {
+            guard let status = try FileStatus.of(absolute), status.kind == .file else { return [] }
+            let facts = FileFacts(
+                place: place, path: record.path, status: status, event: .arrived, now: arrival, hash: record.hash)
+            let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
+            return try Self.drafts(
+                matches, facts: facts, file: file, version: again ? record.version + 1 : record.version, arrival: arrival,
+                host: host, values: [:])
+        }
+        return try await ledger.write { transaction in
+            if again, !drafts.isEmpty {
+                var next = record
+                next.version += 1
+                try transaction.setFile(next)
+            }
+            return try Self.add(drafts, lineage: nil, to: transaction)
+        }
+    }
+
+    // MARK: Drafts
+
+    private struct Draft: Sendable {
+        let rule: String
+        let job: JobRecord
+        let steps: [StepRecord]
+    }
+
+    private static func drafts(
+        _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
+        values extra: Values
+    ) throws -> [Draft] {
+        try matches.flatMap { match -> [Draft] in
+            // A file that is gone gives no values but its name.
+            let fromFile = try BuiltInValues.values(of: facts, names: match.rule.valueNames).merging(extra) { $1 }
+            let blocks: [BlockFacts?] = match.blocks.map { $0.map(Optional.some) } ?? [nil]
+            return try blocks.map { block in
+                let id = jobID(match.rule, facts, version: version, hash: file.hash, block: block)
+                let own = BuiltInValues.values(
+                    rule: match.rule.name, jobID: id, event: facts.event, arrival: arrival, host: host, block: block)
+                let job = JobRecord(
+                    id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
+                    place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file), hash: file.hash,
+                    lineage: id, depth: 0, arrived: arrival,
+                    values: try LedgerJSON.encode(fromFile.merging(own) { $1 }),
+                    refused: match.rule.refused(in: facts.place).rawValue)
+                let steps = try match.rule.steps.map { step in
+                    StepRecord(
+                        job: id, number: step.index, action: step.declaration.name, arguments: try step.arguments.json(),
+                        repeatSafe: step.repeatSafe)
+                }
+                return Draft(rule: match.rule.name, job: job, steps: steps)
+            }
+        }
+    }
+
+    /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block.
+    private static func jobID(
+        _ rule: Rule, _ facts: FileFacts, version: Int, hash: ContentHash?, block: BlockFacts?
+    ) -> String {
+        let parts: [[UInt8]] = [
+            Array(rule.name.utf8), rule.digest.bytes, Array(facts.place.name.utf8), facts.path.bytes,
+            hash?.bytes ?? [], Array(String(version).utf8), Array(facts.event.rawValue.utf8),
+            Array((block?.token ?? "").utf8),
+        ]
+        // A length before each part, so that no two lists of parts make the same bytes.
+        let bytes = parts.flatMap { Array("\($0.count):".utf8) + $0 }
+        return String(ContentHash(of: bytes).description.prefix(32))
+    }
+
+    private static func add(
+        _ drafts: [Draft], lineage: ProductRecord?, to transaction: LedgerTransaction
+    ) throws -> [PlannedJob] {
+        var planned: [PlannedJob] = []
+        for draft in drafts {
+            var job = draft.job
+            if let lineage {
+                job.lineage = lineage.lineage
+                job.depth = lineage.depth
+                if job.depth > deepest {
+                    try transaction.note(
+                        "skipped", "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
+                        job: nil, place: job.place, path: job.path)
+                    continue
+                }
+                if try transaction.hasRun(rule: job.rule, lineage: job.lineage) {
+                    try transaction.note(
+                        "skipped", "the rule \"\(job.rule)\" has run already on what this was made from",
+                        job: nil, place: job.place, path: job.path)
+                    continue
+                }
+            }
+            guard try transaction.addJob(job, steps: draft.steps) else { continue }
+            try transaction.note(
+                "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
+            planned.append(PlannedJob(id: job.id, rule: job.rule, place: job.place, path: job.path))
+        }
+        return planned
+    }
+
+    /// The blocks of a note, and those among them that the ledger has not seen; nil and empty for other files.
+    private func blocks(
+        of record: FileRecord, in place: PlaceInfo, oldName: BytePath?
+    ) async throws -> (all: Set<String>?, gained: [BlockFacts]) {
+        guard place.kind == .notes, record.path.stemAndExtension.extension == Array("md".utf8) else { return (nil, []) }
+        let absolute = place.root.appending(record.path)
+        let blocksOf = blocksOf
+        let found = try await lanes.run { () -> [BlockFacts] in
+            let file = try Descriptor(absolute)
+            guard try file.status().size <= 64 << 20 else { return [] }
+            return blocksOf(try file.readAll())
+        }
+        let seen = try await ledger.read { try $0.blocks(place.name, oldName ?? record.path) }
+        let named = found.map { (String($0.token.drop { $0 == "^" }), $0) }
+        return (Set(named.map(\.0)), named.filter { !seen.contains($0.0) }.map(\.1))
+    }
+}

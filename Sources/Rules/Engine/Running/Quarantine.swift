@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+
+/// Where refused files lie: `quarantine/<day>/<job>/`, the file with its name, and the reason as text and JSON.
+package struct Quarantine: Sendable {
+    private let root: BytePath
+    private let journal: EffectJournal
+    private let lane = BlockingLane("quarantine")
+
+    package init(root: BytePath, journal: EffectJournal) {
+        self.root = root
+        self.journal = journal
+    }
+
+    private struct Reason: Codable {
+        let file: String
+        let place: String
+        let rule: String
+        let job: String
+        let reason: String
+        let time: String
+        let restore: String
+    }
+
+    /// Moves the job's file into quarantine. Begun and finished in the ledger, so a crash in between is finished by
+    /// ``recover()``.
+    package func take(_ job: JobRecord, _ file: FileReference, reason: String) async throws -> QuarantineRecord {
+        let id = String(job.id.prefix(12))
+        let day = String(Timestamp.now().description.prefix(10))
+        let stored = root.appending(day).appending(id).appending(name: file.path.name)
+        let record = QuarantineRecord(
+            id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason)
+        let taken = record
+        try await journal.ledger.write { try $0.setQuarantine(taken) }
+        return try await finish(record, rule: job.rule)
+    }
+
+    /// Finishes what a crash interrupted.
+    package func recover() async throws {
+        for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) }) {
+            let rule = try await journal.ledger.read { try $0.job(record.job)?.rule ?? "" }
+            do {
+                _ = try await finish(record, rule: rule)
+            } catch let fault as Fault where fault.kind == .superseded {
+                var dropped = record
+                dropped.state = .dropped
+                let gone = dropped
+                try await journal.ledger.write { try $0.setQuarantine(gone) }
+            }
+        }
+    }
+
+    private func finish(_ record: QuarantineRecord, rule: String) async throws -> QuarantineRecord {
+        let journal = journal
+        let source = record.root.appending(record.path)
+        try await lane.run {
+            try Durable.makeDirectory(record.stored.parent, mode: 0o700)
+            if try FileStatus.of(record.stored) == nil {
+                let hash = try ContentHash.ofFile(source)
+                _ = try Mover.move(source, expecting: hash, to: [record.stored]) {
+                    try journal.recordStaged($0, $1, step: record.job)
+                }
+            }
+            let reason = Reason(
+                file: record.root.appending(record.path).description, place: record.place, rule: rule, job: record.job,
+                reason: record.reason, time: record.time.description, restore: "steward quarantine restore \(record.id)")
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try Durable.replaceOwn(record.stored.parent.appending("reason.json"), with: try encoder.encode(reason))
+            let text = """
+                \(reason.file)
+                was refused by the rule "\(rule)" at \(reason.time):
+
+                \(record.reason)
+
+                To put it back where it was:  \(reason.restore)
+                To delete it:                 steward quarantine drop \(record.id)
+
+                """
+            try Durable.replaceOwn(record.stored.parent.appending("reason.txt"), with: Array(text.utf8))
+        }
+        var held = record
+        held.state = .held
+        let kept = held
+        try await journal.ledger.write { transaction in
+            try transaction.setQuarantine(kept)
+            try transaction.setGone(kept.place, kept.path)
+            try transaction.note(
+                "refused", "into quarantine: \(kept.reason)", job: kept.job, place: kept.place, path: kept.path)
+        }
+        return held
+    }
+
+    /// Puts the file back; it counts as seen, so that no rule refuses it at once again.
+    ///
+    /// - Returns: the name it got: its old one, or `name (1).ext` where that is taken.
+    package func restore(_ record: QuarantineRecord) async throws -> BytePath {
+        let journal = journal
+        let target = record.root.appending(record.path)
+        let placed = try await lane.run {
+            try Durable.makeDirectory(target.parent)
+            let hash = try ContentHash.ofFile(record.stored)
+            return try Mover.move(record.stored, expecting: hash, to: Mover.alternatives(target)) {
+                try journal.recordStaged($0, $1, step: record.job)
+            }
+        }
+        var restored = record
+        restored.state = .restored
+        let done = restored
+        let relative = placed.path.relative(to: record.root) ?? record.path
+        try await journal.ledger.write { transaction in
+            try transaction.setQuarantine(done)
+            let version = try transaction.file(done.place, relative)?.version ?? 0
+            try transaction.setFile(
+                FileRecord(
+                    place: done.place, path: relative, fingerprint: placed.fingerprint, hash: placed.hash,
+                    version: version + 1))
+            try transaction.note("restored", "from quarantine", job: done.job, place: done.place, path: relative)
+        }
+        try await lane.run { try clearFolder(record) }
+        return placed.path
+    }
+
+    /// Deletes the refused file for good.
+    package func drop(_ record: QuarantineRecord) async throws {
+        try await lane.run {
+            try Durable.remove(record.stored)
+            try clearFolder(record)
+        }
+        var dropped = record
+        dropped.state = .dropped
+        let done = dropped
+        try await journal.ledger.write { transaction in
+            try transaction.setQuarantine(done)
+            try transaction.note("dropped", "from quarantine", job: done.job, place: done.place, path: done.path)
+        }
+    }
+
+    private func clearFolder(_ record: QuarantineRecord) throws {
+        let folder = record.stored.parent
+        try Durable.remove(folder.appending("reason.json"))
+        try Durable.remove(folder.appending("reason.txt"))
+        // A folder that still holds something stays.
+        _ = folder.withCString { rmdir($0) }
+    }
+}

@@ -1,0 +1,185 @@
+import Ledger
+import Logging
+import Platform
+
+/// Runs jobs: those of one file in order, those of different files side by side within limits; retries what may pass,
+/// quarantines what is refused, parks the rest for a human.
+package actor Runner {
+    private let executor: JobExecutor
+    private let ledger: Ledger
+    private let log: Logger
+    private let maximumFiles: Int
+
+    private var queues: [FileKey: [String]] = [:]
+    private var known: Set<String> = []
+    private var turn: [FileKey] = []
+    private var running: [FileKey: String] = [:]
+    private var wakeups: [Timestamp: [String]] = [:]
+    private var timer: Task<Void, Never>?
+    private var isPaused = false
+    private var isDraining = false
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var generator = SystemRandomNumberGenerator()
+
+    private struct FileKey: Hashable {
+        let place: String
+        let path: BytePath
+    }
+
+    /// - Parameter maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
+    package init(executor: JobExecutor, ledger: Ledger, maximumFiles: Int = 512, log: Logger) {
+        self.executor = executor
+        self.ledger = ledger
+        self.maximumFiles = maximumFiles
+        self.log = log
+    }
+
+    /// Takes up what the ledger holds open from an earlier life. What was begun is settled before this returns, so that
+    /// nothing of it can be taken for news.
+    package func start() async throws {
+        isPaused = try await ledger.read { try $0.meta("paused") } != nil
+        let open = try await ledger.read { try $0.jobs(in: [.ready, .waiting]) }
+        for job in open { await executor.settleBegun(job) }
+        for job in open {
+            if job.state == .waiting, let time = job.nextAttempt, time > .now() {
+                known.insert(job.id)
+                schedule(job.id, at: time)
+            } else {
+                enqueue(job.id, place: job.place, path: job.path)
+            }
+        }
+        pump()
+    }
+
+    /// Adds jobs that the ledger already holds; ones that are known are left as they are.
+    package func submit(_ jobs: [(id: String, place: String, path: BytePath)]) {
+        for job in jobs { enqueue(job.id, place: job.place, path: job.path) }
+        pump()
+    }
+
+    package func setPaused(_ paused: Bool) async throws {
+        isPaused = paused
+        try await ledger.write { transaction in
+            try transaction.setMeta("paused", paused ? Timestamp.now().description : nil)
+            try transaction.note("agent", paused ? "paused" : "resumed")
+        }
+        pump()
+    }
+
+    /// Begins nothing more and waits until what runs has reached the end of its step.
+    package func drain() async {
+        isDraining = true
+        timer?.cancel()
+        executor.stopAfterStep()
+        await idle()
+    }
+
+    /// Returns when no job runs and none is due.
+    package func idle() async {
+        if running.isEmpty && (turn.isEmpty || isPaused || isDraining) { return }
+        await withCheckedContinuation { idleWaiters.append($0) }
+    }
+
+    package struct Status: Sendable, Codable {
+        package let paused: Bool
+        package let running: Int
+        package let queued: Int
+        package let waiting: Int
+    }
+
+    package func status() -> Status {
+        Status(
+            paused: isPaused, running: running.count, queued: queues.values.reduce(0) { $0 + $1.count },
+            waiting: wakeups.values.reduce(0) { $0 + $1.count })
+    }
+
+    private func enqueue(_ id: String, place: String, path: BytePath) {
+        guard known.insert(id).inserted else { return }
+        let key = FileKey(place: place, path: path)
+        if queues[key, default: []].isEmpty && running[key] == nil { turn.append(key) }
+        queues[key, default: []].append(id)
+    }
+
+    private func pump() {
+        if !isPaused && !isDraining {
+            var started = 0
+            while started < turn.count, running.count < maximumFiles {
+                let key = turn[started]
+                started += 1
+                guard var queue = queues[key], !queue.isEmpty else { continue }
+                let id = queue.removeFirst()
+                queues[key] = queue.isEmpty ? nil : queue
+                running[key] = id
+                Task { await self.work(id, key) }
+            }
+            turn.removeFirst(started)
+        }
+        if running.isEmpty && (turn.isEmpty || isPaused || isDraining) {
+            for waiter in idleWaiters { waiter.resume() }
+            idleWaiters = []
+        }
+    }
+
+    private func work(_ id: String, _ key: FileKey) async {
+        let outcome = await executor.run(id)
+        running[key] = nil
+        known.remove(id)
+        switch outcome {
+        case .ended, .stopped: break
+        case .again(let attempt):
+            let time = Timestamp.now().adding(seconds: Backoff.seconds(attempt: attempt, using: &generator))
+            known.insert(id)
+            schedule(id, at: time)
+            do {
+                try await ledger.write { transaction in
+                    guard var job = try transaction.job(id) else { return }
+                    job.nextAttempt = time
+                    try transaction.update(job)
+                }
+            } catch {
+                log.error("the time of the next try is not in the ledger: \(explain(error))", metadata: ["job": "\(id)"])
+            }
+        }
+        if queues[key] != nil { turn.append(key) }
+        pump()
+    }
+
+    private func schedule(_ id: String, at time: Timestamp) {
+        wakeups[time, default: []].append(id)
+        arm()
+    }
+
+    /// One timer for the earliest retry, and none while nothing waits.
+    private func arm() {
+        timer?.cancel()
+        guard !isDraining, let next = wakeups.keys.min() else { return }
+        let delay = max(0.01, next.seconds - Timestamp.now().seconds)
+        timer = Task {
+            do {
+                try await Task.sleep(for: .seconds(delay))
+            } catch {
+                return
+            }
+            await self.wake()
+        }
+    }
+
+    private func wake() async {
+        let now = Timestamp.now()
+        let due = wakeups.filter { $0.key <= now }.sorted { $0.key < $1.key }
+        for (time, _) in due { wakeups[time] = nil }
+        for id in due.flatMap(\.value) {
+            known.remove(id)
+            do {
+                if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
+                    enqueue(id, place: job.place, path: job.path)
+                }
+            } catch {
+                log.error("cannot take a job up again: \(explain(error))", metadata: ["job": "\(id)"])
+                schedule(id, at: now.adding(seconds: 60))
+            }
+        }
+        arm()
+        pump()
+    }
+}

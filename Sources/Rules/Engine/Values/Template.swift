@@ -1,0 +1,280 @@
+import Foundation
+
+/// What a template is rendered with.
+package struct TemplateContext: Sendable {
+    package let values: Values
+    /// For the `date` filter; never taken from the process.
+    package let timeZone: TimeZone
+
+    package init(values: Values, timeZone: TimeZone) {
+        self.values = values
+        self.timeZone = timeZone
+    }
+}
+
+/// Text with `{{ name | filter: argument }}` in it. Rendered in one pass, without logic; what a value holds is data
+/// and never read as a template. `\{{`, or `{{ "{{" }}`, stands for the braces themselves.
+package struct Template: Sendable {
+    /// A value that the template names, and where.
+    package struct Reference: Sendable {
+        package let name: String
+        package let place: Place
+    }
+
+    /// A place in a template: which `{{` (from 0) of the text it belongs to, and how many characters after it.
+    package struct Place: Sendable, Hashable {
+        package let braces: Int
+        package let offset: Int
+
+        package init(braces: Int, offset: Int) {
+            self.braces = braces
+            self.offset = offset
+        }
+    }
+
+    package struct Fault: Error, Sendable {
+        package let message: String
+        package let hint: String?
+        package let place: Place
+    }
+
+    private enum Source: Sendable {
+        case name(String)
+        case text(String)
+    }
+
+    private enum Part: Sendable {
+        case text(String)
+        case value(Source, [AppliedFilter])
+    }
+
+    /// As it was written.
+    package let text: String
+    private let parts: [Part]
+    /// In the order of the text.
+    package let references: [Reference]
+
+    /// - Throws: ``Fault``, the first one.
+    package init(_ text: String) throws(Fault) {
+        let (template, faults) = Self.read(text)
+        if let fault = faults.first { throw fault }
+        self = template
+    }
+
+    /// Reads as much of a template as can be read, with everything that is wrong with it. Filters that are not known
+    /// are left out; braces that cannot be understood end the reading.
+    package static func read(_ text: String) -> (Template, [Fault]) {
+        var scanner = Scanner(text)
+        var parts: [Part] = []
+        var references: [Reference] = []
+        var faults: [Fault] = []
+        do throws(Fault) {
+            while !scanner.isAtEnd {
+                if scanner.skip("\\{{") {
+                    scanner.braces += 1
+                    parts.append(.text("{{"))
+                } else if scanner.skip("{{") {
+                    scanner.enterBraces()
+                    parts.append(try value(&scanner, &references, &faults))
+                } else {
+                    parts.append(.text(String(scanner.next())))
+                }
+            }
+        } catch {
+            faults.append(error)
+        }
+        return (Template(text: text, parts: joined(parts), references: references), faults)
+    }
+
+    private init(text: String, parts: [Part], references: [Reference]) {
+        self.text = text
+        self.parts = parts
+        self.references = references
+    }
+
+    /// Text without any value in it.
+    package init(literal: String) {
+        text = literal
+        parts = [.text(literal)]
+        references = []
+    }
+
+    /// - Throws: `Fault(.refused)` where a value cannot pass a filter: a date that is none.
+    package func rendered(_ context: TemplateContext) throws -> String {
+        try rendered(context) { value, _ in value }
+    }
+
+    /// As ``rendered(_:)``, each value passed through `guarding`, which is told where it stands.
+    func rendered(_ context: TemplateContext, guarding: (String, TemplatePiece) -> String) throws -> String {
+        var out = ""
+        for part in parts {
+            switch part {
+            case .text(let text): out += text
+            case .value(let source, let filters):
+                let line = out.unicodeScalars.reversed().prefix { $0 != "\n" }
+                let name = if case .name(let name) = source { name } else { "" }
+                let piece = TemplatePiece(
+                    name: name,
+                    beginsLine: line.allSatisfy { $0 == " " || $0 == "\t" },
+                    beginsPart: out.isEmpty || out.hasSuffix("/"))
+                out += guarding(try Self.render(source, filters, context), piece)
+            }
+        }
+        return out
+    }
+
+    private static func render(_ source: Source, _ filters: [AppliedFilter], _ context: TemplateContext) throws
+        -> String
+    {
+        var value: Value? =
+            switch source {
+            case .name(let name): context.values[name]
+            case .text(let text): .text(text)
+            }
+        let name = if case .name(let name) = source { name } else { "text" }
+        for filter in filters { value = try filter.apply(value, name, context) }
+        return value?.shown(context.timeZone) ?? ""
+    }
+
+    private static func value(
+        _ scanner: inout Scanner, _ references: inout [Reference], _ faults: inout [Fault]
+    ) throws(Fault) -> Part {
+        scanner.skipSpaces()
+        let source: Source
+        let start = scanner.place
+        if let quoted = try scanner.quoted() {
+            source = .text(quoted)
+        } else {
+            let name = scanner.word()
+            guard !name.isEmpty else {
+                throw Fault(
+                    message: "`{{` needs the name of a value", hint: "write `\\{{` for the braces themselves",
+                    place: start)
+            }
+            source = .name(name)
+            references.append(Reference(name: name, place: start))
+        }
+        var filters: [AppliedFilter] = []
+        while true {
+            scanner.skipSpaces()
+            if scanner.skip("}}") { return .value(source, filters) }
+            guard scanner.skip("|") else {
+                if scanner.isAtEnd { throw scanner.unclosed }
+                throw Fault(
+                    message: "`\(printable(String(scanner.peek)))` is not understood here",
+                    hint: "write `{{ name | filter: argument }}`", place: scanner.place)
+            }
+            scanner.skipSpaces()
+            let place = scanner.place
+            let name = scanner.word()
+            scanner.skipSpaces()
+            var argument: String?
+            if scanner.skip(":") {
+                scanner.skipSpaces()
+                argument = try scanner.quoted() ?? scanner.bareArgument()
+            }
+            guard let spec = TemplateFilter.named(name) else {
+                let hint = Suggest.hint(for: name, among: TemplateFilter.all.map(\.name))
+                faults.append(Fault(message: "unknown filter `\(printable(name))`", hint: hint, place: place))
+                continue
+            }
+            do throws(Fault) {
+                filters.append(AppliedFilter(filter: spec, argument: try spec.checked(argument, place)))
+            } catch {
+                faults.append(error)
+            }
+        }
+    }
+
+    private static func joined(_ parts: [Part]) -> [Part] {
+        var result: [Part] = []
+        for part in parts {
+            if case .text(let new) = part, case .text(let old)? = result.last {
+                result[result.count - 1] = .text(old + new)
+            } else {
+                result.append(part)
+            }
+        }
+        return result
+    }
+
+    /// Reads scalar by scalar, knowing which braces it is in.
+    private struct Scanner {
+        private let scalars: [Unicode.Scalar]
+        private var index = 0
+        var braces = -1
+        private var open = 0
+
+        init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+        var isAtEnd: Bool { index >= scalars.count }
+        var peek: Character { isAtEnd ? " " : Character(scalars[index]) }
+        var place: Place { Place(braces: max(0, braces), offset: index - open) }
+        var unclosed: Fault {
+            Fault(message: "`{{` is never closed", hint: "add `}}`", place: Place(braces: max(0, braces), offset: 0))
+        }
+
+        mutating func enterBraces() {
+            braces += 1
+            open = index - 2
+        }
+
+        mutating func next() -> Character {
+            defer { index += 1 }
+            return Character(scalars[index])
+        }
+
+        mutating func skip(_ text: String) -> Bool {
+            guard scalars[index...].starts(with: text.unicodeScalars) else { return false }
+            index += text.unicodeScalars.count
+            return true
+        }
+
+        mutating func skipSpaces() {
+            while !isAtEnd, scalars[index].properties.isWhitespace { index += 1 }
+        }
+
+        mutating func word() -> String {
+            var word = String.UnicodeScalarView()
+            while !isAtEnd,
+                scalars[index].properties.isAlphabetic || scalars[index].properties.numericType != nil
+                    || "._-".unicodeScalars.contains(scalars[index])
+            {
+                word.append(scalars[index])
+                index += 1
+            }
+            return String(word)
+        }
+
+        /// `"text"` or `'text'`, with `\"`, `\\` and `\n` inside; nil if no quote stands here.
+        mutating func quoted() throws(Fault) -> String? {
+            guard !isAtEnd, scalars[index] == "\"" || scalars[index] == "'" else { return nil }
+            let quote = scalars[index]
+            let start = place
+            index += 1
+            var text = String.UnicodeScalarView()
+            while !isAtEnd {
+                let scalar = scalars[index]
+                index += 1
+                if scalar == quote { return String(text) }
+                if scalar == "\\", !isAtEnd {
+                    text.append(scalars[index] == "n" ? "\n" : scalars[index])
+                    index += 1
+                } else {
+                    text.append(scalar)
+                }
+            }
+            throw Fault(message: "the quote is never closed", hint: nil, place: start)
+        }
+
+        /// Up to the next `|` or `}}`.
+        mutating func bareArgument() -> String {
+            var text = String.UnicodeScalarView()
+            while !isAtEnd, scalars[index] != "|", !scalars[index...].starts(with: "}}".unicodeScalars) {
+                text.append(scalars[index])
+                index += 1
+            }
+            return String(text).trimmedSpaces
+        }
+    }
+}
