@@ -87,7 +87,7 @@ let package = Package(
         suite("RulesTests", ["Rules", "Ledger", "Platform"]),
         suite("RuleActionsTests", ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence"]),
         suite("AgentKitTests", ["AgentKit", "Rules", "Ledger", "Platform"]),
-        suite("EndToEnd", ["Platform"]),
+        suite("EndToEnd", ["Platform", "steward"]),
     ],
     swiftLanguageModes: [.v6]
 )

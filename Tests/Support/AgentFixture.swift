@@ -1,0 +1,196 @@
+import Foundation
+import Glibc
+import Platform
+
+/// A home of its own for the built `steward`, and the agent in it: everything through the binary, as a user would.
+///
+/// Nothing here sleeps for a result: `wait()` asks the agent until nothing is pending, `until` asks for a condition.
+package final class AgentFixture: @unchecked Sendable {  // `agent` is only touched by the test's own task
+    package let home: TemporaryFolder
+    private var agent: Process?
+
+    /// The four places, by name.
+    package var places: [String] { ["notes", "drafts", "comics", "dropbox"] }
+
+    /// Makes the home with `steward init`.
+    ///
+    /// - Parameter configuration: lines added to `steward.yaml` (top-level keys).
+    package init(configuration: String = "") throws {
+        home = try TemporaryFolder("steward-e2e")
+        try run(["init"]).check()
+        if !configuration.isEmpty {
+            let file: BytePath = ".config/steward/steward.yaml"
+            try home.write(file, try home.read(file) + "\n" + configuration + "\n")
+        }
+    }
+
+    deinit {
+        if let agent, agent.isRunning { kill(agent.processIdentifier, SIGKILL) }
+    }
+
+    /// The program that was built beside the tests.
+    package static var binary: String {
+        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let beside = [own.deletingLastPathComponent(), Bundle.main.bundleURL.deletingLastPathComponent()]
+        let arguments = CommandLine.arguments.filter { $0.contains(".xctest") }.map {
+            URL(fileURLWithPath: String($0[..<($0.range(of: ".xctest")?.upperBound ?? $0.endIndex)])).deletingLastPathComponent()
+        }
+        return (arguments + beside).map { $0.appendingPathComponent("steward").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "steward"
+    }
+
+    package var environment: [String: String] {
+        var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LLVM_PROFILE_FILE", "LANG"].contains($0.key) }
+        all["HOME"] = home.path.text
+        all["TMPDIR"] = NSTemporaryDirectory()
+        all["STEWARD_RULES"] = home.path.appending(".config/steward/rules.d").text
+        // A socket's path may hold a hundred bytes; a test's folder may have more.
+        all["STEWARD_RUNTIME"] = home.path.appending("run").text
+        all["TERM"] = "xterm"
+        return all
+    }
+
+    /// A path in one of the places: `path("notes/today.md")`.
+    package func path(_ relative: BytePath) -> BytePath { home.path.appending("Steward").appending(relative) }
+
+    /// Writes (truncates, writes, closes) a file of a place.
+    @discardableResult
+    package func drop(_ relative: BytePath, _ text: String) throws -> BytePath {
+        try home.write(BytePath("Steward").appending(relative), text)
+    }
+
+    package func read(_ relative: BytePath) throws -> String { try home.read(BytePath("Steward").appending(relative)) }
+
+    package func exists(_ relative: BytePath) throws -> Bool { try FileStatus.of(path(relative)) != nil }
+
+    /// Writes a rule file.
+    package func rule(_ name: String = "10-test.yaml", _ yaml: String) throws {
+        try home.write(BytePath(".config/steward/rules.d").appending(name), yaml)
+    }
+
+    /// All notes of the vault in one text, in the order of their paths.
+    package func notes() throws -> String {
+        try files("notes").filter { $0.nameText.hasSuffix(".md") }
+            .map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }.joined()
+    }
+
+    /// The absolute paths of all files below a place, sorted.
+    package func files(_ place: BytePath) throws -> [BytePath] {
+        func walk(_ folder: BytePath) throws -> [BytePath] {
+            try listDirectory(folder).flatMap { entry -> [BytePath] in
+                let path = folder.appending(name: entry.name)
+                return entry.isDirectory == true ? try walk(path) : [path]
+            }
+        }
+        return try walk(path(place)).sorted()
+    }
+
+    // MARK: The agent
+
+    /// Starts the agent and returns when it answers.
+    package func start(wrapper: [String] = []) async throws {
+        let process = Process()
+        let command = wrapper + [Self.binary, "run"]
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        let log = home.path.appending("agent.log")
+        if try FileStatus.of(log) == nil { try home.write("agent.log", "") }
+        let handle = FileHandle(forWritingAtPath: log.text)
+        try handle?.seekToEnd()
+        process.standardError = handle
+        process.standardOutput = handle
+        try process.run()
+        agent = process
+        try await until("the agent answers") {
+            guard process.isRunning else { throw TestFailure("the agent ended at once:\n\(try self.log())") }
+            return try self.run(["status", "--json"]).output.contains("\"isRunning\" : true")
+        }
+    }
+
+    package func log() throws -> String { try home.read("agent.log") }
+
+    package var processID: Int32? { agent.map(\.processIdentifier) }
+
+    /// Waits until nothing settles, is judged or is at work.
+    package func wait() throws { try run(["wait"]).check() }
+
+    /// SIGTERM; returns the exit status.
+    @discardableResult
+    package func stop() async throws -> Int32 {
+        guard let agent else { return 0 }
+        agent.terminate()
+        return try await ended(agent)
+    }
+
+    /// SIGKILL, in the middle of whatever it does.
+    package func kill9() async throws {
+        guard let agent else { return }
+        kill(agent.processIdentifier, SIGKILL)
+        _ = try await ended(agent)
+    }
+
+    private func ended(_ process: Process) async throws -> Int32 {
+        try await until("the agent has ended") { !process.isRunning }
+        agent = nil
+        return process.terminationStatus
+    }
+
+    // MARK: Commands
+
+    package struct Result: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
+
+        /// - Throws: `TestFailure` with what the command printed, unless it ended with 0.
+        @discardableResult
+        package func check() throws -> Result {
+            guard status == 0 else { throw TestFailure("ended with \(status):\n\(output)\n\(errors)") }
+            return self
+        }
+    }
+
+    /// Runs `steward` with these arguments to its end.
+    @discardableResult
+    package func run(_ arguments: [String]) throws -> Result { try shell([Self.binary] + arguments) }
+
+    /// Runs any program in the fixture's environment.
+    @discardableResult
+    package func shell(_ command: [String], input: String? = nil) throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: command[0].contains("/") ? command[0] : "/usr/bin/env")
+        process.arguments = command[0].contains("/") ? Array(command.dropFirst()) : command
+        process.environment = environment
+        process.currentDirectoryURL = URL(fileURLWithPath: home.path.text)
+        let name = "out-\(randomHex(6))"
+        let files = try ["1", "2"].map { try home.write(BytePath("\(name).\($0)"), "") }
+        process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
+        process.standardError = FileHandle(forWritingAtPath: files[1].text)
+        if let input {
+            process.standardInput = FileHandle(forReadingAtPath: try home.write(BytePath("\(name).0"), input).text)
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
+        try process.run()
+        process.waitUntilExit()
+        let texts = try files.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }
+        return Result(status: process.terminationStatus, output: texts[0], errors: texts[1])
+    }
+
+    /// Asks until `condition` holds, for at most `seconds`.
+    package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+        while try !condition() {
+            guard ContinuousClock.now < end else { throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")") }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}
+
+/// What a test could not go on without.
+package struct TestFailure: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+}
