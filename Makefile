@@ -1,0 +1,95 @@
+# `make` alone shows what there is to make.
+
+SWIFT ?= swift
+PREFIX ?= /usr
+DESTDIR ?=
+
+# Which module may import which is part of the design: see ARCHITECTURE.md.
+CHECKED := --explicit-target-dependency-import-check error
+SOURCES := Sources Tests Package.swift
+PACKAGES := packaging/install-packages.sh
+MANUAL := .build/plugins/GenerateManual/outputs/steward/steward.1
+
+bindir := $(DESTDIR)$(PREFIX)/bin
+sharedir := $(DESTDIR)$(PREFIX)/share
+libdir := $(DESTDIR)$(PREFIX)/lib
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench format lint docs release install uninstall clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build, and show the agent at work in a throw-away home
+	$(PACKAGES) build
+	$(SWIFT) build $(CHECKED) --product steward
+	.build/debug/steward demo --rules rules.d
+
+build: ## build everything
+	$(PACKAGES) build
+	$(SWIFT) build $(CHECKED)
+
+test: ## run all tests
+	$(PACKAGES) build test
+	$(SWIFT) test $(CHECKED)
+
+bench: ## run the benchmarks
+	Benchmarks/run.sh
+
+format: ## format the sources in place
+	$(SWIFT) format format --in-place --recursive $(SOURCES)
+
+lint: ## say where the format is not kept
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
+
+docs: ## write docs/rules.md and docs/rules.schema.json from the code
+	$(SWIFT) build $(CHECKED) --product steward
+	.build/debug/steward rules manual > docs/rules.md.new
+	.build/debug/steward rules schema > docs/rules.schema.json.new
+	mv docs/rules.md.new docs/rules.md
+	mv docs/rules.schema.json.new docs/rules.schema.json
+
+release: ## build what `make install` installs
+	$(PACKAGES) build
+	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product steward
+	$(SWIFT) package --allow-writing-to-package-directory generate-manual
+
+.build/release/steward $(MANUAL):
+	$(MAKE) release
+
+# Only copies what `make release` has built, so that root needs no Swift.
+# The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
+install: .build/release/steward $(MANUAL) ## install into $(DESTDIR)$(PREFIX), /usr by default
+	install -D -m 755 .build/release/steward $(bindir)/steward
+	install -d $(sharedir)/steward/rules.d
+	install -m 644 rules.d/*.yaml rules.d/*.example $(sharedir)/steward/rules.d
+	install -d $(libdir)/systemd/system $(libdir)/systemd/user
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
+	    > $(libdir)/systemd/system/steward.service
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/user/steward.service \
+	    > $(libdir)/systemd/user/steward.service
+	install -D -m 644 packaging/sysusers.d/steward.conf $(libdir)/sysusers.d/steward.conf
+	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
+	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
+	    $(sharedir)/fish/vendor_completions.d
+	.build/release/steward --generate-completion-script bash > $(sharedir)/bash-completion/completions/steward
+	.build/release/steward --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_steward
+	.build/release/steward --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/steward.fish
+	install -D -m 644 $(MANUAL) $(sharedir)/man/man1/steward.1
+	install -d $(sharedir)/doc/steward/examples
+	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
+	    $(sharedir)/doc/steward
+	install -m 644 packaging/sysctl.d/50-steward.conf.example $(sharedir)/doc/steward/examples
+	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
+	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
+
+uninstall: ## remove what `make install` installed; state and configuration stay
+	rm -f $(bindir)/steward
+	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
+	rm -f $(libdir)/systemd/system/steward.service $(libdir)/systemd/user/steward.service
+	rm -f $(libdir)/sysusers.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
+	rm -f $(sharedir)/bash-completion/completions/steward $(sharedir)/zsh/site-functions/_steward \
+	    $(sharedir)/fish/vendor_completions.d/steward.fish $(sharedir)/man/man1/steward.1
+
+clean: ## remove what was built
+	$(SWIFT) package clean
