@@ -74,7 +74,9 @@ let package = Package(
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
-            name: "steward", dependencies: ["AgentKit", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals], path: "Sources/Agent/steward",
+            name: "steward",
+            dependencies: ["AgentKit", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals],
+            path: "Sources/Agent/steward",
             swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
@@ -84,9 +86,11 @@ let package = Package(
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
-        suite("RulesTests", ["Rules", "Ledger", "Platform"]),
-        suite("RuleActionsTests", ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence"]),
-        suite("AgentKitTests", ["AgentKit", "Rules", "Ledger", "Platform"]),
+        suite("RulesTests", ["Rules", "Ledger", "Platform", log]),
+        suite(
+            "RuleActionsTests",
+            ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence", "DotLifeDomain", log]),
+        suite("AgentKitTests", ["AgentKit", "RuleActions", "Rules", "Watching", "Ledger", "Platform", log]),
         suite("EndToEnd", ["Platform", "steward"]),
     ],
     swiftLanguageModes: [.v6]

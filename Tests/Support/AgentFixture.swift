@@ -7,7 +7,10 @@ import Platform
 /// Nothing here sleeps for a result: `wait()` asks the agent until nothing is pending, `until` asks for a condition.
 package final class AgentFixture: @unchecked Sendable {  // `agent` is only touched by the test's own task
     package let home: TemporaryFolder
+    /// Variables for all that the fixture starts, besides its own.
+    package var variables: [String: String] = [:]
     private var agent: Process?
+    private var hasSlot = false
 
     /// The four places, by name.
     package var places: [String] { ["notes", "drafts", "comics", "dropbox"] }
@@ -26,6 +29,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     deinit {
         if let agent, agent.isRunning { kill(agent.processIdentifier, SIGKILL) }
+        if hasSlot { AgentSlots.shared.give() }
     }
 
     /// The program that was built beside the tests.
@@ -33,7 +37,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let beside = [own.deletingLastPathComponent(), Bundle.main.bundleURL.deletingLastPathComponent()]
         let arguments = CommandLine.arguments.filter { $0.contains(".xctest") }.map {
-            URL(fileURLWithPath: String($0[..<($0.range(of: ".xctest")?.upperBound ?? $0.endIndex)])).deletingLastPathComponent()
+            URL(fileURLWithPath: String($0[..<($0.range(of: ".xctest")?.upperBound ?? $0.endIndex)]))
+                .deletingLastPathComponent()
         }
         return (arguments + beside).map { $0.appendingPathComponent("steward").path }
             .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "steward"
@@ -47,7 +52,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         // A socket's path may hold a hundred bytes; a test's folder may have more.
         all["STEWARD_RUNTIME"] = home.path.appending("run").text
         all["TERM"] = "xterm"
-        return all
+        return all.merging(variables) { $1 }
     }
 
     /// A path in one of the places: `path("notes/today.md")`.
@@ -71,7 +76,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// All notes of the vault in one text, in the order of their paths.
     package func notes() throws -> String {
         try files("notes").filter { $0.nameText.hasSuffix(".md") }
-            .map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }.joined()
+            .map { try TemporaryFolder.text($0) }.joined()
     }
 
     /// The absolute paths of all files below a place, sorted.
@@ -89,6 +94,20 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Starts the agent and returns when it answers.
     package func start(wrapper: [String] = []) async throws {
+        let process = try await launch(wrapper: wrapper)
+        try await until("the agent answers") {
+            guard process.isRunning else { throw TestFailure("the agent ended at once:\n\(try self.log())") }
+            return try self.run(["status", "--json"]).output.contains("\"isRunning\" : true")
+        }
+    }
+
+    /// Starts the agent and returns at once. Only a few agents of all tests run at the same time.
+    @discardableResult
+    package func launch(wrapper: [String] = []) async throws -> Process {
+        if !hasSlot {
+            await AgentSlots.shared.take()
+            hasSlot = true
+        }
         let process = Process()
         let command = wrapper + [Self.binary, "run"]
         process.executableURL = URL(fileURLWithPath: command[0])
@@ -103,10 +122,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         process.standardOutput = handle
         try process.run()
         agent = process
-        try await until("the agent answers") {
-            guard process.isRunning else { throw TestFailure("the agent ended at once:\n\(try self.log())") }
-            return try self.run(["status", "--json"]).output.contains("\"isRunning\" : true")
-        }
+        return process
     }
 
     package func log() throws -> String { try home.read("agent.log") }
@@ -183,7 +199,9 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while try !condition() {
-            guard ContinuousClock.now < end else { throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")") }
+            guard ContinuousClock.now < end else {
+                throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")")
+            }
             try await Task.sleep(for: .milliseconds(50))
         }
     }

@@ -37,7 +37,14 @@ package final class TemporaryFolder: Sendable {
     }
 
     package func read(_ relative: BytePath) throws -> String {
-        String(decoding: try Descriptor(path.appending(relative)).readAll(), as: UTF8.self)
+        try Self.text(path.appending(relative))
+    }
+
+    /// A file's text, waiting, as most programs do, while the agent has it leased.
+    package static func text(_ path: BytePath) throws -> String {
+        let raw = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+        guard raw >= 0 else { throw Fault.system("open", path) }
+        return String(decoding: try Descriptor(owning: raw, path: path).readAll(), as: UTF8.self)
     }
 }
 
@@ -47,7 +54,8 @@ package struct SeededGenerator: RandomNumberGenerator {
 
     /// Takes the seed from STEWARD_TEST_SEED, else a random one, and prints it.
     package init(for test: String) {
-        let seed = ProcessInfo.processInfo.environment["STEWARD_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
+        let seed =
+            ProcessInfo.processInfo.environment["STEWARD_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
         print("\(test): STEWARD_TEST_SEED=\(seed)")
         state = seed
     }

@@ -90,6 +90,14 @@ struct DaemonOrHere {
         let configuration = try options.configuration(directories)
         let lock = try StateLock(directory: directories.state)
         let (ledger, _) = try Ledger.open(directory: directories.state)
+        // In a ledger that no agent has begun nothing can be steered; where one was lost, the next agent must see that.
+        guard try ledger.readBlocking({ try $0.meta("created") }) != nil else {
+            try ledger.close()
+            throw Fault(
+                .failed,
+                "there is no ledger in \(directories.state), or none that can be read; start the agent with "
+                    + "`steward run`, which begins one, and try this again", path: directories.state)
+        }
         let core = AgentCore(
             configuration: configuration, directories: directories, ledger: ledger, reads: NoReadWatch(),
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
@@ -104,7 +112,8 @@ struct DaemonOrHere {
     func askDaemon(_ request: ControlRequest) throws {
         let directories = try options.directories()
         guard let reply = try ControlClient.ask(request, at: directories.socket) else {
-            throw Fault(.failed, "no agent is running (nobody listens at \(directories.socket)); start one with `steward run`")
+            throw Fault(
+                .failed, "no agent is running (nobody listens at \(directories.socket)); start one with `steward run`")
         }
         Output.show(reply, json: options.json)
     }

@@ -18,7 +18,9 @@ struct Demo: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run { if !json { Output.line($0) } } finish: { report in
+            try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run {
+                if !json { Output.line($0) }
+            } finish: { report in
                 if json { Output.line(try OutputJSON.encode(report)) }
             }
         }

@@ -46,7 +46,8 @@ struct Log: AsyncParsableCommand {
         try await Output.guarding {
             let directories = try options.directories()
             guard let ledger = try Ledger.openForReading(directory: directories.state) else {
-                throw Fault(.failed, "there is no ledger yet in \(directories.state); start the agent with `steward run`")
+                throw Fault(
+                    .failed, "there is no ledger yet in \(directories.state); start the agent with `steward run`")
             }
             var wanted: String?
             if let job {
@@ -61,10 +62,12 @@ struct Log: AsyncParsableCommand {
             var last: Int64 = 0
             repeat {
                 let after = last
-                let records = try await ledger.read { try $0.history(limit: after == 0 ? count : 10_000, after: after, job: id) }
+                let records = try await ledger.read {
+                    try $0.history(limit: after == 0 ? count : 10_000, after: after, job: id)
+                }
                 last = records.last?.id ?? last
                 if options.json {
-                    for record in records { Output.line(try OutputJSON.encode(record)) }
+                    for record in records { Output.line(try OutputJSON.line(record)) }
                 } else {
                     Output.lines(records.map(Self.line))
                 }

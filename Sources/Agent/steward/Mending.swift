@@ -56,7 +56,9 @@ struct Quarantine: AsyncParsableCommand {
                 let directories = try options.directories()
                 let ledger = try Ledger.openForReading(directory: directories.state)
                 let held = try await ledger?.read { try $0.quarantine() } ?? []
-                let lines = held.flatMap { ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"] }
+                let lines = held.flatMap {
+                    ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"]
+                }
                 try Output.show(held, lines: lines.isEmpty ? ["nothing is in quarantine"] : lines, json: options.json)
             }
         }

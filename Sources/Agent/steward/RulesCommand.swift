@@ -63,7 +63,14 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding { Output.line(RuleManual.markdown(registry: try Documentation.registry()), terminator: "") }
+            try await Output.guarding {
+                let manual = RuleManual.markdown(registry: try Documentation.registry())
+                if options.json {
+                    Output.line(try OutputJSON.encode(["markdown": manual]))
+                } else {
+                    Output.line(manual, terminator: "")
+                }
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ struct Run: AsyncParsableCommand {
                             service: agent, successTerminationBehavior: .gracefullyShutdownGroup,
                             failureTerminationBehavior: .cancelGroup),
                         .init(service: ReloadSignal(agent: agent), successTerminationBehavior: .ignore),
-                    ], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "lifecycle") { _ in
+                    ], gracefulShutdownSignals: [.sigterm, .sigint],
+                    logger: Logger(label: "lifecycle") { _ in
                         StewardLogHandler(level: .error, json: configuration.logsJSON || options.json)
                     }))
             try await group.run()

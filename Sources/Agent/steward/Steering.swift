@@ -32,8 +32,11 @@ private struct Paused {
 
     func set(_ paused: Bool) async throws {
         try await DaemonOrHere(options: options).ask(ControlRequest(paused ? .pause : .resume)) { operations in
-            try await operations.core.ledger.write { try $0.setMeta("paused", paused ? Timestamp.now().description : nil) }
-            return try ControlReply(["paused": paused], lines: [paused ? "the next agent starts paused" : "the next agent starts working"])
+            try await operations.core.ledger.write {
+                try $0.setMeta("paused", paused ? Timestamp.now().description : nil)
+            }
+            return try ControlReply(
+                ["paused": paused], lines: [paused ? "the next agent starts paused" : "the next agent starts working"])
         }
     }
 }
@@ -42,7 +45,8 @@ private struct Paused {
 struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have the agent read its rules again, and wait for it.",
-        discussion: "The agent does so by itself when a rule file changes. A rule that is not valid leaves all as it was.")
+        discussion:
+            "The agent does so by itself when a rule file changes. A rule that is not valid leaves all as it was.")
 
     @OptionGroup var options: CommonOptions
 

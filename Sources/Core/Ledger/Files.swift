@@ -15,7 +15,8 @@ package struct FileRecord: Sendable, Equatable {
     package var version: Int
 
     package init(
-        place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true, version: Int = 1
+        place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
+        version: Int = 1
     ) {
         self.place = place
         self.path = path
@@ -46,14 +47,14 @@ package struct ProductRecord: Sendable, Equatable {
 
 extension LedgerTransaction {
     package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM file WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try Row.fetchOne(cached("SELECT * FROM file WHERE place = ? AND path = ?"), arguments: [place, path.blob])
             .map(FileRecord.init(row:))
     }
 
     /// The present file of `place` with this inode, under whatever name it was last seen.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
         try Row.fetchOne(
-            db, sql: "SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present LIMIT 1",
+            cached("SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present LIMIT 1"),
             arguments: [place, Int64(bitPattern: inode), Int64(bitPattern: device)]
         ).map(FileRecord.init(row:))
     }
@@ -62,12 +63,11 @@ extension LedgerTransaction {
     package func files(_ place: String, within path: BytePath = "") throws -> [FileRecord] {
         let rows: RowCursor
         if path.isEmpty {
-            rows = try Row.fetchCursor(db, sql: "SELECT * FROM file WHERE place = ? AND present", arguments: [place])
+            rows = try Row.fetchCursor(cached("SELECT * FROM file WHERE place = ? AND present"), arguments: [place])
         } else {
             // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
             rows = try Row.fetchCursor(
-                db,
-                sql: "SELECT * FROM file WHERE place = ? AND present AND (path = ? OR (path > ? AND path < ?))",
+                cached("SELECT * FROM file WHERE place = ? AND present AND (path = ? OR (path > ? AND path < ?))"),
                 arguments: [place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8)])
         }
         var found: [FileRecord] = []
@@ -77,7 +77,7 @@ extension LedgerTransaction {
 
     package func setFile(_ file: FileRecord) throws {
         let print = file.fingerprint
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 file.place, file.path.blob, Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size,
@@ -87,44 +87,49 @@ extension LedgerTransaction {
 
     /// Marks a name as gone; its version number stays for the day it comes back.
     package func setGone(_ place: String, _ path: BytePath) throws {
-        try db.execute(
-            sql: "UPDATE file SET present = 0, version = version + 1 WHERE place = ? AND path = ?",
-            arguments: [place, path.blob])
-        try db.execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try execute(
+            sql: "UPDATE file SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
+            arguments: [Timestamp.now().nanoseconds, place, path.blob])
+        try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
     }
 
     package func blocks(_ place: String, _ path: BytePath) throws -> Set<String> {
         try String.fetchSet(
-            db, sql: "SELECT token FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+            cached("SELECT token FROM block WHERE place = ? AND path = ?"), arguments: [place, path.blob])
     }
 
     package func setBlocks(_ place: String, _ path: BytePath, _ tokens: Set<String>) throws {
-        try db.execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
         try addBlocks(place, path, tokens)
     }
 
     package func addBlocks(_ place: String, _ path: BytePath, _ tokens: some Sequence<String>) throws {
         for token in tokens {
-            try db.execute(sql: "INSERT OR IGNORE INTO block VALUES (?, ?, ?)", arguments: [place, path.blob, token])
+            try execute(sql: "INSERT OR IGNORE INTO block VALUES (?, ?, ?)", arguments: [place, path.blob, token])
         }
     }
 
     // MARK: Products
 
     package func product(_ path: BytePath) throws -> ProductRecord? {
-        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM product WHERE path = ?", arguments: [path.blob]),
+        guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [path.blob]),
             let hash = ContentHash(blob: row["hash"])
         else { return nil }
         return ProductRecord(path: path, hash: hash, lineage: row["lineage"], depth: row["depth"], job: row["job"])
     }
 
     package func addProduct(_ product: ProductRecord) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO product VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [
                 product.path.blob, product.hash.blob, product.lineage, product.depth, product.job,
                 Timestamp.now().nanoseconds,
             ])
+    }
+
+    /// Forgets a product that its place has judged.
+    package func removeProduct(_ path: BytePath) throws {
+        try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [path.blob])
     }
 
     // MARK: Places and rules that were seen before
@@ -133,34 +138,34 @@ extension LedgerTransaction {
     ///
     /// - Returns: true where it is new, or now has another root.
     package func meetPlace(_ place: String, root: BytePath) throws -> Bool {
-        let known = try Data.fetchOne(db, sql: "SELECT root FROM place WHERE name = ?", arguments: [place])
+        let known = try Data.fetchOne(cached("SELECT root FROM place WHERE name = ?"), arguments: [place])
         if known == root.blob { return false }
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO place VALUES (?, ?, ?)",
             arguments: [place, root.blob, Timestamp.now().nanoseconds])
-        if known != nil { try db.execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
+        if known != nil { try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
         return true
     }
 
     /// Names of the rules that were in force before.
     package func knownRules() throws -> Set<String> {
-        try String.fetchSet(db, sql: "SELECT name FROM rule")
+        try String.fetchSet(cached("SELECT name FROM rule"))
     }
 
     package func meetRule(_ name: String, digest: String) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT INTO rule VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
             arguments: [name, digest, Timestamp.now().nanoseconds])
     }
 
     package func countFiles() throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM file WHERE present") ?? 0
+        try Int.fetchOne(cached("SELECT count(*) FROM file WHERE present")) ?? 0
     }
 
     // MARK: Staged files
 
     package func setStaged(_ path: BytePath, _ status: FileStatus, job: String) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?)",
             arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode), job])
     }
@@ -168,30 +173,30 @@ extension LedgerTransaction {
     /// Whether the agent made the file with this name and inode, and did not finish with it.
     package func isStaged(_ path: BytePath, _ status: FileStatus) throws -> Bool {
         try Bool.fetchOne(
-            db, sql: "SELECT 1 FROM staged WHERE path = ? AND device = ? AND inode = ?",
+            cached("SELECT 1 FROM staged WHERE path = ? AND device = ? AND inode = ?"),
             arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
     }
 
     /// Whether `step` made the file with this inode, under whatever name it is now.
     package func isStaged(by step: String, _ status: FileStatus) throws -> Bool {
         try Bool.fetchOne(
-            db, sql: "SELECT 1 FROM staged WHERE job = ? AND device = ? AND inode = ?",
+            cached("SELECT 1 FROM staged WHERE job = ? AND device = ? AND inode = ?"),
             arguments: [step, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
     }
 
     /// Every temporary file that was begun and not finished with.
-    package func staged() throws -> [(path: BytePath, device: UInt64, inode: UInt64)] {
-        try Row.fetchAll(db, sql: "SELECT * FROM staged").map {
-            (BytePath(blob: $0["path"]), UInt64(bitPattern: $0["device"]), UInt64(bitPattern: $0["inode"]))
+    package func staged() throws -> [(path: BytePath, device: UInt64, inode: UInt64, job: String)] {
+        try Row.fetchAll(cached("SELECT * FROM staged")).map {
+            (BytePath(blob: $0["path"]), UInt64(bitPattern: $0["device"]), UInt64(bitPattern: $0["inode"]), $0["job"])
         }
     }
 
     package func clearStaged(path: BytePath) throws {
-        try db.execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
+        try execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
     }
 
     package func clearStaged(job: String) throws {
-        try db.execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
+        try execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
     }
 }
 

@@ -55,7 +55,7 @@ extension LedgerTransaction {
     package func note(
         _ kind: String, _ message: String, job: String? = nil, place: String? = nil, path: BytePath? = nil
     ) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT INTO history (time, kind, job, place, path, message) VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [Timestamp.now().nanoseconds, kind, job, place, path?.blob, message])
     }
@@ -65,11 +65,11 @@ extension LedgerTransaction {
     /// - Parameter after: only lines with a greater id, for following.
     package func history(limit: Int, after: Int64 = 0, job: String? = nil) throws -> [HistoryRecord] {
         try Row.fetchAll(
-            db,
-            sql: """
+            cached(
+                """
                 SELECT * FROM (SELECT * FROM history WHERE id > ? AND (? IS NULL OR job = ?) ORDER BY id DESC LIMIT ?)
                 ORDER BY id
-                """, arguments: [after, job, job, limit]
+                """), arguments: [after, job, job, limit]
         ).map { row in
             HistoryRecord(
                 id: row["id"], time: Timestamp(nanoseconds: row["time"]), kind: row["kind"], job: row["job"],
@@ -78,16 +78,17 @@ extension LedgerTransaction {
     }
 
     package func setQuarantine(_ record: QuarantineRecord) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                record.id, record.job, record.place, record.path.blob, record.root.blob, record.stored.blob, record.reason,
+                record.id, record.job, record.place, record.path.blob, record.root.blob, record.stored.blob,
+                record.reason,
                 record.state.rawValue, record.time.nanoseconds,
             ])
     }
 
     package func quarantine(in states: [QuarantineRecord.State] = [.held]) throws -> [QuarantineRecord] {
-        try Row.fetchAll(db, sql: "SELECT * FROM quarantine ORDER BY time, id").map(QuarantineRecord.init(row:))
+        try Row.fetchAll(cached("SELECT * FROM quarantine ORDER BY time, id")).map(QuarantineRecord.init(row:))
             .filter { states.contains($0.state) }
     }
 }

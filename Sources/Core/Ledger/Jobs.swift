@@ -112,18 +112,19 @@ extension LedgerTransaction {
     /// - Returns: whether it is new.
     package func addJob(_ job: JobRecord, steps: [StepRecord]) throws -> Bool {
         let now = Timestamp.now().nanoseconds
-        try db.execute(
+        try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
                     vals, refused, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                job.id, job.rule, job.digest, job.event, job.place, job.path.blob, job.file, job.hash?.blob, job.lineage,
+                job.id, job.rule, job.digest, job.event, job.place, job.path.blob, job.file, job.hash?.blob,
+                job.lineage,
                 job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now, now,
             ])
         guard db.changesCount > 0 else { return false }
         for step in steps {
-            try db.execute(
+            try execute(
                 sql: "INSERT INTO step (job, number, action, arguments, repeatSafe, state) VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [step.job, step.number, step.action, step.arguments, step.repeatSafe, step.state.rawValue])
         }
@@ -131,13 +132,13 @@ extension LedgerTransaction {
     }
 
     package func job(_ id: String) throws -> JobRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM job WHERE id = ?", arguments: [id]).map(JobRecord.init(row:))
+        try Row.fetchOne(cached("SELECT * FROM job WHERE id = ?"), arguments: [id]).map(JobRecord.init(row:))
     }
 
     /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
     package func jobs(idPrefix prefix: String) throws -> [JobRecord] {
         try Row.fetchAll(
-            db, sql: "SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence",
+            cached("SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence"),
             arguments: [prefix, prefix + "\u{10FFFF}"]
         ).map(JobRecord.init(row:))
     }
@@ -145,7 +146,8 @@ extension LedgerTransaction {
     /// Jobs in any of `states`, in the order in which they were planned.
     package func jobs(in states: [JobRecord.State], limit: Int = -1) throws -> [JobRecord] {
         let marks = states.map { _ in "?" }.joined(separator: ", ")
-        let sql: SQL = "SELECT * FROM job WHERE state IN (\(sql: marks, arguments: StatementArguments(states.map(\.rawValue)))) ORDER BY sequence LIMIT \(limit)"
+        let sql: SQL =
+            "SELECT * FROM job WHERE state IN (\(sql: marks, arguments: StatementArguments(states.map(\.rawValue)))) ORDER BY sequence LIMIT \(limit)"
         let (text, arguments) = try sql.build(db)
         return try Row.fetchAll(db, sql: text, arguments: arguments).map(JobRecord.init(row:))
     }
@@ -153,27 +155,27 @@ extension LedgerTransaction {
     /// The jobs that a file has had, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try Row.fetchAll(
-            db, sql: "SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC",
+            cached("SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC"),
             arguments: [place, path.blob]
         ).map(JobRecord.init(row:))
     }
 
     package func jobCounts() throws -> [String: Int] {
         var counts: [String: Int] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT state, count(*) AS n FROM job GROUP BY state") {
+        for row in try Row.fetchAll(cached("SELECT state, count(*) AS n FROM job GROUP BY state")) {
             counts[row["state"]] = row["n"]
         }
         return counts
     }
 
     package func steps(of job: String) throws -> [StepRecord] {
-        try Row.fetchAll(db, sql: "SELECT * FROM step WHERE job = ? ORDER BY number", arguments: [job])
+        try Row.fetchAll(cached("SELECT * FROM step WHERE job = ? ORDER BY number"), arguments: [job])
             .map(StepRecord.init(row:))
     }
 
     /// Stores what changes in a job's life: state, attempts, problem, file and values.
     package func update(_ job: JobRecord) throws {
-        try db.execute(
+        try execute(
             sql: """
                 UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, file = ?, vals = ?, updated = ?
                 WHERE id = ?
@@ -185,20 +187,27 @@ extension LedgerTransaction {
     }
 
     package func setIntent(_ step: StepRecord, _ intent: String) throws {
-        try db.execute(
+        try execute(
             sql: "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
             arguments: [intent, step.job, step.number])
     }
 
+    /// The intent of the step with this id, if it has one.
+    package func intent(step id: String) throws -> String? {
+        guard let dot = id.lastIndex(of: "."), let number = Int(id[id.index(after: dot)...]) else { return nil }
+        return try String.fetchOne(
+            cached("SELECT intent FROM step WHERE job = ? AND number = ?"), arguments: [String(id[..<dot]), number])
+    }
+
     /// Takes an intent back that settled as not done, to be decided anew.
     package func clearIntent(_ step: StepRecord) throws {
-        try db.execute(
+        try execute(
             sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
             arguments: [step.job, step.number])
     }
 
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
-        try db.execute(
+        try execute(
             sql: "UPDATE step SET state = ?, receipt = ?, finished = ? WHERE job = ? AND number = ?",
             arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
     }
@@ -206,7 +215,7 @@ extension LedgerTransaction {
     /// Whether this rule has already run on something that `lineage` descends from.
     package func hasRun(rule: String, lineage: String) throws -> Bool {
         try Bool.fetchOne(
-            db, sql: "SELECT 1 FROM job WHERE lineage = ? AND rule = ? LIMIT 1", arguments: [lineage, rule]) ?? false
+            cached("SELECT 1 FROM job WHERE lineage = ? AND rule = ? LIMIT 1"), arguments: [lineage, rule]) ?? false
     }
 
     /// Forgets ended jobs and history older than `before`; jobs that wait for a human, and those that can still be the
@@ -214,17 +223,21 @@ extension LedgerTransaction {
     ///
     /// - Returns: how many jobs were forgotten.
     package func prune(before: Timestamp) throws -> Int {
-        try db.execute(
+        try execute(
             sql: """
                 DELETE FROM job WHERE state IN ('done', 'superseded', 'undone') AND updated < ?
                     AND lineage NOT IN (SELECT lineage FROM product)
                     AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'parked'))
                 """, arguments: [before.nanoseconds])
         let pruned = db.changesCount
-        try db.execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
-        try db.execute(sql: "DELETE FROM history WHERE time < ?", arguments: [before.nanoseconds])
-        try db.execute(sql: "DELETE FROM noteWrite WHERE done AND begun < ?", arguments: [before.nanoseconds])
-        try db.execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
+        try execute(sql: "DELETE FROM file WHERE present = 0 AND seen < ?", arguments: [before.nanoseconds])
+        try execute(
+            sql: "DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?",
+            arguments: [before.nanoseconds])
+        try execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
+        try execute(sql: "DELETE FROM history WHERE time < ?", arguments: [before.nanoseconds])
+        try execute(sql: "DELETE FROM noteWrite WHERE done AND begun < ?", arguments: [before.nanoseconds])
+        try execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
         return pruned
     }
 }

@@ -29,12 +29,19 @@ package final class Ledger: Sendable {
     /// - Throws: `Fault(.fatal)` where SQLite cannot open it, or where it was made by a newer version.
     package static func open(directory: BytePath) throws -> (ledger: Ledger, opening: Opening) {
         let file = directory.appending("ledger.sqlite")
-        let existed = try FileStatus.of(file) != nil
+        guard String(validating: directory.bytes, as: UTF8.self) != nil else {
+            throw Fault(
+                .fatal,
+                "the state directory's name \(directory) is not UTF-8, and SQLite takes no other; choose another")
+        }
+        // An empty file is what a crash, or a restore that failed, leaves of one; SQLite would take it for a new one.
+        let existed = try [file, BytePath(file.text + "-wal")].contains { try FileStatus.of($0)?.size ?? 0 > 0 }
         do {
             let ledger = try Ledger(file: file)
             return (ledger, existed ? .existing : .new)
         } catch let error as DatabaseError
-        where error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB {
+            where error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+        {
             let aside = try setAside(file)
             return (try Ledger(file: file), .corrupt(setAside: aside))
         }
@@ -78,7 +85,8 @@ package final class Ledger: Sendable {
         let migrator = Migrations.migrator()
         guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
             throw Fault(
-                .fatal, "\(file) was written by a newer version of steward; install that version, or move the file away",
+                .fatal,
+                "\(file) was written by a newer version of steward; install that version, or move the file away",
                 path: file)
         }
         try migrator.migrate(pool)
@@ -153,11 +161,17 @@ package final class Ledger: Sendable {
         let temporary = BytePath(target.text + ".new")
         try Durable.remove(temporary)
         try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
+        chmod(temporary.text, 0o600)
+        try Descriptor(temporary).sync()
         guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
         try Durable.syncDirectory(target.parent)
     }
 
-    package func close() throws { try pool.close() }
+    /// Folds the log into the file, so that whoever copies the file has everything, and closes.
+    package func close() throws {
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try pool.close()
+    }
 }
 
 /// A write that waits for the shared transaction.
@@ -206,17 +220,24 @@ private final class TypedWrite<R: Sendable>: PendingWrite {
 package struct LedgerTransaction {
     let db: Database
 
+    /// A statement that is compiled once for a connection, not once for a call.
+    func cached(_ sql: String) throws -> Statement { try db.cachedStatement(sql: sql) }
+
+    func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+        try cached(sql).execute(arguments: arguments)
+    }
+
     /// A lasting setting of the agent: `paused`, `created`.
     package func meta(_ key: String) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
+        try String.fetchOne(cached("SELECT value FROM meta WHERE key = ?"), arguments: [key])
     }
 
     /// Sets or, with nil, removes it.
     package func setMeta(_ key: String, _ value: String?) throws {
         if let value {
-            try db.execute(sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)", arguments: [key, value])
+            try execute(sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)", arguments: [key, value])
         } else {
-            try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key])
+            try execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key])
         }
     }
 }

@@ -70,7 +70,7 @@ package struct GuardRecord: Sendable, Equatable {
 
 extension LedgerTransaction {
     package func beginNoteWrite(_ write: NoteWriteRecord) throws -> Int64 {
-        try db.execute(
+        try execute(
             sql: """
                 INSERT INTO noteWrite (note, device, inode, base, result, position, oldTail, newTail, begun)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -82,7 +82,7 @@ extension LedgerTransaction {
             ])
         let id = db.lastInsertedRowID
         for block in write.blocks {
-            try db.execute(
+            try execute(
                 sql: "INSERT OR REPLACE INTO noteBlock VALUES (?, ?, ?, ?)",
                 arguments: [block.step, id, write.note.blob, block.token])
         }
@@ -91,40 +91,47 @@ extension LedgerTransaction {
 
     /// Marks it done and lets go of the tails.
     package func endNoteWrite(_ id: Int64) throws {
-        try db.execute(sql: "UPDATE noteWrite SET done = 1, oldTail = x'', newTail = x'' WHERE id = ?", arguments: [id])
+        try execute(sql: "UPDATE noteWrite SET done = 1, oldTail = x'', newTail = x'' WHERE id = ?", arguments: [id])
     }
 
     /// Forgets a write that never took effect.
     package func voidNoteWrite(_ id: Int64) throws {
-        try db.execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
-        try db.execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
+        try execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
+        try execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
     }
 
     /// The anchor that `step`'s block got, if a write that holds it has been done.
     package func noteBlock(step: String) throws -> NoteBlockRecord? {
         try String.fetchOne(
-            db,
-            sql: "SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done",
+            cached("SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done"),
             arguments: [step]
         ).map { NoteBlockRecord(step: step, token: $0) }
     }
 
     private func noteBlocks(write: Int64) throws -> [NoteBlockRecord] {
-        try Row.fetchAll(db, sql: "SELECT step, token FROM noteBlock WHERE noteWrite = ?", arguments: [write])
+        try Row.fetchAll(cached("SELECT step, token FROM noteBlock WHERE noteWrite = ?"), arguments: [write])
             .map { NoteBlockRecord(step: $0["step"], token: $0["token"]) }
     }
 
     /// Writes that were begun and not ended, oldest first: at most one a note.
     package func openNoteWrites() throws -> [NoteWriteRecord] {
-        try Row.fetchAll(db, sql: "SELECT * FROM noteWrite WHERE done = 0 ORDER BY id").compactMap { row in
+        try Row.fetchAll(cached("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id")).compactMap { row in
             var record = NoteWriteRecord(row: row)
             if let id = record?.id { record?.blocks = try noteBlocks(write: id) }
             return record
         }
     }
 
+    /// What the note held after the latest write of ours that was done.
+    package func lastNoteResult(_ note: BytePath) throws -> ContentHash? {
+        try Data.fetchOne(
+            db, sql: "SELECT result FROM noteWrite WHERE note = ? AND done = 1 ORDER BY id DESC LIMIT 1",
+            arguments: [note.blob]
+        ).flatMap(ContentHash.init(blob:))
+    }
+
     package func addGuard(_ record: GuardRecord) throws {
-        try db.execute(
+        try execute(
             sql: "INSERT OR REPLACE INTO guard VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [
                 record.note.blob, record.step, record.token, record.request, record.editorOpen,
@@ -133,25 +140,33 @@ extension LedgerTransaction {
     }
 
     package func guards(on note: BytePath) throws -> [GuardRecord] {
-        try Row.fetchAll(db, sql: "SELECT * FROM guard WHERE note = ? ORDER BY written, step", arguments: [note.blob])
+        try Row.fetchAll(cached("SELECT * FROM guard WHERE note = ? ORDER BY written, step"), arguments: [note.blob])
             .map {
                 GuardRecord(
-                    note: note, step: $0["step"], token: $0["token"], request: $0["request"], editorOpen: $0["editorOpen"])
+                    note: note, step: $0["step"], token: $0["token"], request: $0["request"],
+                    editorOpen: $0["editorOpen"])
             }
     }
 
     package func guardedNotes() throws -> [BytePath] {
-        try Data.fetchAll(db, sql: "SELECT DISTINCT note FROM guard").map(BytePath.init(blob:))
+        try Data.fetchAll(cached("SELECT DISTINCT note FROM guard")).map(BytePath.init(blob:))
+    }
+
+    /// Forgets that `step` has written a block: it has been taken out again.
+    package func dropNoteBlock(step: String) throws {
+        try execute(sql: "DELETE FROM noteBlock WHERE step = ?", arguments: [step])
     }
 
     package func dropGuard(_ note: BytePath, step: String) throws {
-        try db.execute(sql: "DELETE FROM guard WHERE note = ? AND step = ?", arguments: [note.blob, step])
+        try execute(sql: "DELETE FROM guard WHERE note = ? AND step = ?", arguments: [note.blob, step])
     }
 }
 
 extension NoteWriteRecord {
     init?(row: Row) {
-        guard let base = ContentHash(blob: row["base"]), let result = ContentHash(blob: row["result"]) else { return nil }
+        guard let base = ContentHash(blob: row["base"]), let result = ContentHash(blob: row["result"]) else {
+            return nil
+        }
         id = row["id"]
         note = BytePath(blob: row["note"])
         device = UInt64(bitPattern: row["device"])

@@ -69,7 +69,8 @@ package struct BytePath: Hashable, Sendable, Comparable {
     package func isWithin(_ other: BytePath) -> Bool {
         if other.isEmpty { return !isAbsolute }
         guard bytes.starts(with: other.bytes) else { return false }
-        return bytes.count == other.bytes.count || other.bytes.last == Self.slash || bytes[other.bytes.count] == Self.slash
+        return bytes.count == other.bytes.count || other.bytes.last == Self.slash
+            || bytes[other.bytes.count] == Self.slash
     }
 
     /// The rest of this path below `other`, or nil if it does not lie there.
@@ -103,7 +104,8 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
         var rest = Array(bytes)[...]
         while let first = rest.first {
             let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
-            if let scalarText = String(validating: rest.prefix(length), as: UTF8.self), let scalar = scalarText.unicodeScalars.first,
+            if let scalarText = String(validating: rest.prefix(length), as: UTF8.self),
+                let scalar = scalarText.unicodeScalars.first,
                 scalarText.unicodeScalars.count == 1, first != UInt8(ascii: "\\"),
                 scalar.properties.generalCategory != .control, scalar.properties.generalCategory != .format
             {

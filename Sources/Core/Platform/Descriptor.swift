@@ -72,22 +72,26 @@ package final class Descriptor: Sendable {
         try Array(bytes).withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
-                let put = pwrite(raw, buffer.baseAddress?.advanced(by: done), buffer.count - done, Int(offset) + done)
+                let part = FaultPoint.isArmed && done == 0 ? (buffer.count + 1) / 2 : buffer.count - done
+                let put = pwrite(raw, buffer.baseAddress?.advanced(by: done), part, Int(offset) + done)
                 if put < 0 {
                     if Glibc.errno == EINTR { continue }
                     throw Fault.system("write", path)
                 }
                 done += put
+                FaultPoint.reach("written")
             }
         }
     }
 
     package func truncate(to size: Int64) throws {
         guard ftruncate(raw, Int(size)) == 0 else { throw Fault.system("truncate", path) }
+        FaultPoint.reach("truncated")
     }
 
     /// fsync(2): data and metadata are on the disk when it returns.
     package func sync() throws {
         guard fsync(raw) == 0 else { throw Fault.system("sync", path) }
+        FaultPoint.reach("synced")
     }
 }

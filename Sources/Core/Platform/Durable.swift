@@ -4,7 +4,7 @@ import Glibc
 /// Changes to the file system that are on the disk when they return (write, fsync, rename, fsync of the folder: each
 /// of the four was measured to be needed). Everything here blocks.
 package enum Durable {
-    /// Makes the folder and those above it, mode 0700 where it has to make one; syncs each new name.
+    /// Makes the folder and those above it, with this mode where it has to make one; syncs each new name.
     package static func makeDirectory(_ path: BytePath, mode: mode_t = 0o755) throws {
         if path.isEmpty { return }
         if let found = try FileStatus.of(path) {
@@ -18,6 +18,7 @@ package enum Durable {
         guard path.withCString({ mkdir($0, mode) }) == 0 || errno == EEXIST else {
             throw Fault.system("make the folder", path)
         }
+        FaultPoint.reach("folder made")
         try syncDirectory(path.parent)
     }
 
@@ -30,6 +31,11 @@ package enum Durable {
         directory.appending(".steward-\(hostName())-\(randomHex(8))")
     }
 
+    /// A name that is the same whenever it is asked for: `.steward-<host>-<16 hex>`.
+    package static func temporaryName(in directory: BytePath, for purpose: ContentHash) -> BytePath {
+        directory.appending(".steward-\(hostName())-\(purpose.description.prefix(16))")
+    }
+
     /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.
     ///
     /// - Parameter record: called with the file while it is still empty.
@@ -37,9 +43,8 @@ package enum Durable {
         _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644, record: Mover.Record = { _, _ in }
     ) throws -> BytePath {
         let temporary = temporaryName(in: target.parent)
-        let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        let file = try newFile(temporary, mode: mode, record: record)
         do {
-            try record(temporary, file.status())
             try file.write(bytes, at: 0)
             try file.sync()
         } catch {
@@ -56,9 +61,8 @@ package enum Durable {
     ) throws -> (BytePath, ContentHash) {
         let status = try source.status()
         let temporary = temporaryName(in: target.parent)
-        let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let file = try newFile(temporary, mode: 0o600, record: record)
         do {
-            try record(temporary, file.status())
             var hasher = StreamingHash()
             var offset: Int64 = 0
             while true {
@@ -70,7 +74,8 @@ package enum Durable {
             }
             fchmod(file.raw, status.mode)
             let stamp = timespec(
-                tv_sec: Int(status.fingerprint.modified / 1_000_000_000), tv_nsec: Int(status.fingerprint.modified % 1_000_000_000))
+                tv_sec: Int(status.fingerprint.modified / 1_000_000_000),
+                tv_nsec: Int(status.fingerprint.modified % 1_000_000_000))
             futimens(file.raw, [stamp, stamp])
             try file.sync()
             return (temporary, hasher.finish())
@@ -78,6 +83,33 @@ package enum Durable {
             try? remove(temporary)
             throw error
         }
+    }
+
+    /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
+    /// recorded, so that no crash leaves one that nobody owns.
+    private static func newFile(_ path: BytePath, mode: mode_t, record: Mover.Record) throws -> Descriptor {
+        let folder = path.parent.isEmpty ? BytePath(".") : path.parent
+        let nameless = folder.withCString { open($0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
+        if nameless >= 0 {
+            let file = Descriptor(owning: nameless, path: path)
+            try record(path, file.status())
+            FaultPoint.reach("recorded")
+            let named = path.withCString { target in
+                linkat(AT_FDCWD, "/proc/self/fd/\(nameless)", AT_FDCWD, target, AT_SYMLINK_FOLLOW)
+            }
+            if named == 0 {
+                FaultPoint.reach("named")
+                return file
+            }
+        }
+        let file = try Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        do {
+            try record(path, file.status())
+        } catch {
+            try? remove(path)
+            throw error
+        }
+        return file
     }
 
     /// Renames without replacing, and syncs both folders.
@@ -93,6 +125,7 @@ package enum Durable {
             if errno == EINVAL { return try linkNew(source, to: target) }
             throw Fault.system("rename \(source) to", target)
         }
+        FaultPoint.reach("renamed")
         try syncBoth(source, target)
         return true
     }
@@ -104,6 +137,7 @@ package enum Durable {
             if errno == EEXIST { return false }
             throw Fault.system("link \(source) to", target)
         }
+        FaultPoint.reach("linked")
         try remove(source)
         try syncBoth(source, target)
         return true
@@ -115,12 +149,14 @@ package enum Durable {
             other.withCString { to in steward_renameat2(AT_FDCWD, from, AT_FDCWD, to, STEWARD_RENAME_EXCHANGE) }
         }
         guard result == 0 else { throw Fault.system("exchange \(one) and", other) }
+        FaultPoint.reach("exchanged")
         try syncBoth(one, other)
     }
 
     /// Unlinks a file; one that is already gone is fine.
     package static func remove(_ path: BytePath) throws {
         guard path.withCString({ unlink($0) }) == 0 || errno == ENOENT else { throw Fault.system("remove", path) }
+        FaultPoint.reach("removed")
     }
 
     /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
@@ -131,6 +167,7 @@ package enum Durable {
             try? remove(temporary)
             throw fault
         }
+        FaultPoint.reach("replaced")
         try syncDirectory(path.parent)
     }
 
@@ -139,6 +176,9 @@ package enum Durable {
         if one.parent != other.parent { try syncDirectory(one.parent) }
     }
 }
+
+/// O_TMPFILE, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+private let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
 
 /// This machine's name, cut to what an A4 anchor suffix and a file name can hold.
 package func hostName() -> String {

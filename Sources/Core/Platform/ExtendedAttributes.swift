@@ -29,6 +29,7 @@ package enum ExtendedAttributes {
 
     /// Sets it, or with nil removes it.
     package static func set(_ name: String, _ value: [UInt8]?, on file: Descriptor) throws {
+        defer { FaultPoint.reach("attribute set") }
         if let value {
             guard steward_fsetxattr(file.raw, name, value, UInt(value.count)) == 0 else {
                 throw Fault.system("set the attribute \(name) of", file.path)

@@ -40,7 +40,8 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
         let reason = String(cString: strerror(code))
         let place = path.map { " \($0)" } ?? ""
         return Fault(
-            transient.contains(code) ? .transient : .failed, "cannot \(doing)\(place): \(reason)\(hint(code))", path: path,
+            transient.contains(code) ? .transient : .failed, "cannot \(doing)\(place): \(reason)\(hint(code))",
+            path: path,
             errno: code)
     }
 

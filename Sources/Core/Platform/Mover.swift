@@ -68,22 +68,36 @@ package enum Mover {
     }
 
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
-    /// a file that turns out to be another version goes back.
+    /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
     package static func removeSource(_ source: BytePath, expecting expected: ContentHash) throws {
-        let aside = Durable.temporaryName(in: source.parent)
+        let aside = Durable.temporaryName(in: source.parent, for: ContentHash(of: source.bytes + expected.bytes))
+        try removeAside(aside, of: source, expecting: expected)
         do {
             guard try Durable.renameNew(source, to: aside) else { return }
         } catch let fault as Fault where fault.errno == ENOENT {
             return
         }
-        let file = try Descriptor(aside)
-        if Lease.probeWriters(file) != .busy, try ContentHash.of(file) == expected {
+        try removeAside(aside, of: source, expecting: expected)
+    }
+
+    private static func removeAside(
+        _ aside: BytePath, of source: BytePath, expecting expected: ContentHash
+    ) throws {
+        guard let status = try FileStatus.of(aside) else { return }
+        if status.kind == .file, try isUnused(aside, expecting: expected) {
             try Durable.remove(aside)
             try Durable.syncDirectory(source.parent)
         } else if try !Durable.renameNew(aside, to: source) {
             // Somebody has made a new file of that name meanwhile; neither may be lost.
             for name in conflictNames(source) where try Durable.renameNew(aside, to: name) { return }
         }
+    }
+
+    private static func isUnused(_ path: BytePath, expecting expected: ContentHash) throws -> Bool {
+        let file = try Descriptor(path)
+        // A process that has just been forked keeps a copy of every descriptor until it executes its program.
+        for _ in 0..<20 where Lease.probeWriters(file) == .busy { poll(nil, 0, 25) }
+        return try Lease.probeWriters(file) != .busy && ContentHash.of(file) == expected
     }
 
     /// `name (1).ext`, `name (2).ext` …, after `path` itself.
@@ -93,10 +107,21 @@ package enum Mover {
             let (stem, suffix) = path.stemAndExtension
             let mark = Array(" (\(number))".utf8)
             let tail = suffix.map { [UInt8(ascii: ".")] + $0 } ?? []
-            // A name may hold 255 bytes; the number and the extension are worth more than the stem's end.
-            let stemRoom = max(1, 255 - mark.count - tail.count)
-            return path.parent.appending(name: Array(stem.prefix(stemRoom)) + mark + tail)
+            // A name may hold 255 bytes; the number and the extension are worth more than the stem's end. What leaves
+            // no room for a stem is no extension.
+            let room = 255 - mark.count - tail.count
+            if room < 1 { return path.parent.appending(name: cut(path.name, 255 - mark.count) + mark) }
+            return path.parent.appending(name: cut(stem, room) + mark + tail)
         }
+    }
+
+    /// The first `room` bytes, less those of a character that would be cut in two.
+    private static func cut(_ name: [UInt8], _ room: Int) -> [UInt8] {
+        guard name.count > room else { return name }
+        let isText = String(validating: name, as: UTF8.self) != nil
+        var end = room
+        while isText, end > 0, name[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(name[..<(end > 0 ? end : room)])
     }
 
     private static func conflictNames(_ path: BytePath) -> some Sequence<BytePath> {

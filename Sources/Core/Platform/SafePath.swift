@@ -20,11 +20,15 @@ package enum SafePath {
         let full = directory.path.appending(relative)
         let creates = flags & O_CREAT != 0
         let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {
-            steward_open_beneath(directory.raw, $0, UInt64(UInt32(bitPattern: flags | O_NOCTTY | O_NONBLOCK)), creates ? UInt64(mode) : 0)
+            steward_open_beneath(
+                directory.raw, $0, UInt64(UInt32(bitPattern: flags | O_NOCTTY | O_NONBLOCK)), creates ? UInt64(mode) : 0
+            )
         }
         guard raw >= 0 else {
             if errno == EXDEV {
-                throw Fault(.refused, "\(relative) leads out of \(directory.path); nothing was opened", path: full, errno: EXDEV)
+                throw Fault(
+                    .refused, "\(relative) leads out of \(directory.path); nothing was opened", path: full, errno: EXDEV
+                )
             }
             throw Fault.system("open", full)
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A point in time, nanoseconds since 1970 UTC, and where the agent takes it from.
-package struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -21,7 +21,10 @@ package struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringC
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// ISO 8601 in UTC with milliseconds: `2026-11-21T09:30:00.123Z`.
-    package var description: String {
+    package var description: String { text(digits: 3) }
+
+    /// - Parameter digits: of the second's fraction, up to 9.
+    private func text(digits: Int) -> String {
         var (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000_000) }
         var time = time_t(seconds)
@@ -31,8 +34,44 @@ package struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringC
             let digits = String(value)
             return String(repeating: "0", count: max(0, width - digits.count)) + digits
         }
-        return padded(Int(parts.tm_year) + 1900, 4) + "-" + padded(Int(parts.tm_mon) + 1, 2) + "-"
-            + padded(Int(parts.tm_mday), 2) + "T" + padded(Int(parts.tm_hour), 2) + ":" + padded(Int(parts.tm_min), 2)
-            + ":" + padded(Int(parts.tm_sec), 2) + "." + padded(Int(rest / 1_000_000), 3) + "Z"
+        let day = [
+            padded(Int(parts.tm_year) + 1900, 4), padded(Int(parts.tm_mon) + 1, 2), padded(Int(parts.tm_mday), 2),
+        ]
+        let clock = [padded(Int(parts.tm_hour), 2), padded(Int(parts.tm_min), 2), padded(Int(parts.tm_sec), 2)]
+        let fraction = padded(Int(rest), 9).prefix(digits)
+        return "\(day.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
+    }
+
+    /// Reads what `text(digits: 9)` wrote; nil for anything else.
+    private init?(text: String) {
+        let parts = text.split { !$0.isNumber }.map { Int($0) }
+        guard text.hasSuffix("Z"), parts.count == 7, text.split(separator: ".").last?.count == 10 else { return nil }
+        let numbers = parts.compactMap { $0 }
+        guard numbers.count == 7 else { return nil }
+        var broken = tm()
+        broken.tm_year = Int32(numbers[0] - 1900)
+        broken.tm_mon = Int32(numbers[1] - 1)
+        broken.tm_mday = Int32(numbers[2])
+        broken.tm_hour = Int32(numbers[3])
+        broken.tm_min = Int32(numbers[4])
+        broken.tm_sec = Int32(numbers[5])
+        nanoseconds = Int64(timegm(&broken)) * 1_000_000_000 + Int64(numbers[6])
+    }
+}
+
+/// As text, ISO 8601 in UTC with nanoseconds: `2026-11-21T09:30:00.123456789Z`.
+extension Timestamp: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let time = Timestamp(text: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not a time in ISO 8601 with nanoseconds")
+        }
+        self = time
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text(digits: 9))
     }
 }

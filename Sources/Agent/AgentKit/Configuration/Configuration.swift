@@ -91,12 +91,15 @@ extension Configuration {
             if let zone = TimeZone(identifier: name) {
                 timeZone = zone
             } else {
-                reader.report(node.position, "unknown time zone `\(printable(name))`", hint: "write it as `Europe/Berlin`")
+                reader.report(
+                    node.position, "unknown time zone `\(printable(name))`", hint: "write it as `Europe/Berlin`")
             }
         }
         if let node = top["device"], let name = reader.text(node, "`device`") {
             let allowed = name.unicodeScalars.allSatisfy {
-                $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "._-".unicodeScalars.contains($0))
+                $0.isASCII
+                    && ($0.properties.isAlphabetic || $0.properties.numericType != nil
+                        || "._-".unicodeScalars.contains($0))
             }
             if allowed && !name.contains("__") {
                 device = name
@@ -117,7 +120,9 @@ extension Configuration {
             if let node = part["timeout"], let seconds = reader.duration(node, "`timeout`") { run.timeout = seconds }
         }
         if let node = top["notes"], let part = reader.mapping(node, "`notes`", keys: Key.notes) {
-            if let node = part["wait-open"], let seconds = reader.duration(node, "`wait-open`") { patience.open = seconds }
+            if let node = part["wait-open"], let seconds = reader.duration(node, "`wait-open`") {
+                patience.open = seconds
+            }
             if let node = part["wait-editor"], let seconds = reader.duration(node, "`wait-editor`") {
                 patience.editor = seconds
             }
@@ -149,7 +154,9 @@ extension Configuration {
         guard let mapping = reader.mapping(node, "`places`") else { return }
         var roots: [BytePath: String] = [:]
         for entry in mapping.entries {
-            guard let part = reader.mapping(entry.value, "the place `\(printable(entry.key))`", keys: Key.place) else { continue }
+            guard let part = reader.mapping(entry.value, "the place `\(printable(entry.key))`", keys: Key.place) else {
+                continue
+            }
             guard let pathNode = part["path"] else {
                 reader.report(entry.keyPosition, "the place `\(printable(entry.key))` has no `path`")
                 continue
@@ -158,7 +165,8 @@ extension Configuration {
             var kind = PlaceKind.folder
             if let node = part["kind"] {
                 let words = PlaceKind.allCases.map(\.rawValue)
-                guard let word = reader.choice(node, "`kind`", among: words), let known = PlaceKind(rawValue: word) else {
+                guard let word = reader.choice(node, "`kind`", among: words), let known = PlaceKind(rawValue: word)
+                else {
                     continue
                 }
                 kind = known
@@ -169,7 +177,9 @@ extension Configuration {
             }
             let root = directories.expand(text, base: directories.configuration.parent)
             if let other = roots[root] {
-                reader.report(pathNode.position, "`\(printable(entry.key))` and `\(printable(other))` are the same folder, \(root)")
+                reader.report(
+                    pathNode.position,
+                    "`\(printable(entry.key))` and `\(printable(other))` are the same folder, \(root)")
                 continue
             }
             let own = [directories.state, directories.runtime]
@@ -182,6 +192,8 @@ extension Configuration {
             roots[root] = entry.key
             places.append(Place(info: PlaceInfo(name: entry.key, kind: kind, root: root), mode: mode))
         }
-        if mapping.entries.isEmpty { reader.report(node.position, "`places` is empty", hint: "name at least one folder") }
+        if mapping.entries.isEmpty {
+            reader.report(node.position, "`places` is empty", hint: "name at least one folder")
+        }
     }
 }

@@ -33,7 +33,8 @@ package struct Directories: Sendable {
         self.home = home
         let isService = environment["STATE_DIRECTORY"] != nil
         let configHome = variable("XDG_CONFIG_HOME") ?? home.appending(".config")
-        let configFolder = variable("CONFIGURATION_DIRECTORY") ?? (isService ? "/etc/steward" : configHome.appending("steward"))
+        let configFolder =
+            variable("CONFIGURATION_DIRECTORY") ?? (isService ? "/etc/steward" : configHome.appending("steward"))
         configuration =
             given.map { Self.absolute($0) } ?? variable("STEWARD_CONFIG") ?? configFolder.appending("steward.yaml")
         let folder = configuration.parent
@@ -49,13 +50,17 @@ package struct Directories: Sendable {
         if let list = environment["STEWARD_RULES"], !list.isEmpty {
             rules = list.split(separator: ":").map { BytePath(String($0)) }
         } else {
-            let standard: [BytePath] = ["/usr/share/steward/rules.d", "/etc/steward/rules.d", configHome.appending("steward/rules.d")]
+            let standard: [BytePath] = [
+                "/usr/share/steward/rules.d", "/etc/steward/rules.d", configHome.appending("steward/rules.d"),
+            ]
             let own = folder.appending("rules.d")
             rules = standard.contains(own) ? standard : standard + [own]
         }
     }
 
     package var socket: BytePath { runtime.appending("control.sock") }
+    /// Its being there says that an agent has kept a ledger here.
+    package var alive: BytePath { state.appending("alive") }
     package var quarantine: BytePath { state.appending("quarantine") }
 
     /// `~` is HOME; relative paths are below `base`.

@@ -11,7 +11,9 @@ package struct StewardLogHandler: LogHandler {
     /// The journal stamps its lines itself.
     private let stamps: Bool
 
-    package init(level: Logger.Level, json: Bool, stamps: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil) {
+    package init(
+        level: Logger.Level, json: Bool, stamps: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
+    ) {
         logLevel = level
         self.json = json
         self.stamps = stamps
@@ -32,7 +34,8 @@ package struct StewardLogHandler: LogHandler {
             fields["message"] = event.message.description
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            line = (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? event.message.description
+            line =
+                (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? event.message.description
         } else {
             let extra = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
             line = (stamps ? "\(Timestamp.now()) " : "") + "\(event.level.rawValue): \(event.message)\(extra)"

@@ -10,8 +10,12 @@ package struct Setup: Sendable {
 
         /// For a terminal.
         package func lines(dryRun: Bool) -> [String] {
-            created.map { "\(dryRun ? "would make" : "made")   \($0)" } + existed.map { "kept   \($0), which is there already" }
-                + ["", "Next: `steward check`, then `steward run`. Your own rules go into \(configuration.parent)/rules.d."]
+            created.map { "\(dryRun ? "would make" : "made")   \($0)" }
+                + existed.map { "kept   \($0), which is there already" }
+                + [
+                    "",
+                    "Next: `steward check`, then `steward run`. Your own rules go into \(configuration.parent)/rules.d.",
+                ]
         }
     }
 

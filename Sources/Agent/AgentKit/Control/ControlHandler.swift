@@ -30,8 +30,11 @@ struct ControlHandler: Sendable {
             return try ControlReply(["paused": false], lines: ["resumed"])
         case .reload:
             let found = try await agent.reload()
-            let lines = found.map(\.description) + [found.hasErrors ? "not reloaded: the rules in force stay" : "reloaded"]
-            return try ControlReply(found, lines: lines)
+            guard !found.hasErrors else {
+                let complaints = found.map(\.description).joined(separator: "\n")
+                throw Fault(.failed, "the rules were not reloaded, those in force stay:\n\(complaints)")
+            }
+            return try ControlReply(found, lines: found.map(\.description) + ["reloaded"])
         case .retry: return try await operations.retry(request.id)
         case .undo: return try await operations.undo(try id(request))
         case .reprocess: return try await operations.reprocess(rule: request.rule, path: request.path)
@@ -55,6 +58,9 @@ struct ControlHandler: Sendable {
     private func waitUntilQuiet() async throws {
         var calm = 0
         while calm < 3 {
+            if await agent.pipeline.waitsForRules {
+                throw Fault(.failed, "files wait until the rules are valid; `steward check` shows what is wrong")
+            }
             await agent.runner.idle()
             let isQuiet = await agent.pipeline.isQuiet()
             let running = await agent.runner.status()

@@ -56,9 +56,14 @@ package struct ControlReply: Codable, Sendable, Equatable {
 
 /// JSON as commands print it: for programs, but readable.
 package enum OutputJSON {
-    package static func encode(_ value: some Encodable) throws -> String {
+    package static func encode(_ value: some Encodable) throws -> String { try encode(value, [.prettyPrinted]) }
+
+    /// On one line, for streams of documents.
+    package static func line(_ value: some Encodable) throws -> String { try encode(value, []) }
+
+    private static func encode(_ value: some Encodable, _ format: JSONEncoder.OutputFormatting) throws -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = format.union([.sortedKeys, .withoutEscapingSlashes])
         encoder.dateEncodingStrategy = .iso8601
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }

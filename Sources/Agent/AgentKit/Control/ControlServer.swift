@@ -72,7 +72,8 @@ package final class ControlServer: Sendable {
         umask(mask)
         guard let bound else {
             close(descriptor)
-            throw Fault(.fatal, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
+            throw Fault(
+                .fatal, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
         guard bound == 0, Glibc.listen(descriptor, 16) == 0 else {
             let fault = Fault.system("listen on the control socket", path)

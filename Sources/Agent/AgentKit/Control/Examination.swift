@@ -63,7 +63,8 @@ package struct Examination: Sendable {
         if folders * 2 > limit {
             return bad(
                 "watches", "the places have \(folders) folders, and this user may watch \(limit)",
-                "sysctl fs.inotify.max_user_watches=\(max(524_288, folders * 4)), and the same line in /etc/sysctl.d/50-steward.conf")
+                "sysctl fs.inotify.max_user_watches=\(max(524_288, folders * 4)), and the same line in /etc/sysctl.d/50-steward.conf"
+            )
         }
         return good("watches", "\(folders) folders of \(limit) that may be watched")
     }
@@ -90,10 +91,13 @@ package struct Examination: Sendable {
         var existing = path
         while !existing.isEmpty, !existsAt(existing) { existing = existing.parent }
         var found = statvfs()
-        guard existing.withCString({ statvfs($0, &found) }) == 0 else { return bad(subject, "\(path) cannot be looked at", "check who may read it") }
+        guard existing.withCString({ statvfs($0, &found) }) == 0 else {
+            return bad(subject, "\(path) cannot be looked at", "check who may read it")
+        }
         let free = Int64(found.f_bavail) * Int64(found.f_frsize)
         if free < 64 << 20 {
-            return bad(subject, "\(free >> 20) MiB are free for \(path)", "free some space: work waits while the disk is full")
+            return bad(
+                subject, "\(free >> 20) MiB are free for \(path)", "free some space: work waits while the disk is full")
         }
         return good(subject, "\(path), \(free >> 20) MiB free")
     }
@@ -102,12 +106,16 @@ package struct Examination: Sendable {
 
     private func clock() -> Finding {
         let year = Calendar(identifier: .gregorian).component(.year, from: Date())
-        if year < 2025 { return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it") }
+        if year < 2025 {
+            return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it")
+        }
         return good("clock", "\(Timestamp.now()), zone \(configuration.timeZone.identifier)")
     }
 
     private func secrets() -> Finding {
-        guard let status = try? FileStatus.of(directories.configuration) else { return good("configuration", "\(directories.configuration)") }
+        guard let status = try? FileStatus.of(directories.configuration) else {
+            return good("configuration", "\(directories.configuration)")
+        }
         if status.mode & 0o022 != 0 {
             return bad(
                 "configuration", "\(directories.configuration) can be changed by others",
@@ -118,7 +126,8 @@ package struct Examination: Sendable {
 
     private func place(_ name: String, _ root: BytePath) throws -> Finding {
         guard existsAt(root) else {
-            return bad("place \(name)", "\(root) is not there", "make it, or mount it; the agent waits for it meanwhile")
+            return bad(
+                "place \(name)", "\(root) is not there", "make it, or mount it; the agent waits for it meanwhile")
         }
         let probe = Durable.temporaryName(in: root)
         let file = try Descriptor(probe, O_RDWR | O_CREAT | O_EXCL)

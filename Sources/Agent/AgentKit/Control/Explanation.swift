@@ -34,9 +34,10 @@ package struct Explanation: Codable, Sendable {
     /// - Parameter event: by name; nil for what it would be now.
     /// - Throws: `Fault(.usage)` for a file outside all places.
     package static func of(
-        _ path: BytePath, event: String?, _ configuration: Configuration, _ directories: Directories
+        _ written: BytePath, event: String?, _ configuration: Configuration, _ directories: Directories
     ) async throws -> Explanation {
         let core = try AgentCore.forPlanning(configuration, directories)
+        let path = core.places.known(written)
         guard let (place, relative) = core.places.locate(path) else {
             let names = core.places.places.map { "\($0.name) (\($0.root))" }.joined(separator: ", ")
             throw Fault(.usage, "\(path) is in none of the places: \(names)")
@@ -51,20 +52,37 @@ package struct Explanation: Codable, Sendable {
         let known = try await ledger?.read { try $0.file(place.name, relative) }
         let happened =
             event.flatMap(FileEvent.init(rawValue:))
-            ?? (status == nil ? .removed : known?.present == true && known?.fingerprint != status?.fingerprint ? .changed : .arrived)
-        let facts = FileFacts(place: place, path: relative, status: status, event: happened, now: .now())
+            ?? (status == nil
+                ? .removed : known?.present == true && known?.fingerprint != status?.fingerprint ? .changed : .arrived)
+        let facts = FileFacts(
+            place: place, path: relative, status: status, event: happened, now: .now(),
+            gainedBlocks: try await blocks(path, status, place, relative, ledger))
         let explanations = ruleSet.explain(facts)
         var plans: [Plan] = []
         for match in try ruleSet.match(facts) {
             plans.append(Plan(rule: match.rule.name, steps: try await steps(match.rule, facts, configuration.device)))
         }
         let past = try await ledger?.read { transaction in
-            try transaction.jobs(of: place.name, relative).prefix(20).map { try Past($0, try transaction.steps(of: $0.id)) }
+            try transaction.jobs(of: place.name, relative).prefix(20).map {
+                try Past($0, try transaction.steps(of: $0.id))
+            }
         }
         return Explanation(
             path: path, place: place.name, event: happened,
-            isKnown: known?.present == true && known?.fingerprint == status?.fingerprint, rules: explanations, plans: plans,
+            isKnown: known?.present == true && known?.fingerprint == status?.fingerprint, rules: explanations,
+            plans: plans,
             past: past ?? [], diagnostics: loaded.diagnostics)
+    }
+
+    /// The blocks of a note that rules have not seen; where they have seen all, all of them, as if they were new.
+    private static func blocks(
+        _ path: BytePath, _ status: FileStatus?, _ place: PlaceInfo, _ relative: BytePath, _ ledger: Ledger?
+    ) async throws -> [BlockFacts] {
+        guard place.kind == .notes, status?.kind == .file, path.nameText.hasSuffix(".md") else { return [] }
+        let all = AgentCore.blocks(try Descriptor(path).readAll())
+        let seen = try await ledger?.read { try $0.blocks(place.name, relative) } ?? []
+        let new = all.filter { !seen.contains(String($0.token.dropFirst())) }
+        return new.isEmpty ? all : new
     }
 
     /// What each step would do; a step that needs what an earlier one finds out shows its template.
@@ -99,7 +117,9 @@ package struct Explanation: Codable, Sendable {
 
     /// For a terminal.
     package var lines: [String] {
-        var out = ["\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")", ""]
+        var out = [
+            "\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")", "",
+        ]
         out += diagnostics.filter { $0.severity == .error }.map(\.description)
         for rule in rules { out += rule.lines }
         for plan in plans {

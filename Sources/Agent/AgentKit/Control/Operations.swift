@@ -37,7 +37,8 @@ package struct Operations: Sendable {
         var lines: [JobLine] = []
         for job in jobs {
             guard [.parked, .waiting, .refused, .superseded].contains(job.state) else {
-                throw Fault(.usage, "the job \(job.id.prefix(12)) is \(job.state.rawValue); there is nothing to try again")
+                throw Fault(
+                    .usage, "the job \(job.id.prefix(12)) is \(job.state.rawValue); there is nothing to try again")
             }
             try await makeReady(job)
             lines.append(JobLine(job: job.id, rule: job.rule, message: "to be tried again"))
@@ -83,8 +84,11 @@ package struct Operations: Sendable {
         var count = 0
         let wanted = rule.map { Set([$0]) }
         if let path {
+            let path = core.places.known(path)
             guard let (place, relative) = core.places.locate(path) ?? root(path) else {
-                throw Fault(.usage, "\(path) is in none of the places (\(core.places.places.map(\.name).joined(separator: ", ")))")
+                throw Fault(
+                    .usage,
+                    "\(path) is in none of the places (\(core.places.places.map(\.name).joined(separator: ", ")))")
             }
             count = try await process(place, rules: wanted, within: relative, again: true)
         } else {

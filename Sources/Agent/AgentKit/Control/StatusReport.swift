@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Ledger
 import Platform
+import RuleActions
 import Rules
 import Watching
 
@@ -41,6 +42,8 @@ package struct StatusReport: Codable, Sendable {
     package var jobs: [String: Int]
     package var places: [Place]
     package var settling: [Pending]
+    /// Notes that cannot be written just now, and why.
+    package var heldUpNotes: [String: String] = [:]
     package var waiting: [Waiting]
     package var parked: [Waiting]
     package var quarantined: Int
@@ -61,6 +64,7 @@ package struct StatusReport: Codable, Sendable {
         report.settling = await agent.pipeline.settling().prefix(100).map {
             Pending(place: $0.root, path: $0.path, waitingFor: $0.waitingFor.rawValue)
         }
+        for (note, reason) in await agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
         report.overflows = watch.overflows
         report.watchLimitHit = watch.watchLimitHit
         for (index, place) in report.places.enumerated() {
@@ -78,7 +82,10 @@ package struct StatusReport: Codable, Sendable {
                 "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
         }
         if agent.reloadDiagnostics.hasErrors {
-            report.warnings.append("the rule files have errors, the rules of before are in force; see `steward check`")
+            report.warnings.append(
+                await agent.pipeline.waitsForRules
+                    ? "the rule files have errors: files wait until they are valid; see `steward check`"
+                    : "the rule files have errors, the rules of before are in force; see `steward check`")
         }
         return report
     }
@@ -94,7 +101,8 @@ package struct StatusReport: Codable, Sendable {
             func waiting(_ state: JobRecord.State) throws -> [Waiting] {
                 try transaction.jobs(in: [state], limit: 100).map {
                     Waiting(
-                        job: $0.id, rule: $0.rule, path: $0.path, problem: $0.problem ?? "", nextAttempt: $0.nextAttempt)
+                        job: $0.id, rule: $0.rule, path: $0.path, problem: $0.problem ?? "", nextAttempt: $0.nextAttempt
+                    )
                 }
             }
             var report = StatusReport(
@@ -120,7 +128,8 @@ package struct StatusReport: Codable, Sendable {
     package var lines: [String] {
         var out: [String] = []
         if isRunning {
-            out.append("running as process \(process ?? 0) since \(since?.description ?? "?")\(isPaused ? ", paused" : "")")
+            out.append(
+                "running as process \(process ?? 0) since \(since?.description ?? "?")\(isPaused ? ", paused" : "")")
         } else {
             out.append("not running\(isPaused ? " (paused)" : "")")
         }
@@ -140,6 +149,7 @@ package struct StatusReport: Codable, Sendable {
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
         if !settling.isEmpty { out.append("settling:") }
         out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
+        out += heldUpNotes.sorted { $0.key < $1.key }.map { "waiting to write \($0.key): \($0.value)" }
         if !waiting.isEmpty { out.append("waiting:") }
         out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }

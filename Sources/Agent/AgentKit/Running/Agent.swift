@@ -25,8 +25,10 @@ package final class Agent: Service {
 
     /// Takes the state directory, opens the ledger and loads the rules. Blocks.
     ///
-    /// - Throws: `Fault`; `Complaints` where the rules are not valid, because an agent that starts with half of its
-    ///   rules would do half of its work.
+    /// Where the rules are not valid it starts all the same, but judges nothing until they are: with half of its rules
+    /// it would do half of its work, and count the files as seen.
+    ///
+    /// - Throws: `Fault`.
     package init(_ configuration: Configuration, _ directories: Directories, log: Logger) throws {
         self.log = log
         // The library selects on its descriptor, which must be a low one: first of all.
@@ -35,22 +37,19 @@ package final class Agent: Service {
         source = try InotifySource(options)
         Lease.ignoreBreakSignal()
         lock = try StateLock(directory: directories.state)
-        let hadLife = try FileStatus.of(directories.state.appending("alive")) != nil
-        let ledger: Ledger
-        var opening: Ledger.Opening
-        (ledger, opening) = try Ledger.open(directory: directories.state)
-        if opening == .new, hadLife { opening = .corrupt(setAside: directories.state.appending("ledger.sqlite (missing)")) }
-        self.opening = opening
-        try Durable.replaceOwn(directories.state.appending("alive"), with: Array("\(started)\n".utf8))
+        let (ledger, found) = try Ledger.open(directory: directories.state)
+        opening = try Self.judge(ledger, found, directories)
         core = AgentCore(
-            configuration: configuration, directories: directories, ledger: ledger, reads: SourceReadWatch(source: source),
+            configuration: configuration, directories: directories, ledger: ledger,
+            reads: SourceReadWatch(source: source),
             log: log)
         let loaded = core.loadRules()
-        guard !loaded.diagnostics.hasErrors else { throw Complaints(diagnostics: loaded.diagnostics) }
         for diagnostic in loaded.diagnostics { log.warning("\(diagnostic)") }
-        core.planner.ruleSet = RuleSet(loaded.rules)
+        let isValid = !loaded.diagnostics.hasErrors
+        if isValid { core.planner.ruleSet = RuleSet(loaded.rules) }
+        reloads.withLock { $0 = loaded.diagnostics }
         runner = Runner(executor: core.executor, ledger: ledger, log: log)
-        pipeline = Pipeline(core: core, runner: runner, source: source)
+        pipeline = Pipeline(core: core, runner: runner, source: source, isHeld: !isValid)
         server = ControlServer(path: directories.socket, log: log)
     }
 
@@ -77,17 +76,15 @@ package final class Agent: Service {
     private func begin() async throws {
         if case .corrupt(let aside) = opening {
             log.error(
-                "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)")
+                "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)"
+            )
             try await core.ledger.write {
                 try $0.setMeta("rebuilt", Timestamp.now().description)
                 try $0.note("agent", "the ledger was lost (\(aside)); everything present counts as seen")
             }
         }
         let isNew = opening == .new
-        try await core.ledger.write { transaction in
-            if isNew { try transaction.setMeta("created", Timestamp.now().description) }
-            try transaction.note("agent", "started")
-        }
+        try await core.ledger.write { try $0.note("agent", "started") }
         try await core.notes.recover()
         try await core.quarantine.recover()
         try await pipeline.meetPlaces(silent: opening != .new && opening != .existing)
@@ -95,15 +92,43 @@ package final class Agent: Service {
         let roots = pipeline.roots
         let source = source
         try await BlockingLane("watch.start").run { try source.start(roots) }
-        try await pipeline.meetRules(isFirstStart: isNew)
+        if reloadDiagnostics.hasErrors {
+            log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
+        } else {
+            try await pipeline.meetRules(isFirstStart: isNew)
+        }
+        try await markLife()
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
-        log.notice("watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
+        log.notice(
+            "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
+    }
+
+    /// Whether a ledger is one that a start was finished with; if none was, whether there had been one before.
+    private static func judge(
+        _ ledger: Ledger, _ found: Ledger.Opening, _ directories: Directories
+    ) throws -> Ledger.Opening {
+        if case .corrupt = found { return found }
+        if try ledger.readBlocking({ try $0.meta("created") }) != nil { return .existing }
+        guard try FileStatus.of(directories.alive) != nil else { return .new }
+        return .corrupt(setAside: directories.state.appending("ledger.sqlite (missing)"))
+    }
+
+    /// All that lies there has been met as it must be: a start that is killed before this is made again as the same one,
+    /// and a ledger that is missing after it was lost.
+    private func markLife() async throws {
+        if opening != .existing {
+            try await core.ledger.write { try $0.setMeta("created", Timestamp.now().description) }
+        }
+        let alive = core.directories.alive
+        let text = "\(started)\n"
+        try await BlockingLane("alive").run { try Durable.replaceOwn(alive, with: Array(text.utf8)) }
     }
 
     private func stop() async {
         SystemNotification.send("STOPPING=1")
         log.notice("stopping: finishing the steps at work")
         await pipeline.stop()
+        await core.notes.stopWaiting()
         await runner.drain()
         server.stop()
     }
@@ -134,6 +159,7 @@ package final class Agent: Service {
         }
         core.planner.ruleSet = RuleSet(loaded.rules)
         try await pipeline.meetRules(isFirstStart: false)
+        await pipeline.release()
         try await core.ledger.write { try $0.note("agent", "rules reloaded: \(loaded.rules.count)") }
         log.notice("rules reloaded: \(loaded.rules.count)")
         return loaded.diagnostics
@@ -146,18 +172,36 @@ package final class Agent: Service {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let source = source
         let folders = core.directories.rules
-        await BlockingLane("rules.watch").runQuietly {
+        let lane = BlockingLane("rules.watch")
+        var seen = try await lane.run { Self.stateOfFiles(folders) }
+        await lane.runQuietly {
             for folder in folders { source.watchFolder(folder) { continuation.yield() } }
         }
         for await _ in changes {
             // Editors write a file in several steps; a reload for each would show half of one.
             try await Task.sleep(for: .milliseconds(500))
             do {
+                let state = try await lane.run { Self.stateOfFiles(folders) }
+                guard state != seen else { continue }
+                seen = state
                 try await reload()
             } catch {
                 log.error("the rules were not reloaded: \(explain(error))")
             }
         }
+    }
+
+    /// The rule files' names and fingerprints: a folder that is looked at has not changed.
+    private static func stateOfFiles(_ folders: [BytePath]) -> [BytePath: Fingerprint] {
+        var state: [BytePath: Fingerprint] = [:]
+        for folder in folders {
+            // A folder that is missing or cannot be read holds no rules; loading them says why.
+            for entry in (try? listDirectory(folder)) ?? [] where entry.isDirectory != true {
+                let path = folder.appending(name: entry.name)
+                state[path] = (try? FileStatus.of(path))??.fingerprint
+            }
+        }
+        return state
     }
 
     // MARK: House-keeping
@@ -201,6 +245,7 @@ private struct SourceReadWatch: ReadWatch {
     func watchReads(of path: BytePath) throws { try source.watchReads(of: path) }
     func readsSeen(of path: BytePath) -> Bool { source.readsSeen(of: path) }
     func stopWatchingReads(of path: BytePath) { source.stopWatchingReads(of: path) }
+    func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R { try source.uncounted(path, body) }
 }
 
 extension BlockingLane {

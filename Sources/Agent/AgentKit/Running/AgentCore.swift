@@ -65,10 +65,11 @@ package final class AgentCore: Sendable {
     package func loadRules() -> LoadedRules {
         RuleDirectories.load(
             directories.rules, registry: registry, places: configuration.places.map(\.info),
-            timeZone: configuration.timeZone)
+            timeZone: configuration.timeZone, settle: configuration.settle)
     }
 
-    private static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
+    /// A note's anchored blocks as rules see them.
+    static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
         Anchors.tokens(in: Data(bytes)).map {
             BlockFacts(
                 prefix: $0.token.prefix, time: $0.token.hhmm, text: $0.text, heading: $0.heading ?? "",

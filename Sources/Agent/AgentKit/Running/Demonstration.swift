@@ -19,7 +19,8 @@ package struct Demonstration: Sendable {
         let program = BytePath(CommandLine.arguments.first ?? "")
         let near = [
             BytePath(FileManager.default.currentDirectoryPath).appending("rules.d"),
-            program.parent.parent.parent.parent.appending("rules.d"), program.parent.parent.appending("share/steward/rules.d"),
+            program.parent.parent.parent.parent.appending("rules.d"),
+            program.parent.parent.appending("share/steward/rules.d"),
             "/usr/share/steward/rules.d",
         ]
         guard let found = try rules ?? near.first(where: { try FileStatus.of($0) != nil }) else {
@@ -70,7 +71,9 @@ package struct Demonstration: Sendable {
         // Blocks of a note start rules too; typed by hand, as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
-        try drop(base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8), replacing: true)
+        try drop(
+            base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8),
+            replacing: true)
         try await Task.sleep(for: .seconds(2))
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
 
@@ -116,8 +119,10 @@ package struct Demonstration: Sendable {
 
     /// The smallest PNG there is.
     private static let pixel: [UInt8] = [
-        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0,
-        0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5, 0, 1, 0x0D,
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
+        6, 0,
+        0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5, 0, 1,
+        0x0D,
         0x0A, 0x2D, 0xB4, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
     ]
 
@@ -163,7 +168,9 @@ package struct Demonstration: Sendable {
             guard program.isRunning else { break }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Fault(.failed, "the demo's agent did not start:\n" + String(decoding: try Descriptor(log).readAll(), as: UTF8.self))
+        throw Fault(
+            .failed,
+            "the demo's agent did not start:\n" + String(decoding: try Descriptor(log).readAll(), as: UTF8.self))
     }
 
     private func ended(_ program: Process) async throws {

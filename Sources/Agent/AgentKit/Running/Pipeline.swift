@@ -24,6 +24,8 @@ package actor Pipeline {
     private var again: [Key: Settled] = [:]
     private var scanning = 0
     private var isStopped = false
+    private var isHeld: Bool
+    private var released: CheckedContinuation<Void, Never>?
     private var firstScans: Set<String> = []
 
     private struct Key: Hashable {
@@ -41,7 +43,9 @@ package actor Pipeline {
     /// How many files are judged at the same time.
     private static let width = 128
 
-    package init(core: AgentCore, runner: Runner, source: InotifySource) {
+    /// - Parameter isHeld: nothing is judged until ``release()``.
+    package init(core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false) {
+        self.isHeld = isHeld
         self.core = core
         self.runner = runner
         self.source = source
@@ -84,7 +88,9 @@ package actor Pipeline {
             for rule in new {
                 for place in rule.places where rule.existing(in: place) == .process && meetings[place.name] == nil {
                     let count = try await process(place, rules: [rule.name], again: false)
-                    if count > 0 { log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before") }
+                    if count > 0 {
+                        log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before")
+                    }
                 }
             }
         }
@@ -96,7 +102,9 @@ package actor Pipeline {
     /// Plans rules for all present files of a place.
     ///
     /// - Returns: how many jobs that made.
-    package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws -> Int {
+    package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws
+        -> Int
+    {
         var count = 0
         for record in try await core.ledger.read({ try $0.files(place.name, within: within) }) {
             let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
@@ -115,7 +123,20 @@ package actor Pipeline {
         }
     }
 
-    package func stop() { isStopped = true }
+    package func stop() {
+        isStopped = true
+        release()
+    }
+
+    /// Whether files wait for rules that are valid.
+    package var waitsForRules: Bool { isHeld }
+
+    /// Ends the state in which nothing is judged.
+    package func release() {
+        isHeld = false
+        released?.resume()
+        released = nil
+    }
 
     /// Whether nothing is waiting to be looked at, to settle or to be judged.
     package func isQuiet() async -> Bool {
@@ -207,6 +228,7 @@ package actor Pipeline {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
             while !isStopped, !Task.isCancelled {
+                if isHeld { await withCheckedContinuation { released = $0 } }
                 let batch = await settler.next()
                 if batch.isEmpty { return }
                 for settled in batch {

@@ -93,7 +93,8 @@ struct ProductRemoval: Sendable {
         }
         let trash = services.trash
         try await services.files.run {
-            guard let status = try FileStatus.of(path), status.kind == .file, try ContentHash.ofFile(path) == hash else {
+            guard let status = try FileStatus.of(path), status.kind == .file, try ContentHash.ofFile(path) == hash
+            else {
                 throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
             }
             _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8))

@@ -27,7 +27,8 @@ struct Destination: Codable, Sendable, Equatable {
     ///
     /// - Throws: `Fault(.refused)` where the path would leave the place or is no file name.
     static func decide(
-        root: BytePath, folder: BytePath, name: [UInt8], exists: ExistsPolicy, content: ContentHash, files: BlockingLanes
+        root: BytePath, folder: BytePath, name: [UInt8], exists: ExistsPolicy, content: ContentHash,
+        files: BlockingLanes
     ) async throws -> Destination {
         guard !folder.isAbsolute, folder.components.allSatisfy({ $0 != ArraySlice("..".utf8) }) else {
             throw Fault(.refused, "the folder \(folder) would lie outside \(root); give one within the place")
@@ -93,7 +94,8 @@ enum DestinationParameters {
     static let place = ParameterSpec("place", .place, "the place to put it in; the file's own where it is not given")
     static let folder = ParameterSpec(
         "folder", .template, default: "", "a folder of that place, made if missing; values cannot lead out of it")
-    static let name = ParameterSpec("name", .template, "the new name; the file's own, byte for byte, where it is not given")
+    static let name = ParameterSpec(
+        "name", .template, "the new name; the file's own, byte for byte, where it is not given")
 }
 
 extension Arguments {

@@ -87,7 +87,8 @@ struct FileMoving: Sendable {
         }
         guard let (path, status) = found, path != intent.source else { return nil }
         guard try ContentHash.ofFile(path) == intent.hash else { return nil }
-        if let source = try FileStatus.of(intent.source), source.inode != status.inode {
+        // Copied, not renamed: its source goes last, and a crash may have come at any point of that.
+        if status.inode != intent.fingerprint?.inode || status.device != intent.fingerprint?.device {
             try Mover.removeSource(intent.source, expecting: intent.hash)
         }
         return receipt(intent, Mover.Placed(path: path, fingerprint: status.fingerprint, hash: intent.hash))

@@ -7,7 +7,8 @@ struct RenameFile: RuleAction {
         name: "rename", summary: "Gives the file another name in its own folder.", guarantee: .exactlyOnce, work: .disk,
         canUndo: true,
         parameters: [
-            ParameterSpec("name", .template, required: true, "the new name, with its extension"), ExistsPolicy.parameter,
+            ParameterSpec("name", .template, required: true, "the new name, with its extension"),
+            ExistsPolicy.parameter,
         ],
         provides: PlacementValues.specs,
         example: "rename: { name: \"{{ file.modified | date: %Y-%m-%d }} {{ file.name }}\" }")

@@ -19,7 +19,8 @@ struct TagFile: RuleAction {
         name: "tag", summary: "Adds tags to the file, or removes them (extended attribute `user.xdg.tags`).",
         guarantee: .exactlyOnce, work: .disk, canUndo: true,
         parameters: [
-            ParameterSpec("add", .templateList, "tags to add"), ParameterSpec("remove", .templateList, "tags to remove"),
+            ParameterSpec("add", .templateList, "tags to add"),
+            ParameterSpec("remove", .templateList, "tags to remove"),
         ],
         provides: [ValueSpec("tag.all", "all tags of the file afterwards, separated by commas")],
         example: "tag: { add: [read-later] }")
@@ -82,7 +83,9 @@ struct TagFile: RuleAction {
 
     private func read(_ path: BytePath) throws -> String? {
         do {
-            return try ExtendedAttributes.value(Self.attribute, of: Descriptor(path)).map { String(decoding: $0, as: UTF8.self) }
+            return try ExtendedAttributes.value(Self.attribute, of: Descriptor(path)).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         } catch let fault as Fault where fault.errno == ENOENT {
             throw Fault(.superseded, "\(path) is gone", path: path)
         }
@@ -90,7 +93,10 @@ struct TagFile: RuleAction {
 
     private func set(_ tags: String?, _ intent: Intent) throws -> Receipt {
         let file = try Descriptor(intent.file)
-        try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
+        // Setting what is set already would only make the file look changed once more.
+        if try ExtendedAttributes.value(Self.attribute, of: file) != tags.map({ Array($0.utf8) }) {
+            try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
+        }
         try file.sync()
         return Receipt(
             "set the tags of \(intent.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],

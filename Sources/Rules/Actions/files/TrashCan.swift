@@ -14,7 +14,8 @@ struct TrashCan: Sendable {
         return try root(for: path).appending("files").appending(name: name)
     }
 
-    /// Puts a file there: first the information, then the file, so that no file lies in the trash without a past.
+    /// Puts a file there: first the information, then the file, so that no file lies in the trash without a past. Where
+    /// the same content of that name lies there already, the next name is taken.
     ///
     /// - Returns: where it lies.
     func put(_ path: BytePath, expecting hash: ContentHash, mark: some StringProtocol) throws -> Mover.Placed {
@@ -22,8 +23,19 @@ struct TrashCan: Sendable {
         let root = slot.parent.parent
         try Durable.makeDirectory(root.appending("files"), mode: 0o700)
         try Durable.makeDirectory(root.appending("info"), mode: 0o700)
-        try Durable.replaceOwn(info(of: slot), with: Array(information(path, root).utf8))
-        return try Mover.move(path, expecting: hash, to: [slot]) { _, _ in }
+        for free in Mover.alternatives(slot).prefix(100) where try FileStatus.of(free) == nil {
+            // Written in place: a crash leaves at most the past of a file that is not there.
+            let past = try Descriptor(info(of: free), O_WRONLY | O_CREAT | O_TRUNC)
+            try past.write(Array(information(path, root).utf8), at: 0)
+            try past.sync()
+            do {
+                return try Mover.move(path, expecting: hash, to: [free]) { _, _ in }
+            } catch {
+                if try FileStatus.of(free) == nil { try forget(free) }
+                throw error
+            }
+        }
+        throw Fault(.failed, "the trash \(root) holds too many files of the name \(slot.nameText)", path: path)
     }
 
     /// Removes the information about a file that has been taken out again.

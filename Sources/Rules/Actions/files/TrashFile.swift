@@ -52,8 +52,8 @@ struct TrashFile: RuleAction {
         }
         let trash = services.trash
         let placed = try await services.files.run {
-            guard try FileStatus.of(to) != nil else {
-                throw Fault(.failed, "\(to) is no longer in the trash", path: to)
+            guard let status = try FileStatus.of(to), status.kind == .file, try ContentHash.ofFile(to) == hash else {
+                throw Fault(.failed, "\(to) is no longer in the trash, or has been changed there", path: to)
             }
             try Durable.makeDirectory(from.parent)
             let placed = try Mover.move(to, expecting: hash, to: Mover.alternatives(from)) { _, _ in }

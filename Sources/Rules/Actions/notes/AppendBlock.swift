@@ -13,12 +13,14 @@ struct AppendBlock: RuleAction {
                 "note", .template, default: "today",
                 "`today` for the daily note of the capture's own day (UTC), else a path below the vault"),
             ParameterSpec("place", .place, "the vault; needed only where there are several places of kind `notes`"),
-            ParameterSpec("heading", .template, default: "Captures", "the H2 that the block stands under, made if missing"),
+            ParameterSpec(
+                "heading", .template, default: "Captures", "the H2 that the block stands under, made if missing"),
             ParameterSpec(
                 "anchor", .template, default: "cap", "the anchor's prefix; the local time is added: `^cap-0930`"),
             ParameterSpec(
                 "text", .template, required: true,
-                "the block; line breaks in values become spaces, and no value can begin a line as a heading, list, anchor or fence"),
+                "the block; line breaks in values become spaces, and no value can begin a line as a heading, list, anchor or fence"
+            ),
             ParameterSpec(
                 "at", .choice(["end-of-section", "end-of-file"]), default: "end-of-section",
                 "where in the note: the end of the heading's own section, or of the file"),
@@ -46,7 +48,8 @@ struct AppendBlock: RuleAction {
                 "place",
                 vaults.isEmpty
                     ? "`append-block` needs a place of kind `notes`; add one to the configuration"
-                    : "several places are of kind `notes` (\(vaults.map(\.name).joined(separator: ", "))); name one as `place`")
+                    : "several places are of kind `notes` (\(vaults.map(\.name).joined(separator: ", "))); name one as `place`"
+            )
         }
         let prefix = try arguments.template("anchor")
         if prefix.references.isEmpty { try Self.check(prefix: prefix.text) }
@@ -77,7 +80,8 @@ struct AppendBlock: RuleAction {
         return NoteRequest(
             step: input.stepID, note: note, root: vault.root, heading: heading, token: token.description,
             content: try arguments.blockText("text", values: input.values),
-            atEndOfFile: try arguments.choice("at") == "end-of-file", starter: starter)
+            atEndOfFile: try arguments.choice("at") == "end-of-file", starter: starter,
+            order: input.arrival.nanoseconds)
     }
 
     func perform(_ intent: NoteRequest, _ context: StepContext) async throws -> Receipt {
@@ -90,10 +94,14 @@ struct AppendBlock: RuleAction {
     }
 
     func undo(_ intent: NoteRequest, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .text(let token)? = receipt.values["block.anchor"] else { return Receipt("no block had been written") }
+        guard case .text(let token)? = receipt.values["block.anchor"] else {
+            return Receipt("no block had been written")
+        }
         try await services.notes.remove(intent, token: token)
         return Receipt("took the block ^\(token) out of \(intent.note)")
     }
+
+    var destinations: [String] { [vault.name] }
 
     func targets(of intent: NoteRequest) -> [BytePath] { [] }
 

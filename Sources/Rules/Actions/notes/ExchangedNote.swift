@@ -12,7 +12,6 @@ struct ExchangedNote {
         let path: BytePath
         let note: BytePath
         let hash: ContentHash
-        let step: String
     }
 
     struct Written: Sendable {
@@ -30,19 +29,23 @@ struct ExchangedNote {
         _ requests: [NoteRequest], to note: BytePath, quietFor: Double,
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void
     ) throws -> Written {
-        let file = try Descriptor(note, follow: true)
+        let file = try open(note, requests)
+        // Where the note is a link the file that it leads to is exchanged, and the link stays.
+        let place = try Self.resolved(note)
         let status = try file.status()
         let age = Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9
         guard age >= quietFor else {
-            throw Fault(.transient, "\(note) was written a moment ago and cannot be leased; waiting until it is quiet", path: note)
+            throw Fault(
+                .transient, "\(note) was written a moment ago and cannot be leased; waiting until it is quiet",
+                path: note)
         }
         let before = try file.readAll()
         let base = ContentHash(of: before)
         try keepCopy(before, of: note)
         let composed = try ComposedNote(before, requests, device: device)
-        let step = requests.first?.step ?? ""
-        let temporary = try Durable.stage(composed.bytes, for: note, mode: status.mode) {
-            try journal.recordStaged($0, $1, step: step)
+        // Not under a step: it must still be known when the step's receipt has been committed.
+        let temporary = try Durable.stage(composed.bytes, for: place, mode: status.mode) {
+            try journal.recordStaged($0, $1, step: Self.mark + note.description)
         }
         do {
             try copyOwnership(of: file, status, to: temporary)
@@ -54,19 +57,20 @@ struct ExchangedNote {
                         note: note, device: staged.device, inode: staged.inode, base: base, result: result, position: 0,
                         oldTail: [], newTail: composed.bytes, blocks: composed.blocks))
             }
-            guard try FileStatus.of(note)?.fingerprint == status.fingerprint else {
+            FaultPoint.reach("write begun")
+            guard try FileStatus.of(place)?.fingerprint == status.fingerprint else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
                 throw Fault(.transient, "\(note) changed in the last moment", path: note)
             }
-            try Durable.exchange(temporary, note)
-            let displaced = Displaced(path: temporary, note: note, hash: base, step: step)
-            let now = try FileStatus.of(note)
+            try Durable.exchange(temporary, place)
+            let displaced = Displaced(path: temporary, note: note, hash: base)
+            let now = try FileStatus.of(place)
             try journal.ledger.writeBlocking { transaction in
                 try transaction.endNoteWrite(id)
-                try transaction.setStaged(temporary, status, job: step)
                 if let now {
                     try journal.wrote(
-                        note, base: base, now.fingerprint, result, blocks: composed.blocks.map(\.token), in: transaction)
+                        note, base: base, now.fingerprint, result, blocks: composed.blocks.map(\.token), in: transaction
+                    )
                 }
                 try finish(transaction, composed.blocks)
             }
@@ -89,20 +93,41 @@ struct ExchangedNote {
         try journal.ledger.writeBlocking { try $0.clearStaged(path: displaced.path) }
     }
 
-    /// What an earlier life left: temporary files that the ledger knows go, unless they hold what somebody wrote.
+    /// What an earlier life left under temporary names that the ledger knows: products that never got their name go;
+    /// so do displaced versions of notes, but for those that somebody wrote into, which are kept beside their note.
     func retireLeftovers() throws {
-        for (path, device, inode) in try journal.ledger.readBlocking({ try $0.staged() }) {
-            guard let status = try FileStatus.of(path), status.inode == inode, status.device == device,
-                path.nameText.hasPrefix(".steward-")
-            else { continue }
-            if status.size == 0 || status.links > 1 {
-                try Durable.remove(path)
-            } else if try backups.isEmpty || !isKnown(path) {
-                continue
-            } else {
-                try Durable.remove(path)
+        for (path, device, inode, job) in try journal.ledger.readBlocking({ try $0.staged() }) {
+            let note = Self.note(of: job)
+            if path.nameText.hasPrefix(".steward-"), let status = try FileStatus.of(path) {
+                if status.inode == inode, status.device == device {
+                    try Durable.remove(path)
+                } else if let note {
+                    if try isKnown(path) { try Durable.remove(path) } else { try keepBeside(path, note: note) }
+                }
             }
+            if note != nil { try journal.ledger.writeBlocking { try $0.clearStaged(path: path) } }
         }
+    }
+
+    /// What temporary files of exchanged notes are recorded under, before the note's path.
+    private static let mark = "exchange "
+
+    private static func note(of job: String) -> BytePath? {
+        guard job.hasPrefix(mark) else { return nil }
+        return BytePath(bytes: BytePath.unescape(String(job.dropFirst(mark.count))))
+    }
+
+    private func open(_ note: BytePath, _ requests: [NoteRequest]) throws -> Descriptor {
+        guard let root = requests.first?.root, let relative = note.relative(to: root) else {
+            throw Fault(.failed, "\(note) is not in the vault", path: note)
+        }
+        return try SafePath.open(relative, beneath: root)
+    }
+
+    private static func resolved(_ note: BytePath) throws -> BytePath {
+        guard let found = note.withCString({ realpath($0, nil) }) else { throw Fault.system("find", note) }
+        defer { free(found) }
+        return BytePath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
     }
 
     /// Whether the same bytes lie among the copies: then the file is a displaced version that nobody has changed.
@@ -122,7 +147,8 @@ struct ExchangedNote {
         let time = Timestamp.now().description.replacingOccurrences(of: ":", with: "")
         let mark = Array(" (conflict \(device) \(time))".utf8)
         let name = stem + mark + (suffix.map { [UInt8(ascii: ".")] + $0 } ?? [])
-        for target in Mover.alternatives(note.parent.appending(name: name)) where try Durable.renameNew(path, to: target) {
+        for target in Mover.alternatives(note.parent.appending(name: name))
+        where try Durable.renameNew(path, to: target) {
             return
         }
     }

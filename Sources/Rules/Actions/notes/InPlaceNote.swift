@@ -37,10 +37,8 @@ struct InPlaceNote {
         let before = try file.readAll()
         let composed = try ComposedNote(before, requests, device: device)
         let write = try record(note, file, before, composed)
-        let id = try journal.ledger.writeBlocking { try $0.beginNoteWrite(write) }
-        try file.write(write.newTail, at: write.position)
-        if composed.bytes.count < before.count { try file.truncate(to: Int64(composed.bytes.count)) }
-        try file.sync()
+        let id = try begin(write)
+        try put(write, id, into: file, insteadOf: before.count)
         guard try stillNames(file, note, root) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
@@ -51,7 +49,8 @@ struct InPlaceNote {
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
             try journal.wrote(
-                note, base: write.base, fingerprint, write.result, blocks: composed.blocks.map(\.token), in: transaction)
+                note, base: write.base, fingerprint, write.result, blocks: composed.blocks.map(\.token), in: transaction
+            )
             try finish(transaction, composed.blocks)
         }
         return .written(composed.blocks)
@@ -71,10 +70,8 @@ struct InPlaceNote {
         let before = try file.readAll()
         let after = try change(before)
         let write = try record(note, file, before, after, blocks: [])
-        let id = try journal.ledger.writeBlocking { try $0.beginNoteWrite(write) }
-        try file.write(write.newTail, at: write.position)
-        if after.count < before.count { try file.truncate(to: Int64(after.count)) }
-        try file.sync()
+        let id = try begin(write)
+        try put(write, id, into: file, insteadOf: before.count)
         guard try stillNames(file, note, root) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
@@ -103,7 +100,7 @@ struct InPlaceNote {
             let write = NoteWriteRecord(
                 note: note, device: status.device, inode: status.inode, base: ContentHash(of: []), result: result,
                 position: 0, oldTail: [], newTail: [], blocks: composed.blocks)
-            let id = try journal.ledger.writeBlocking { try $0.beginNoteWrite(write) }
+            let id = try begin(write)
             guard try Durable.renameNew(temporary, to: note) else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
                 try Durable.remove(temporary)
@@ -126,6 +123,29 @@ struct InPlaceNote {
             return .written(composed.blocks)
         } catch {
             try? Durable.remove(temporary)
+            throw error
+        }
+    }
+
+    private func begin(_ write: NoteWriteRecord) throws -> Int64 {
+        let id = try journal.ledger.writeBlocking { try $0.beginNoteWrite(write) }
+        FaultPoint.reach("write begun")
+        return id
+    }
+
+    /// Writes the new tail; where that fails (a full disk) the old one is put back, so that no half block stays.
+    private func put(_ write: NoteWriteRecord, _ id: Int64, into file: Descriptor, insteadOf size: Int) throws {
+        let newSize = Int(write.position) + write.newTail.count
+        do {
+            try file.write(write.newTail, at: write.position)
+            if newSize < size { try file.truncate(to: Int64(newSize)) }
+            try file.sync()
+        } catch {
+            // Should this fail as well, the write stays open in the ledger and is mended at the next start.
+            try file.write(write.oldTail, at: write.position)
+            try file.truncate(to: Int64(size))
+            try file.sync()
+            try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             throw error
         }
     }

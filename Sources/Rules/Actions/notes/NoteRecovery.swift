@@ -14,6 +14,8 @@ struct NoteRecovery {
         case mended
         /// The note was written by somebody else since; whether the blocks are in it was looked up.
         case rewritten(blocksPresent: Bool)
+        /// It was torn, but somebody has the note open for writing: it is left as it is until the next start.
+        case held
     }
 
     let journal: EffectJournal
@@ -29,17 +31,41 @@ struct NoteRecovery {
                     try journal.wrote(
                         write.note, base: write.base, status.fingerprint, write.result,
                         blocks: write.blocks.map(\.token), in: transaction)
+                    try guardBlocks(of: write, in: transaction)
                 }
             case .void, .rewritten(blocksPresent: false):
                 try transaction.voidNoteWrite(write.id)
+            case .held:
+                break
             }
         }
         return finding
     }
 
+    /// The guard that the write itself would have left: whether the note had been read since is not known, so only an
+    /// editor that has it open is watched for.
+    private func guardBlocks(of write: NoteWriteRecord, in transaction: LedgerTransaction) throws {
+        guard WorkNames.editorLock(on: write.note) != nil else { return }
+        for block in write.blocks {
+            guard let intent = try transaction.intent(step: block.step) else { continue }
+            var request = try LedgerJSON.decode(NoteRequest.self, from: intent)
+            request.token = block.token
+            try transaction.addGuard(
+                GuardRecord(
+                    note: write.note, step: block.step, token: block.token, request: try LedgerJSON.encode(request),
+                    editorOpen: true))
+        }
+    }
+
     private func examine(_ write: NoteWriteRecord) throws -> Finding {
-        guard let status = try FileStatus.of(write.note) else { return .void }
-        let file = try Descriptor(write.note, O_RDWR, follow: true)
+        let file: Descriptor
+        do {
+            file = try Descriptor(write.note, O_RDWR, follow: true)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return .void
+        }
+        let isHeld = waitForLease(file) == .busy && Lease.probeWriters(file) == .busy
+        defer { Lease.release(file) }
         let now = try file.readAll()
         guard try file.status().inode == write.inode, try file.status().device == write.device else {
             return .rewritten(blocksPresent: present(write, now))
@@ -48,11 +74,21 @@ struct NoteRecovery {
         if hash == write.result { return .done }
         if hash == write.base { return .void }
         guard isTorn(now, write) else { return .rewritten(blocksPresent: present(write, now)) }
+        if isHeld { return .held }
         try file.write(write.newTail, at: write.position)
         try file.truncate(to: write.position + Int64(write.newTail.count))
         try file.sync()
-        _ = status
         return .mended
+    }
+
+    /// Nobody may write while the note is mended; whoever has it open gets a moment to close it.
+    private func waitForLease(_ file: Descriptor) -> Lease.Answer {
+        for _ in 0..<100 {
+            let answer = Lease.takeExclusive(file)
+            if answer != .busy { return answer }
+            usleep(20_000)
+        }
+        return .busy
     }
 
     /// Whether every byte of the tail is the old one, the new one, or the zero of a block that was never written.

@@ -19,10 +19,13 @@ package struct NoteRequest: Codable, Sendable, Equatable {
     package var atEndOfFile: Bool
     /// What a note that does not exist starts from, as text; empty for nothing.
     package var starter: String
+    /// Blocks that are written together stand in this order: the arrivals', in nanoseconds.
+    package var order: Int64
 
     package init(
-        step: String, note: BytePath, root: BytePath, heading: String, token: String, content: String, atEndOfFile: Bool,
-        starter: String
+        step: String, note: BytePath, root: BytePath, heading: String, token: String, content: String,
+        atEndOfFile: Bool,
+        starter: String, order: Int64 = 0
     ) {
         self.step = step
         self.note = note
@@ -32,6 +35,7 @@ package struct NoteRequest: Codable, Sendable, Equatable {
         self.content = content
         self.atEndOfFile = atEndOfFile
         self.starter = starter
+        self.order = order
     }
 }
 
@@ -60,7 +64,8 @@ struct ComposedNote: Sendable {
             bytes = Array(try Append.appending(options, to: data))
             self.blocks = blocks
         } catch let error as A4Error {
-            throw Fault(.failed, "\(requests.first?.note.description ?? "a note"): \(error)", path: requests.first?.note)
+            throw Fault(
+                .failed, "\(requests.first?.note.description ?? "a note"): \(error)", path: requests.first?.note)
         }
     }
 }

@@ -12,6 +12,12 @@ package protocol ReadWatch: Sendable {
     func readsSeen(of path: BytePath) -> Bool
     /// Blocks.
     func stopWatchingReads(of path: BytePath)
+    /// Runs `body`, whose own reading of `path` does not count.
+    func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R
+}
+
+extension ReadWatch {
+    package func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R { try body() }
 }
 
 /// How long the note writer is patient.
@@ -45,6 +51,10 @@ package actor NoteWriter {
     private var waiting: [BytePath: [Waiting]] = [:]
     private var atWork: Set<BytePath> = []
     private var armed: Set<BytePath> = []
+    /// Steps whose blocks are being put back.
+    private var restoring: Set<String> = []
+    private var isStopping = false
+    private var heldUp: [BytePath: String] = [:]
 
     /// - Parameters:
     ///   - device: the suffix for anchors that a note already holds.
@@ -83,13 +93,15 @@ package actor NoteWriter {
     private func serve(_ note: BytePath) async {
         while let batch = waiting.removeValue(forKey: note) {
             do {
-                let blocks = try await write(batch.map(\.request), to: note)
+                let requests = batch.map(\.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
+                let blocks = try await write(requests, to: note)
                 let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
                 for entry in batch {
                     if let token = tokens[entry.request.step] {
                         entry.answer.resume(returning: token)
                     } else {
-                        entry.answer.resume(throwing: Fault(.failed, "the block of \(entry.request.step) was not written"))
+                        entry.answer.resume(
+                            throwing: Fault(.failed, "the block of \(entry.request.step) was not written"))
                     }
                 }
             } catch {
@@ -102,14 +114,21 @@ package actor NoteWriter {
     private func write(_ requests: [NoteRequest], to note: BytePath) async throws -> [NoteBlockRecord] {
         guard let root = requests.first?.root else { return [] }
         inWork.begin([note])
-        defer { inWork.end([note]) }
+        defer {
+            inWork.end([note])
+            heldUp[note] = nil
+        }
         try await waitForEditor(of: note)
         var delay = 0.02
+        let reads = reads
         var busySince: ContinuousClock.Instant?
         for _ in 0..<10_000 {
             let lockedBy = WorkNames.editorLock(on: note)
             let finish = guards(requests, note, editorOpen: lockedBy != nil)
-            switch try await lanes.run({ try inPlace.append(requests, to: note, root: root, finish: finish) }) {
+            let attempt = try await lanes.run {
+                try reads.uncounted(note) { try inPlace.append(requests, to: note, root: root, finish: finish) }
+            }
+            switch attempt {
             case .written(let blocks):
                 await arm(note)
                 return blocks
@@ -129,6 +148,7 @@ package actor NoteWriter {
                     }
                     return try await replace(requests, note)
                 }
+                try hold(note, "kept open by \(Openers.describe(note))")
                 try await Task.sleep(for: .seconds(delay))
                 delay = min(0.5, delay * 1.5)
             }
@@ -145,10 +165,25 @@ package actor NoteWriter {
                 log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
                 return
             }
+            try hold(note, "open in an editor (\(BytePath(bytes: lock.name)))")
             try await Task.sleep(for: .seconds(delay))
             delay = min(1, delay * 1.5)
         }
     }
+
+    /// Says why a note has to wait, for `status`; an agent that is stopping waits no longer.
+    private func hold(_ note: BytePath, _ reason: String) throws {
+        guard !isStopping else {
+            throw Fault(.transient, "\(note) is \(reason), and the agent is stopping", path: note)
+        }
+        heldUp[note] = reason
+    }
+
+    /// The notes that cannot be written just now, and why.
+    package func waitingFor() -> [BytePath: String] { heldUp }
+
+    /// From now on nothing waits for a note that somebody has open.
+    package func stopWaiting() { isStopping = true }
 
     /// A note counts as missing only after the settle time without a backup or a lock beside it: editors rename it away
     /// for a moment while they save.
@@ -158,12 +193,15 @@ package actor NoteWriter {
         while true {
             let waited = start.duration(to: .now)
             let isBeingSaved = try existsNow(backup) || WorkNames.editorLock(on: note) != nil
-            guard waited < .seconds(patience.settle) || isBeingSaved && waited < .seconds(patience.editor) else { break }
+            guard waited < .seconds(patience.settle) || isBeingSaved && waited < .seconds(patience.editor) else {
+                break
+            }
             if try existsNow(note) { return nil }
             try await Task.sleep(for: .milliseconds(50))
         }
         let finish = guards(requests, note, editorOpen: false)
-        guard case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, finish: finish) })
+        guard
+            case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, finish: finish) })
         else { return nil }
         await arm(note)
         return blocks
@@ -203,11 +241,19 @@ package actor NoteWriter {
 
     // MARK: The stale-buffer guard
 
-    private nonisolated func guards(
+    /// What is remembered of blocks with the write that holds them. Blocks of earlier writes that somebody has read
+    /// since need no guard any more: if such a person removes one, it stays removed.
+    private func guards(
         _ requests: [NoteRequest], _ note: BytePath, editorOpen: Bool
     ) -> @Sendable (LedgerTransaction, [NoteBlockRecord]) throws -> Void {
         let byStep = Dictionary(requests.map { ($0.step, $0) }) { first, _ in first }
+        let wereSeen = !armed.contains(note) || reads.readsSeen(of: note)
         return { transaction, blocks in
+            if wereSeen {
+                for earlier in try transaction.guards(on: note) where !earlier.editorOpen {
+                    try transaction.dropGuard(note, step: earlier.step)
+                }
+            }
             for block in blocks {
                 guard var request = byStep[block.step] else { continue }
                 request.token = block.token
@@ -220,8 +266,6 @@ package actor NoteWriter {
     }
 
     private func arm(_ note: BytePath) async {
-        // While nobody has read it, one watch covers the blocks of many writes.
-        if armed.contains(note), !reads.readsSeen(of: note) { return }
         let reads = reads
         do {
             try await lanes.run { try reads.watchReads(of: note) }
@@ -237,34 +281,69 @@ package actor NoteWriter {
     package func noteWasSaved(_ note: BytePath) async throws {
         let guards = try await journal.ledger.read { try $0.guards(on: note) }
         guard !guards.isEmpty else { return }
+        let ours = try await journal.ledger.read { try $0.lastNoteResult(note) }
+        let held = try await lanes.run { () -> Set<String>? in
+            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
+            let bytes = try Descriptor(note, follow: true).readAll()
+            // What settled is our own write on top of a save that came before it: nobody has saved since.
+            return ContentHash(of: bytes) == ours ? nil : NoteText.tokens(bytes)
+        }
+        guard let held else { return }
         let seen = armed.remove(note) == nil ? nil : reads.readsSeen(of: note)
         let reads = reads
         try await lanes.run { reads.stopWatchingReads(of: note) }
-        let held = try await lanes.run { () -> Set<String>? in
-            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
-            return NoteText.tokens(try Descriptor(note, follow: true).readAll())
-        }
-        guard let held else { return }
-        let lost = guards.filter { !held.contains($0.token) }
+        let lost = guards.filter { !held.contains($0.token) && !restoring.contains($0.step) }
         let wiped = lost.filter { $0.editorOpen || seen == false }
         let removed = lost.filter { !($0.editorOpen || seen == false) }
+        // A block that is to be put back keeps its guard until it is there: a crash must not forget it.
+        let kept = restoring.union(wiped.map(\.step))
+        restoring = kept
         try await journal.ledger.write { transaction in
-            for record in guards { try transaction.dropGuard(note, step: record.step) }
+            for record in guards where !kept.contains(record.step) {
+                try transaction.dropGuard(note, step: record.step)
+            }
+            for var record in wiped {
+                record.editorOpen = true
+                try transaction.addGuard(record)
+            }
             for record in removed {
                 try transaction.note(
                     "removed", "the block ^\(record.token) was taken out of \(note); it stays out",
                     job: record.step.split(separator: ".").first.map(String.init))
             }
         }
-        for record in wiped {
-            let request = try LedgerJSON.decode(NoteRequest.self, from: record.request)
-            _ = try await enqueue(request)
-            try await journal.ledger.write { transaction in
-                try transaction.note(
-                    "restored", "the block ^\(record.token) was lost in a save that did not know it; it is back in \(note)",
-                    job: record.step.split(separator: ".").first.map(String.init))
+        // All at once: each would wait for an editor anew.
+        await withTaskGroup(of: Void.self) { group in
+            for record in wiped { group.addTask { await self.restore(record) } }
+        }
+    }
+
+    /// Puts a block back that was lost in a save, however often the note has to be waited for.
+    private func restore(_ record: GuardRecord) async {
+        defer { restoring.remove(record.step) }
+        let note = record.note
+        while !isStopping {
+            do {
+                _ = try await enqueue(try LedgerJSON.decode(NoteRequest.self, from: record.request))
+                try await journal.ledger.write { transaction in
+                    try transaction.note(
+                        "restored",
+                        "the block ^\(record.token) was lost in a save that did not know it; it is back in \(note)",
+                        job: record.step.split(separator: ".").first.map(String.init))
+                }
+                log.notice("put ^\(record.token) back into \(note): a save that did not know it had removed it")
+                return
+            } catch let fault as Fault where fault.kind == .transient {
+                log.warning("^\(record.token) cannot be put back yet: \(fault.message)")
+                do {
+                    try await Task.sleep(for: .seconds(5))
+                } catch {
+                    return
+                }
+            } catch {
+                log.error("^\(record.token), lost in a save, cannot be put back into \(note): \(explain(error))")
+                return
             }
-            log.notice("put ^\(record.token) back into \(note): a save that did not know it had removed it")
         }
     }
 
@@ -297,7 +376,8 @@ package actor NoteWriter {
                 try inPlace.rewrite(request.note, root: request.root) { bytes in
                     guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
                         throw Fault(
-                            .failed, "the block ^\(token) in \(request.note) is gone or was edited; nothing was changed",
+                            .failed,
+                            "the block ^\(token) in \(request.note) is gone or was edited; nothing was changed",
                             path: request.note)
                     }
                     return rest
@@ -307,11 +387,15 @@ package actor NoteWriter {
             case .written:
                 let step = request.step
                 let note = request.note
-                try await journal.ledger.write { try $0.dropGuard(note, step: step) }
+                try await journal.ledger.write { transaction in
+                    try transaction.dropGuard(note, step: step)
+                    try transaction.dropNoteBlock(step: step)
+                }
                 return
             case .missing: throw Fault(.failed, "\(request.note) is gone", path: request.note)
             case .unsupported:
-                throw Fault(.failed, "\(request.note) cannot be leased, so no block is removed from it", path: request.note)
+                throw Fault(
+                    .failed, "\(request.note) cannot be leased, so no block is removed from it", path: request.note)
             case .replaced: continue
             case .busy: try await Task.sleep(for: .milliseconds(100))
             }

@@ -17,12 +17,15 @@ struct WriteNote: RuleAction {
         parameters: [
             ParameterSpec("place", .place, required: true, "the place to write it in"),
             DestinationParameters.folder,
-            ParameterSpec("name", .template, required: true, "the file's name; `.md` is added where it has no extension"),
+            ParameterSpec(
+                "name", .template, required: true, "the file's name; `.md` is added where it has no extension"),
             ParameterSpec("text", .template, required: true, "the content; values are inserted as they are"),
             ExistsPolicy.parameter,
         ],
         provides: PlacementValues.specs,
-        example: "write-note: { place: notes, folder: sources, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }")
+        example:
+            "write-note: { place: notes, folder: sources, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }"
+    )
 
     private let arguments: Arguments
     private let services: ActionServices

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import Platform
@@ -21,6 +22,19 @@ enum ChildProcess {
         let timedOut = Atomic<Bool>(false)
         let hasEnded = Atomic<Bool>(false)
         let deadline = Mutex<Task<Void, Never>?>(nil)
+
+        /// Takes what is in the pipe now; returns whether that was its end.
+        func drain(_ pipe: Int32) -> Bool {
+            output.withLock { output in
+                var part = [UInt8](repeating: 0, count: 65_536)
+                while true {
+                    let count = read(pipe, &part, part.count)
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return count == 0 }
+                    output.append(contentsOf: part.prefix(min(count, max(0, limit - output.count))))
+                }
+            }
+        }
     }
 
     /// - Parameter timeout: seconds; then the program is asked to end, and killed two seconds later.
@@ -39,11 +53,16 @@ enum ChildProcess {
         process.standardError = pipe
         let state = Running()
         // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let part = handle.availableData
-            if part.isEmpty { handle.readabilityHandler = nil }
-            state.output.withLock { $0.append(part.prefix(max(0, limit - $0.count))) }
-        }
+        let reading = pipe.fileHandleForReading.fileDescriptor
+        guard fcntl(reading, F_SETFL, O_NONBLOCK) == 0 else { throw Fault.system("read the output of a program") }
+        // A file handle's own handler cannot be taken away safely while it runs; a source can.
+        let source = DispatchSource.makeReadSource(
+            fileDescriptor: reading, queue: DispatchQueue(label: "steward.program-output"))
+        source.setEventHandler { if state.drain(reading) { source.cancel() } }
+        // The pipe stays open until nothing reads from it any more.
+        source.setCancelHandler { withExtendedLifetime(pipe) {} }
+        source.activate()
+        defer { source.cancel() }
         let status: Int32 = try await withCheckedThrowingContinuation { continuation in
             process.terminationHandler = { ended in
                 state.hasEnded.store(true, ordering: .relaxed)
@@ -74,7 +93,8 @@ enum ChildProcess {
             state.deadline.withLock { $0 = watch }
             if state.hasEnded.load(ordering: .relaxed) { watch.cancel() }
         }
-        pipe.fileHandleForReading.readabilityHandler = nil
+        // What it printed last may still be in the pipe; a child of its own may hold that open for ever.
+        _ = state.drain(reading)
         return Result(
             status: status, timedOut: state.timedOut.load(ordering: .relaxed),
             output: String(decoding: state.output.withLock { $0 }, as: UTF8.self))

@@ -14,15 +14,17 @@ struct RunProgram: RuleAction {
 
     static let declaration = ActionDeclaration(
         name: "run",
-        summary: "Runs a program: an argument list, never a shell. Off unless the configuration says `run: { allow: true }`.",
+        summary:
+            "Runs a program: an argument list, never a shell. Off unless the configuration says `run: { allow: true }`.",
         guarantee: .atMostOnce, work: .process, canUndo: false,
         parameters: [
             ParameterSpec("command", .templateList, required: true, "the program and its arguments"),
-            ParameterSpec("timeout", .duration, "after how long it is ended; the configuration's limit where not given"),
+            ParameterSpec(
+                "timeout", .duration, "after how long it is ended; the configuration's limit where not given"),
             ParameterSpec("environment", .templateMap, "variables to add to the program's environment"),
         ],
         provides: [ValueSpec("run.output", "the first 4 KiB of what it printed")],
-        example: "run: { command: [ocrmypdf, \"{{ file.path }}\", \"{{ file.stem }}.ocr.pdf\"] }")
+        example: "run: { command: [ocrmypdf, \"{{ file.name }}\", \"{{ file.stem }}.ocr.pdf\"] }")
 
     private let arguments: Arguments
     private let services: ActionServices
@@ -37,12 +39,19 @@ struct RunProgram: RuleAction {
     }
 
     func intent(for input: StepInput) async throws -> Intent {
+        guard String(validating: input.file.absolute.bytes, as: UTF8.self) != nil else {
+            throw Fault(
+                .failed,
+                "the name \(input.file.absolute) is not UTF-8, and no program is given another; rename it first",
+                path: input.file.absolute)
+        }
         let words = try arguments.texts("command", values: input.values)
         guard let program = words.first, !program.isEmpty else {
             throw Fault(.failed, "the rule \"\(input.rule)\" names no program to run")
         }
         guard let path = Self.find(program) else {
-            throw Fault(.failed, "there is no program \(program); install it, or give its full path, then `steward retry`")
+            throw Fault(
+                .failed, "there is no program \(program); install it, or give its full path, then `steward retry`")
         }
         var environment: [String: String] = [:]
         if arguments.has("environment") {

@@ -31,12 +31,17 @@ package protocol RuleAction: Sendable {
     /// The absolute paths that `perform` may make, change or remove: not judged while it is at work there.
     func targets(of intent: Intent) -> [BytePath]
 
+    /// The names of the places that `perform` may put something into, beside the file's own; for `check`.
+    var destinations: [String] { get }
+
     /// One line for `explain` and dry runs: what `perform` would do.
     func summary(of intent: Intent) -> String
 }
 
 extension RuleAction {
     package func targets(of intent: Intent) -> [BytePath] { [] }
+
+    package var destinations: [String] { [] }
 
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")
@@ -112,7 +117,9 @@ package struct ParameterSpec: Sendable {
     package let defaultValue: String?
     package let summary: String
 
-    package init(_ name: String, _ kind: Kind, required: Bool = false, default defaultValue: String? = nil, _ summary: String) {
+    package init(
+        _ name: String, _ kind: Kind, required: Bool = false, default defaultValue: String? = nil, _ summary: String
+    ) {
         self.name = name
         self.kind = kind
         self.required = required
@@ -205,7 +212,8 @@ package struct StepInput: Sendable {
     package let values: Values
 
     package init(
-        jobID: String, stepID: String, rule: String, event: FileEvent, file: FileReference, arrival: Timestamp, values: Values
+        jobID: String, stepID: String, rule: String, event: FileEvent, file: FileReference, arrival: Timestamp,
+        values: Values
     ) {
         self.jobID = jobID
         self.stepID = stepID

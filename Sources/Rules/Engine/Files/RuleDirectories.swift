@@ -37,8 +37,9 @@ package enum RuleDirectories {
     /// - Parameters:
     ///   - directories: the earliest, weakest one first.
     ///   - timeZone: for the templates' `date` filter.
+    ///   - settle: seconds that a file must have stood still where a rule does not say.
     package static func load(
-        _ directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+        _ directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
     ) -> LoadedRules {
         var diagnostics: [Diagnostic] = []
         var byName: [[UInt8]: [BytePath]] = [:]
@@ -60,7 +61,8 @@ package enum RuleDirectories {
                 let bytes = try read(winner)
                 files.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
                 let (loaded, found) = parse(
-                    file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone)
+                    file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone,
+                    settle: settle)
                 rules += loaded
                 diagnostics += found
             } catch {
@@ -75,10 +77,13 @@ package enum RuleDirectories {
 
     /// The rules of one file's text, for editors and tests; names are not compared with other files'.
     package static func parse(
-        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone,
+        settle: Double = 1
     ) -> ([Rule], [Diagnostic]) {
         let reader = YamlReader(file: file, bytes: bytes)
-        let rules = RuleLoader(reader: reader, registry: registry, places: places, timeZone: timeZone).rules()
+        let rules = RuleLoader(
+            reader: reader, registry: registry, places: places, timeZone: timeZone, standardSettle: settle
+        ).rules()
         return (rules, reader.diagnostics)
     }
 

@@ -48,9 +48,6 @@ package struct RuleKey: Sendable {
             summary: "`continue` (the default), or `stop`: later rules do not see a file that this one matched.",
             example: "then: stop", required: false, schema: words(Rule.Then.allCases.map(\.rawValue))),
         RuleKey(
-            name: "redact", summary: "Whether names and values of this rule's files are kept out of the logs.",
-            example: "redact: true", required: false, schema: ["type": "boolean"]),
-        RuleKey(
             name: "repeat",
             summary:
                 "`safe`: a step whose outcome is unknown after a crash is tried again instead of parked. "

@@ -7,6 +7,8 @@ struct RuleLoader {
     let registry: ActionRegistry
     let places: [PlaceInfo]
     let timeZone: TimeZone
+    /// Seconds, for rules that do not say.
+    var standardSettle = 1.0
 
     /// The rules that are valid, in their order.
     func rules() -> [Rule] {
@@ -37,7 +39,6 @@ struct RuleLoader {
         let existing = word(mapping["existing"], "existing", Rule.Existing.self)
         let refused = word(mapping["refused"], "refused", Rule.Refused.self)
         let then = word(mapping["then"], "then", Rule.Then.self)
-        let redact = mapping["redact"].map { reader.boolean($0, "`redact`") }
         let repeatSafe = mapping["repeat"].map { reader.choice($0, "`repeat`", among: ["safe"]) }
         let steps = mapping["do"].flatMap {
             StepLoader(
@@ -49,14 +50,15 @@ struct RuleLoader {
         let refusals = [
             condition.map { $0 == nil }, settle.map { $0 == nil }, existing.map { $0 == nil },
             refused.map { $0 == nil },
-            then.map { $0 == nil }, redact.map { $0 == nil }, repeatSafe.map { $0 == nil },
+            then.map { $0 == nil }, repeatSafe.map { $0 == nil },
         ]
         guard let name, let places, let events, let steps, !refusals.contains(true) else { return nil }
         return Rule(
             name: name, digest: ContentHash(of: Array(node.canonical.utf8)), places: places, events: events,
-            condition: (condition ?? nil) ?? .always, settle: (settle ?? nil) ?? 1, existing: existing ?? nil,
+            condition: (condition ?? nil) ?? .always, settle: (settle ?? nil) ?? standardSettle,
+            existing: existing ?? nil,
             steps: steps,
-            refused: refused ?? nil, then: (then ?? nil) ?? .continue, redact: redact ?? nil, file: reader.source.file,
+            refused: refused ?? nil, then: (then ?? nil) ?? .continue, file: reader.source.file,
             position: mapping.position)
     }
 

@@ -28,8 +28,6 @@ package struct Rule: Sendable {
     /// As the rule says it; nil where the place decides, see ``refused(in:)``.
     package let refused: Refused?
     package let then: Then
-    /// Whether names and values are kept out of logs; nil where the rule does not say.
-    package let redact: Bool?
     package let file: String
     package let position: SourcePosition
 

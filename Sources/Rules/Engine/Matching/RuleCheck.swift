@@ -83,8 +83,8 @@ package enum RuleCheck {
     private static func edges(_ rules: [Rule]) -> [Edge] {
         rules.flatMap { rule in
             rule.steps.flatMap { step in
-                step.arguments.places.flatMap { target in
-                    rule.places.map { Edge(rule: rule, from: $0.name, to: target.name, step: step) }
+                Set(step.arguments.places.map(\.name) + step.action.destinations).sorted().flatMap { target in
+                    rule.places.map { Edge(rule: rule, from: $0.name, to: target, step: step) }
                 }
             }
         }

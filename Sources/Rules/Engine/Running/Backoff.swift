@@ -2,7 +2,7 @@
 /// that what failed together does not come back together.
 package enum Backoff {
     package static func seconds(attempt: Int, using generator: inout some RandomNumberGenerator) -> Double {
-        let base = min(600, 1.0 * Double(1 << min(attempt, 10)))
+        let base = min(600, 1.0 * Double(1 << min(max(0, attempt - 1), 10)))
         return base * Double.random(in: 0.8...1.2, using: &generator)
     }
 }

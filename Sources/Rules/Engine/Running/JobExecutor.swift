@@ -148,7 +148,11 @@ package final class JobExecutor: Sendable {
         let from = try file(job)
         let to = follow(from, receipt.effects)
         if let to { job.file = try LedgerJSON.encode(to) }
-        if isLast { job.state = .done }
+        if isLast {
+            job.state = .done
+            job.problem = nil
+            job.nextAttempt = nil
+        }
         let updated = job
         let journal = journal
         let receiptText = try LedgerJSON.encode(receipt)
@@ -160,7 +164,9 @@ package final class JobExecutor: Sendable {
             if let to {
                 for var other in try transaction.jobs(of: updated.place, updated.path)
                 where other.id != updated.id && other.state.isOpen {
-                    guard try LedgerJSON.decode(FileReference.self, from: other.file).absolute == from.absolute else { continue }
+                    guard try LedgerJSON.decode(FileReference.self, from: other.file).absolute == from.absolute else {
+                        continue
+                    }
                     other.file = try LedgerJSON.encode(to)
                     try transaction.update(other)
                 }
@@ -168,14 +174,16 @@ package final class JobExecutor: Sendable {
             try transaction.note(
                 "step", "\(step.action): \(receipt.summary)", job: updated.id, place: updated.place, path: updated.path)
         }
-        log.info("\(step.action): \(receipt.summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+        log.info(
+            "\(step.action): \(receipt.summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
     }
 
     /// Where the job's file is after `effects`, if they moved it.
     private func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
         for case .moved(let from, let to, let fingerprint, let hash) in effects where from == file.absolute {
             guard let (place, path) = journal.places.locate(to) else {
-                return FileReference(place: "", root: to.parent, path: BytePath(bytes: to.name), fingerprint: fingerprint, hash: hash)
+                return FileReference(
+                    place: "", root: to.parent, path: BytePath(bytes: to.name), fingerprint: fingerprint, hash: hash)
             }
             return FileReference(place: place.name, root: place.root, path: path, fingerprint: fingerprint, hash: hash)
         }
@@ -246,7 +254,8 @@ package final class JobExecutor: Sendable {
     func action(of step: StepRecord) throws -> any RuleAction {
         guard let definition = registry[step.action] else {
             throw Fault(
-                .failed, "this version has no action `\(step.action)`, which the rule asked for when the job was planned")
+                .failed,
+                "this version has no action `\(step.action)`, which the rule asked for when the job was planned")
         }
         return try definition.make(try Arguments(json: step.arguments, for: definition.declaration))
     }

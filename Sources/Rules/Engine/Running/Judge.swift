@@ -53,6 +53,10 @@ package final class Judge: Sendable {
         }
         let known = try await ledger.read { try $0.file(place.name, path) }
         if let known, known.present, known.fingerprint == status.fingerprint { return .known }
+        guard planner.mightWant(path, in: place) else {
+            try await planner.see(path, in: place, status, known: known)
+            return .known
+        }
         guard let hash = try await stableHash(absolute, status) else { return .again }
         if let known, known.present, known.hash == hash {
             var touched = known
@@ -62,7 +66,8 @@ package final class Judge: Sendable {
             return .touched
         }
         var record = FileRecord(
-            place: place.name, path: path, fingerprint: status.fingerprint, hash: hash, version: (known?.version ?? 0) + 1)
+            place: place.name, path: path, fingerprint: status.fingerprint, hash: hash,
+            version: (known?.version ?? 0) + 1)
         var event = FileEvent.arrived
         var oldName: BytePath?
         if let known, known.present {

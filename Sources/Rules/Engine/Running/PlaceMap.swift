@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 
 /// Which place a path belongs to: the innermost whose root holds it.
@@ -18,6 +19,31 @@ package struct PlaceMap: Sendable {
             if let relative = path.relative(to: place.root), !relative.isEmpty { return (place, relative) }
         }
         return nil
+    }
+
+    /// A path that a person wrote as the places know it: without `.` and `..`, and where it lies in none of them as
+    /// written, with the links in the folders above it followed. Blocks.
+    package func known(_ written: BytePath) -> BytePath {
+        var parts: [ArraySlice<UInt8>] = []
+        for part in written.components where part != ArraySlice(".".utf8) {
+            if part == ArraySlice("..".utf8) { _ = parts.popLast() } else { parts.append(part) }
+        }
+        let path = BytePath(bytes: parts.reduce(into: []) { $0 += [UInt8(ascii: "/")] + $1 })
+        if places.contains(where: { path.isWithin($0.root) }) { return path }
+        guard let folder = Self.withoutLinks(path.parent) else { return path }
+        let real = folder.appending(name: path.name)
+        for place in deepestFirst {
+            if let root = Self.withoutLinks(place.root), let relative = real.relative(to: root) {
+                return place.root.appending(relative)
+            }
+        }
+        return path
+    }
+
+    private static func withoutLinks(_ path: BytePath) -> BytePath? {
+        guard let found = path.withCString({ realpath($0, nil) }) else { return nil }
+        defer { free(found) }
+        return BytePath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
     }
 
     /// Roots of other places that lie within `place`: theirs, not its own.

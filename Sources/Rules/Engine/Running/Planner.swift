@@ -45,6 +45,23 @@ package final class Planner: Sendable {
         set { rules.withLock { $0 = newValue } }
     }
 
+    /// Whether any rule could want a file of this name, whatever it holds: what none can want is not read.
+    func mightWant(_ path: BytePath, in place: PlaceInfo) -> Bool {
+        place.kind == .notes || ruleSet.settleTime(place: place.name, name: path.name) != nil
+    }
+
+    /// Takes note of a file that no rule can want, without reading it.
+    func see(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus, known: FileRecord?) async throws {
+        let absolute = place.root.appending(path)
+        try await ledger.write { transaction in
+            try transaction.removeProduct(absolute)
+            try transaction.setFile(
+                FileRecord(
+                    place: place.name, path: path, fingerprint: status.fingerprint, hash: nil,
+                    version: (known?.version ?? 0) + 1))
+        }
+    }
+
     /// Commits a judgement and the jobs that follow.
     func commit(
         _ record: FileRecord, in place: PlaceInfo, event: FileEvent, oldName: BytePath?, status: FileStatus,
@@ -78,6 +95,8 @@ package final class Planner: Sendable {
             if let oldName {
                 try transaction.setGone(place.name, oldName)
             }
+            // Judged: what follows carries the lineage in its jobs.
+            if product != nil { try transaction.removeProduct(absolute) }
             try transaction.setFile(record)
             if let tokens = blocks.all { try transaction.setBlocks(place.name, record.path, tokens) }
             return try Self.add(drafts, lineage: lineage, to: transaction)
@@ -89,7 +108,8 @@ package final class Planner: Sendable {
         let arrival = Timestamp.now()
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: nil, hash: record.hash)
-        let facts = FileFacts(place: place, path: record.path, status: nil, event: .removed, now: arrival, hash: record.hash)
+        let facts = FileFacts(
+            place: place, path: record.path, status: nil, event: .removed, now: arrival, hash: record.hash)
         let drafts = try Self.drafts(
             ruleSet.match(facts), facts: facts, file: file, version: record.version, arrival: arrival, host: host,
             values: [:])
@@ -102,9 +122,13 @@ package final class Planner: Sendable {
     /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
     ///
     /// - Parameter again: also where the rule has run on this content before.
-    package func plan(_ record: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool) async throws -> [PlannedJob] {
+    package func plan(
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+    ) async throws -> [PlannedJob] {
+        guard mightWant(seen.path, in: place) else { return [] }
         let arrival = Timestamp.now()
-        let absolute = place.root.appending(record.path)
+        let absolute = place.root.appending(seen.path)
+        guard let record = try await read(seen, absolute) else { return [] }
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
@@ -115,16 +139,29 @@ package final class Planner: Sendable {
                 place: place, path: record.path, status: status, event: .arrived, now: arrival, hash: record.hash)
             let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
             return try Self.drafts(
-                matches, facts: facts, file: file, version: again ? record.version + 1 : record.version, arrival: arrival,
+                matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
+                arrival: arrival,
                 host: host, values: [:])
         }
         return try await ledger.write { transaction in
-            if again, !drafts.isEmpty {
+            if again && !drafts.isEmpty || record != seen {
                 var next = record
-                next.version += 1
+                if again { next.version += 1 }
                 try transaction.setFile(next)
             }
             return try Self.add(drafts, lineage: nil, to: transaction)
+        }
+    }
+
+    /// The record with the content's hash, which nothing had needed before; nil where the file is gone or has changed
+    /// since, and so is news.
+    private func read(_ record: FileRecord, _ path: BytePath) async throws -> FileRecord? {
+        if record.hash != nil { return record }
+        return try await lanes.run {
+            guard try FileStatus.of(path)?.fingerprint == record.fingerprint else { return nil }
+            var read = record
+            read.hash = try ContentHash.ofFile(path)
+            return read
         }
     }
 
@@ -156,7 +193,8 @@ package final class Planner: Sendable {
                     refused: match.rule.refused(in: facts.place).rawValue)
                 let steps = try match.rule.steps.map { step in
                     StepRecord(
-                        job: id, number: step.index, action: step.declaration.name, arguments: try step.arguments.json(),
+                        job: id, number: step.index, action: step.declaration.name,
+                        arguments: try step.arguments.json(),
                         repeatSafe: step.repeatSafe)
                 }
                 return Draft(rule: match.rule.name, job: job, steps: steps)
@@ -189,7 +227,8 @@ package final class Planner: Sendable {
                 job.depth = lineage.depth
                 if job.depth > deepest {
                     try transaction.note(
-                        "skipped", "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
+                        "skipped",
+                        "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
                         job: nil, place: job.place, path: job.path)
                     continue
                 }

@@ -29,7 +29,10 @@ package struct Quarantine: Sendable {
     package func take(_ job: JobRecord, _ file: FileReference, reason: String) async throws -> QuarantineRecord {
         let id = String(job.id.prefix(12))
         let day = String(Timestamp.now().description.prefix(10))
-        let stored = root.appending(day).appending(id).appending(name: file.path.name)
+        // A file that is itself called `reason.txt` must not be replaced by the reason.
+        let isReason = file.path.nameText == "reason.txt" || file.path.nameText == "reason.json"
+        let name = isReason ? Array("file-".utf8) + file.path.name : file.path.name
+        let stored = root.appending(day).appending(id).appending(name: name)
         let record = QuarantineRecord(
             id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason)
         let taken = record
@@ -65,7 +68,8 @@ package struct Quarantine: Sendable {
             }
             let reason = Reason(
                 file: record.root.appending(record.path).description, place: record.place, rule: rule, job: record.job,
-                reason: record.reason, time: record.time.description, restore: "steward quarantine restore \(record.id)")
+                reason: record.reason, time: record.time.description, restore: "steward quarantine restore \(record.id)"
+            )
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             try Durable.replaceOwn(record.stored.parent.appending("reason.json"), with: try encoder.encode(reason))
@@ -87,6 +91,12 @@ package struct Quarantine: Sendable {
         try await journal.ledger.write { transaction in
             try transaction.setQuarantine(kept)
             try transaction.setGone(kept.place, kept.path)
+            // Here, so that after a crash the job is not found open with its file gone.
+            if var job = try transaction.job(kept.job), job.state.isOpen {
+                job.state = .refused
+                job.problem = kept.reason
+                try transaction.update(job)
+            }
             try transaction.note(
                 "refused", "into quarantine: \(kept.reason)", job: kept.job, place: kept.place, path: kept.path)
         }

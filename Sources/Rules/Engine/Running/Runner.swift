@@ -121,14 +121,10 @@ package actor Runner {
     }
 
     private func work(_ id: String, _ key: FileKey) async {
-        let outcome = await executor.run(id)
-        running[key] = nil
-        known.remove(id)
-        switch outcome {
-        case .ended, .stopped: break
+        switch await executor.run(id) {
+        case .ended, .stopped: known.remove(id)
         case .again(let attempt):
             let time = Timestamp.now().adding(seconds: Backoff.seconds(attempt: attempt, using: &generator))
-            known.insert(id)
             schedule(id, at: time)
             do {
                 try await ledger.write { transaction in
@@ -137,9 +133,12 @@ package actor Runner {
                     try transaction.update(job)
                 }
             } catch {
-                log.error("the time of the next try is not in the ledger: \(explain(error))", metadata: ["job": "\(id)"])
+                log.error(
+                    "the time of the next try is not in the ledger: \(explain(error))", metadata: ["job": "\(id)"])
             }
         }
+        // Not before the await above: while it waits, nothing else of this file may begin.
+        running[key] = nil
         if queues[key] != nil { turn.append(key) }
         pump()
     }

@@ -27,8 +27,15 @@ extension Arguments {
             let text = SafeText.withoutControls(value)
             guard piece.beginsLine else { return text }
             let trimmed = String(text.drop { $0 == " " })
-            guard let first = trimmed.first, "^#-+*>`~=|".contains(first) else { return trimmed }
-            return "\\" + trimmed
+            guard let first = trimmed.unicodeScalars.first else { return trimmed }
+            if "^#-+*>`~=|_<".unicodeScalars.contains(first) { return "\\" + trimmed }
+            // `1.` and `1)` begin a list, too.
+            let digits = trimmed.prefix { $0.isASCII && $0.isNumber }
+            let mark = trimmed.dropFirst(digits.count)
+            guard !digits.isEmpty, mark.first == "." || mark.first == ")", mark.dropFirst().first ?? " " == " " else {
+                return trimmed
+            }
+            return digits + "\\" + mark
         }
     }
 }

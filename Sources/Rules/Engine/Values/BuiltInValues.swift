@@ -6,6 +6,7 @@ package enum BuiltInValues {
         ValueSpec("file.name", "The file's name: `Saga 01.cbz`."),
         ValueSpec("file.stem", "The name without its extension: `Saga 01`."),
         ValueSpec("file.extension", "The extension, lower-case, without the dot: `cbz`."),
+        ValueSpec("file.oldName", "The name before, for a file that was renamed; else empty."),
         ValueSpec("file.path", "The path below the place: `Saga/Saga 01.cbz`."),
         ValueSpec("file.folder", "The folder below the place, empty for the place itself: `Saga`."),
         ValueSpec("file.place", "The name of the place: `comics`."),
@@ -50,6 +51,8 @@ package enum BuiltInValues {
         var values: Values = [:]
         let (stem, suffix) = facts.path.stemAndExtension
         if wants("file.name") { values["file.name"] = .text(facts.path.nameText) }
+        // The planner knows the old name of a file that was renamed.
+        if wants("file.oldName") { values["file.oldName"] = .text("") }
         if wants("file.stem") { values["file.stem"] = .text(String(decoding: stem, as: UTF8.self)) }
         if wants("file.extension") {
             values["file.extension"] = .text(String(decoding: suffix ?? [], as: UTF8.self).lowercased())

@@ -1,0 +1,123 @@
+import Ledger
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Writing to the ledger", .timeLimit(.minutes(3)))
+struct CommitTests {
+    private let folder: TemporaryFolder
+    private let ledger: Ledger
+
+    init() throws {
+        folder = try TemporaryFolder()
+        ledger = try Ledger.fresh(folder.path)
+    }
+
+    @Test("A thousand writes at once are all there, on the disk")
+    func group() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<1_000 {
+                group.addTask { [ledger] in try await ledger.write { try $0.setMeta("k\(number)", "\(number)") } }
+            }
+            try await group.waitForAll()
+        }
+        let other = try #require(try Ledger.openForReading(directory: folder.path))
+        let values = try await other.read { transaction in try (0..<1_000).map { try transaction.meta("k\($0)") } }
+        #expect(values == (0..<1_000).map { "\($0)" })
+    }
+
+    @Test("A write that fails takes back what it did, and nothing that others did beside it")
+    func oneFails() async throws {
+        let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<300 {
+                group.addTask { [ledger] in
+                    do {
+                        try await ledger.write { transaction in
+                            try transaction.setMeta("k\(number)", "half")
+                            if number % 10 == 3 { throw Fault(.refused, "no \(number)") }
+                            try transaction.setMeta("k\(number)", "whole")
+                        }
+                        return false
+                    } catch let fault as Fault {
+                        #expect(fault.message == "no \(number)")
+                        return true
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failures == 30)
+        for number in 0..<300 {
+            let value = try await ledger.read { try $0.meta("k\(number)") }
+            #expect(value == (number % 10 == 3 ? nil : "whole"))
+        }
+    }
+
+    @Test("A write whose SQL fails is a failure of that write alone")
+    func sqlFails() async throws {
+        async let good: Void = ledger.write { try $0.setMeta("good", "1") }
+        await #expect(throws: (any Error).self) {
+            try await ledger.write { try $0.addJob(Sample.job("j"), steps: Sample.steps("j") + Sample.steps("j")) }
+        }
+        try await good
+        #expect(try await ledger.read { try $0.meta("good") } == "1")
+        #expect(try await ledger.read { try $0.job("j") } == nil)
+    }
+
+    @Test("Writes are seen in the order in which one caller makes them, and return values")
+    func order() async throws {
+        for number in 1...50 {
+            let before = try await ledger.write { transaction in
+                let before = try transaction.meta("n")
+                try transaction.setMeta("n", "\(number)")
+                return before
+            }
+            #expect(before == (number == 1 ? nil : "\(number - 1)"))
+        }
+    }
+
+    @Test("Blocking writes and shared ones go together")
+    func blocking() async throws {
+        let lanes = BlockingLanes("test", count: 4)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask { [ledger] in try await ledger.write { try $0.setMeta("a\(number)", "1") } }
+                group.addTask { [ledger] in
+                    try await lanes.run { try ledger.writeBlocking { try $0.setMeta("b\(number)", "1") } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let count = try await ledger.read { transaction in
+            try (0..<100).count { try transaction.meta("a\($0)") == "1" && transaction.meta("b\($0)") == "1" }
+        }
+        #expect(count == 100)
+    }
+
+    @Test("A reader sees one state from its first row to its last, while writes go on")
+    func snapshot() async throws {
+        try await ledger.write { transaction in
+            for number in 0..<50 { try transaction.setMeta("k\(number)", "0") }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [ledger] in
+                for round in 1...40 {
+                    try await ledger.write { transaction in
+                        for number in 0..<50 { try transaction.setMeta("k\(number)", "\(round)") }
+                    }
+                }
+            }
+            for _ in 0..<3 {
+                group.addTask { [ledger] in
+                    for _ in 0..<40 {
+                        let values = try await ledger.read { transaction in
+                            Set(try (0..<50).map { try transaction.meta("k\($0)") })
+                        }
+                        #expect(values.count == 1)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

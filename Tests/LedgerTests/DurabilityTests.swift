@@ -1,0 +1,69 @@
+import Glibc
+import Ledger
+import Platform
+import TestSupport
+import Testing
+
+@Suite("What was acknowledged before the process was killed")
+struct DurabilityTests {
+    @Test("Every write that returned is there after SIGKILL, and no half of one that did not")
+    func kill9() async throws {
+        let folder = try TemporaryFolder("steward-kill9")
+        let state: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [state = state as String] in
+            let ledger = try Ledger.open(directory: BytePath(state)).ledger
+            let acknowledged = try Descriptor(BytePath(state + "/acknowledged"), O_WRONLY | O_CREAT)
+            let count = Counter()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<16 {
+                    group.addTask {
+                        for round in 0..<10_000 {
+                            try await ledger.write { transaction in
+                                try transaction.setMeta("\(writer).\(round)", "first half")
+                                try transaction.note("kill9", "\(writer).\(round)")
+                                try transaction.setMeta("\(writer).\(round)", "whole")
+                            }
+                            // One record of 8 bytes a write: it stays in the kernel when the process is gone.
+                            let place = count.take()
+                            try acknowledged.write(
+                                [UInt8(writer), UInt8(round % 256), UInt8(round / 256), 1, 0, 0, 0, 10],
+                                at: Int64(place) * 8)
+                            if place == 400 { kill(getpid(), SIGKILL) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        let bytes = try Descriptor(folder.path.appending("acknowledged")).readAll()
+        let (ledger, opening) = try Ledger.open(directory: folder.path)
+        #expect(opening == .existing)
+        var count = 0
+        for start in stride(from: 0, to: bytes.count - 7, by: 8) where bytes[start + 3] == 1 {
+            let key = "\(bytes[start]).\(Int(bytes[start + 1]) + 256 * Int(bytes[start + 2]))"
+            let value = try await ledger.read { try $0.meta(key) }
+            #expect(value == "whole", "\(key)")
+            count += 1
+        }
+        #expect(count >= 400)
+        let noted = try await ledger.read { try $0.history(limit: 1_000_000) }
+        for line in noted {
+            let value = try await ledger.read { try $0.meta(line.message) }
+            #expect(value == "whole", "\(line.message)")
+        }
+        #expect(noted.count >= count)
+    }
+
+    @Test("A blocking write that returned is there after SIGKILL")
+    func blocking() async throws {
+        let folder = try TemporaryFolder("steward-kill9")
+        let state: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [state = state as String] in
+            let ledger = try Ledger.open(directory: BytePath(state)).ledger
+            try ledger.writeBlocking { try $0.setMeta("a", "1") }
+            kill(getpid(), SIGKILL)
+        }
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        #expect(try await ledger.read { try $0.meta("a") } == "1")
+    }
+}

@@ -1,0 +1,104 @@
+import Ledger
+import Platform
+import Testing
+
+@Suite("What the ledger knows of files")
+struct FileRowTests {
+    private let ledger: Ledger
+
+    init() throws { ledger = try Ledger.inMemory() }
+
+    @Test("A file comes back as it was written, whatever its name and numbers are")
+    func roundTrip() async throws {
+        let odd = FileRecord(
+            place: "inbox", path: BytePath(bytes: [0xFF, 0x2F, 0x0A, 0x27]),
+            fingerprint: Fingerprint(device: .max, inode: .max - 1, size: .max, modified: -5, changed: .max), hash: nil,
+            version: 3)
+        try await ledger.write { try $0.setFile(odd) }
+        #expect(try await ledger.read { try $0.file("inbox", odd.path) } == odd)
+        #expect(try await ledger.read { try $0.file("inbox", device: .max, inode: .max - 1) } == odd)
+        #expect(try await ledger.read { try $0.file("other", odd.path) } == nil)
+    }
+
+    @Test("A file that is gone keeps its number for the day it comes back, and loses its blocks")
+    func gone() async throws {
+        try await ledger.write { transaction in
+            try transaction.setFile(Sample.file("a", inode: 9, version: 4))
+            try transaction.setBlocks("inbox", "a", ["jrnl-0930"])
+            try transaction.setGone("inbox", "a")
+        }
+        let found = try #require(try await ledger.read { try $0.file("inbox", "a") })
+        #expect(!found.present)
+        #expect(found.version == 5)
+        #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 9) } == nil)
+        #expect(try await ledger.read { try $0.blocks("inbox", "a") } == [])
+        #expect(try await ledger.read { try $0.files("inbox") } == [])
+        #expect(try await ledger.read { try $0.countFiles() } == 0)
+    }
+
+    @Test("A file under a new name is found by its inode until the new name is written")
+    func rename() async throws {
+        try await ledger.write { try $0.setFile(Sample.file("old", inode: 42)) }
+        #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 42)?.path } == "old")
+        #expect(try await ledger.read { try $0.file("inbox", device: 8, inode: 42) } == nil)
+        try await ledger.write { transaction in
+            try transaction.setGone("inbox", "old")
+            try transaction.setFile(Sample.file("new", inode: 42, version: 2))
+        }
+        #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 42)?.path } == "new")
+    }
+
+    @Test("Files within a folder are those of the folder, not of one whose name begins alike")
+    func within() async throws {
+        let paths: [BytePath] = ["a", "a/x", "a/y/z", "a0", "a-b", "ab/x", "b", BytePath(bytes: [0x61, 0x2F, 0xFF])]
+        try await ledger.write { transaction in
+            for path in paths { try transaction.setFile(Sample.file(path)) }
+        }
+        let found = try await ledger.read { try $0.files("inbox", within: "a").map(\.path) }
+        #expect(Set(found) == ["a", "a/x", "a/y/z", BytePath(bytes: [0x61, 0x2F, 0xFF])])
+        #expect(try await ledger.read { try $0.files("inbox").count } == paths.count)
+    }
+
+    @Test("Blocks are added and replaced")
+    func blocks() async throws {
+        try await ledger.write { transaction in
+            try transaction.setBlocks("notes", "n.md", ["a", "b"])
+            try transaction.addBlocks("notes", "n.md", ["b", "c"])
+        }
+        #expect(try await ledger.read { try $0.blocks("notes", "n.md") } == ["a", "b", "c"])
+        try await ledger.write { try $0.setBlocks("notes", "n.md", ["d"]) }
+        #expect(try await ledger.read { try $0.blocks("notes", "n.md") } == ["d"])
+    }
+
+    @Test("A place is met once, and anew where its root moves")
+    func places() async throws {
+        #expect(try await ledger.write { try $0.meetPlace("inbox", root: "/in") })
+        try await ledger.write { try $0.setFile(Sample.file("a")) }
+        #expect(try await ledger.write { try !$0.meetPlace("inbox", root: "/in") })
+        #expect(try await ledger.read { try $0.countFiles() } == 1)
+        #expect(try await ledger.write { try $0.meetPlace("inbox", root: "/elsewhere") })
+        #expect(try await ledger.read { try $0.countFiles() } == 0)
+    }
+
+    @Test("Rules that were in force are known by name")
+    func rules() async throws {
+        try await ledger.write { transaction in
+            try transaction.meetRule("A", digest: "1")
+            try transaction.meetRule("A", digest: "2")
+            try transaction.meetRule("B", digest: "1")
+        }
+        #expect(try await ledger.read { try $0.knownRules() } == ["A", "B"])
+    }
+
+    @Test("A product is known by its path, the last one made there")
+    func products() async throws {
+        let first = ProductRecord(path: "/p", hash: Sample.hash("1"), lineage: "l1", depth: 1, job: "j1")
+        let second = ProductRecord(path: "/p", hash: Sample.hash("2"), lineage: "l2", depth: 8, job: "j2")
+        try await ledger.write { transaction in
+            try transaction.addProduct(first)
+            try transaction.addProduct(second)
+        }
+        #expect(try await ledger.read { try $0.product("/p") } == second)
+        #expect(try await ledger.read { try $0.product("/q") } == nil)
+    }
+}

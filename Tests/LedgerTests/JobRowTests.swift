@@ -1,0 +1,166 @@
+import Foundation
+import Ledger
+import Platform
+import Testing
+
+@Suite("Jobs and steps in the ledger")
+struct JobRowTests {
+    private let ledger: Ledger
+    /// After everything that these tests write.
+    private let future = Timestamp.now().adding(seconds: 3600)
+
+    init() throws { ledger = try Ledger.inMemory() }
+
+    private func add(_ jobs: JobRecord...) async throws {
+        try await ledger.write { transaction in
+            for job in jobs {
+                #expect(try transaction.addJob(job, steps: Sample.steps(job.id)))
+                var stored = job
+                stored.sequence = 0
+                try transaction.update(stored)
+            }
+        }
+    }
+
+    private func job(_ id: String, _ state: JobRecord.State, lineage: String? = nil) -> JobRecord {
+        var job = Sample.job(id, lineage: lineage)
+        job.state = state
+        return job
+    }
+
+    @Test("A job is added once: one that is there already stays as it is")
+    func once() async throws {
+        try await add(Sample.job("j"))
+        try await ledger.write { transaction in
+            var changed = try #require(try transaction.job("j"))
+            changed.state = .parked
+            changed.problem = "why"
+            try transaction.update(changed)
+            #expect(try !transaction.addJob(Sample.job("j", rule: "other"), steps: Sample.steps("j", 5)))
+        }
+        let found = try #require(try await ledger.read { try $0.job("j") })
+        #expect(found.rule == "R")
+        #expect(found.state == .parked)
+        #expect(found.problem == "why")
+        #expect(try await ledger.read { try $0.steps(of: "j").count } == 2)
+    }
+
+    @Test("A job comes back as it was written")
+    func roundTrip() async throws {
+        var job = Sample.job("j", path: BytePath(bytes: [0xFF, 0x27, 0x0A]), lineage: "root", depth: 3)
+        job.hash = nil
+        job.values = "{\"a\":1}"
+        try await add(job)
+        job.state = .waiting
+        job.attempts = 4
+        job.nextAttempt = Timestamp(nanoseconds: 1_795_253_400_123_456_789)
+        job.problem = "disk full"
+        job.file = "{\"moved\":true}"
+        let written = job
+        try await ledger.write { try $0.update(written) }
+        var found = try #require(try await ledger.read { try $0.job("j") })
+        #expect(found.sequence > 0)
+        found.sequence = 0
+        found.updated = job.updated
+        #expect(found == job)
+    }
+
+    @Test("A step goes from pending over intended to done; a void intent makes it pending again")
+    func steps() async throws {
+        try await add(Sample.job("j"))
+        func steps() async throws -> [StepRecord] { try await ledger.read { try $0.steps(of: "j") } }
+        var found = try await steps()
+        #expect(found.map(\.id) == ["j.0", "j.1"])
+        #expect(found.map(\.state) == [.pending, .pending])
+        #expect(found.map(\.repeatSafe) == [false, true])
+        let first = found[0]
+        try await ledger.write { try $0.setIntent(first, "{\"do\":1}") }
+        found = try await steps()
+        #expect(found[0].state == .intended && found[0].intent == "{\"do\":1}")
+        try await ledger.write { try $0.clearIntent(first) }
+        found = try await steps()
+        #expect(found[0].state == .pending && found[0].intent == nil)
+        try await ledger.write { transaction in
+            try transaction.setIntent(first, "{}")
+            try transaction.setReceipt(first, "{\"did\":1}")
+        }
+        found = try await steps()
+        #expect(found[0].state == .done && found[0].receipt == "{\"did\":1}" && found[0].intent == "{}")
+        #expect(found[1].state == .pending)
+        try await ledger.write { try $0.setReceipt(first, "{}", state: .undone) }
+        #expect(try await steps()[0].state == .undone)
+    }
+
+    @Test("Jobs are found by state, in the order in which they were planned, and counted")
+    func states() async throws {
+        try await add(job("c", .ready), job("a", .parked), job("b", .ready), job("d", .done), job("e", .waiting))
+        let found = try await ledger.read { try $0.jobs(in: [.ready, .waiting]).map(\.id) }
+        #expect(found == ["c", "b", "e"])
+        #expect(try await ledger.read { try $0.jobs(in: [.ready, .waiting], limit: 2).map(\.id) } == ["c", "b"])
+        #expect(try await ledger.read { try $0.jobCounts() } == ["ready": 2, "parked": 1, "done": 1, "waiting": 1])
+    }
+
+    @Test("The jobs of a file are found by its very bytes, the newest first")
+    func ofFile() async throws {
+        try await add(
+            Sample.job("1", path: "a"), Sample.job("2", path: "a"), Sample.job("3", path: "A"),
+            Sample.job("4", path: BytePath(bytes: [0x61, 0xFF])))
+        #expect(try await ledger.read { try $0.jobs(of: "inbox", "a").map(\.id) } == ["2", "1"])
+        #expect(try await ledger.read { try $0.jobs(of: "other", "a") } == [])
+    }
+
+    @Test("An id may be shortened as long as it says which one is meant")
+    func prefixes() async throws {
+        try await add(Sample.job("ab12"), Sample.job("ab34"), Sample.job("ac"), Sample.job("b"))
+        func found(_ prefix: String) async throws -> [String] {
+            try await ledger.read { try $0.jobs(idPrefix: prefix).map(\.id) }
+        }
+        #expect(try await found("ab") == ["ab12", "ab34"])
+        #expect(try await found("ab1") == ["ab12"])
+        #expect(try await found("ab12") == ["ab12"])
+        #expect(try await found("") == ["ab12", "ab34", "ac", "b"])
+        #expect(try await found("c") == [])
+        #expect(try await found("%") == [])
+        #expect(try await found("a_") == [])
+        #expect(try await found("' OR 1=1 --") == [])
+    }
+
+    @Test("A rule is known to have run in a lineage")
+    func lineage() async throws {
+        try await add(Sample.job("1", rule: "R", lineage: "L"))
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "L") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "M") })
+    }
+
+    @Test("Forgetting keeps what is open, what waits for a human, and what was refused")
+    func prune() async throws {
+        try await add(
+            job("ready", .ready), job("waiting", .waiting), job("parked", .parked), job("refused", .refused),
+            job("done", .done), job("superseded", .superseded), job("undone", .undone))
+        try await ledger.write { try $0.note("done", "x", job: "done") }
+        #expect(try await ledger.write { try $0.prune(before: Timestamp(seconds: 1)) } == 0)
+        let before = future
+        #expect(try await ledger.write { try $0.prune(before: before) } == 3)
+        let left = try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) }
+        #expect(left == ["ready", "waiting", "parked", "refused"])
+        #expect(try await ledger.read { try $0.steps(of: "parked").count } == 2)
+        #expect(try await ledger.read { try $0.steps(of: "done").count } == 0)
+        #expect(try await ledger.read { try $0.history(limit: 10) } == [])
+    }
+
+    @Test("Forgetting keeps the proof that a rule ran in a lineage that is still at work")
+    func pruneLineage() async throws {
+        try await add(
+            job("1", .done, lineage: "open"), job("2", .parked, lineage: "open"), job("3", .done, lineage: "unjudged"),
+            job("4", .done, lineage: "over"))
+        let before = future
+        try await ledger.write {
+            try $0.addProduct(
+                ProductRecord(path: "/p", hash: Sample.hash("p"), lineage: "unjudged", depth: 1, job: "3"))
+        }
+        #expect(try await ledger.write { try $0.prune(before: before) } == 1)
+        #expect(try await ledger.read { try $0.job("4") } == nil)
+        #expect(try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) } == ["1", "2", "3"])
+    }
+}

@@ -1,0 +1,123 @@
+import Ledger
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Note writes, guards, quarantine and history in the ledger")
+struct NoteRowTests {
+    private let ledger: Ledger
+
+    init() throws { ledger = try Ledger.inMemory() }
+
+    @Test("A write that was begun is there with both tails until it is ended")
+    func noteWrite() async throws {
+        let write = Sample.write("/n.md", step: "j.0")
+        let id = try await ledger.write { try $0.beginNoteWrite(write) }
+        var expected = write
+        expected.id = id
+        let open = expected
+        #expect(try await ledger.read { try $0.openNoteWrites() } == [open])
+        #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil, "not before it is done")
+        try await ledger.write { try $0.endNoteWrite(id) }
+        #expect(try await ledger.read { try $0.openNoteWrites() } == [])
+        #expect(
+            try await ledger.read { try $0.noteBlock(step: "j.0") } == NoteBlockRecord(step: "j.0", token: "jrnl-0930"))
+    }
+
+    @Test("A write that never took effect leaves nothing")
+    func voided() async throws {
+        let id = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0")) }
+        try await ledger.write { try $0.voidNoteWrite(id) }
+        #expect(try await ledger.read { try $0.openNoteWrites() } == [])
+        #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
+    }
+
+    @Test("A step whose block is written again is known by the last write")
+    func again() async throws {
+        let first = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0", token: "a")) }
+        try await ledger.write { try $0.endNoteWrite(first) }
+        let second = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0", token: "b")) }
+        #expect(try await ledger.read { try $0.openNoteWrites().map(\.id) } == [second])
+        try await ledger.write { try $0.endNoteWrite(second) }
+        #expect(try await ledger.read { try $0.noteBlock(step: "j.0")?.token } == "b")
+    }
+
+    @Test("An open write outlives forgetting, an ended one does not")
+    func prune() async throws {
+        let ended = try await ledger.write { try $0.beginNoteWrite(Sample.write("/a.md", step: "j.0")) }
+        let open = try await ledger.write { try $0.beginNoteWrite(Sample.write("/b.md", step: "k.0")) }
+        let before = Timestamp.now().adding(seconds: 60)
+        try await ledger.write { transaction in
+            try transaction.endNoteWrite(ended)
+            _ = try transaction.prune(before: before)
+        }
+        #expect(try await ledger.read { try $0.openNoteWrites().map(\.id) } == [open])
+        #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
+    }
+
+    @Test("A guard stands until it is dropped")
+    func guards() async throws {
+        let one = GuardRecord(note: "/n.md", step: "j.0", token: "a", request: "{}", editorOpen: true)
+        let two = GuardRecord(note: "/n.md", step: "j.1", token: "b", request: "{}", editorOpen: false)
+        let other = GuardRecord(note: "/m.md", step: "j.2", token: "c", request: "{}", editorOpen: false)
+        try await ledger.write { transaction in
+            for record in [one, two, other, two] { try transaction.addGuard(record) }
+        }
+        #expect(Set(try await ledger.read { try $0.guards(on: "/n.md").map(\.step) }) == ["j.0", "j.1"])
+        #expect(try await ledger.read { try $0.guards(on: "/n.md") }.contains(one))
+        #expect(Set(try await ledger.read { try $0.guardedNotes() }) == ["/n.md", "/m.md"])
+        try await ledger.write { try $0.dropGuard("/n.md", step: "j.0") }
+        #expect(try await ledger.read { try $0.guards(on: "/n.md") } == [two])
+    }
+
+    @Test("A refused file goes from moving over held to restored or dropped")
+    func quarantine() async throws {
+        var record = QuarantineRecord(
+            id: "q", job: "j", place: "inbox", path: BytePath(bytes: [0xFF]), root: "/in", stored: "/q/x", reason: "bad"
+        )
+        for state in [QuarantineRecord.State.moving, .held, .restored, .dropped] {
+            record.state = state
+            let written = record
+            try await ledger.write { try $0.setQuarantine(written) }
+            #expect(try await ledger.read { try $0.quarantine(in: [state]) } == [written])
+            let held = try await ledger.read { try $0.quarantine() }
+            #expect(held == (state == .held ? [written] : []))
+        }
+    }
+
+    @Test("History is read from its end, followed by number, and asked by job")
+    func history() async throws {
+        try await ledger.write { transaction in
+            for number in 1...5 {
+                try transaction.note(
+                    "step", "line \(number)", job: number.isMultiple(of: 2) ? "even" : nil, place: "inbox",
+                    path: BytePath(bytes: [0xFF, UInt8(number)]))
+            }
+        }
+        let last = try await ledger.read { try $0.history(limit: 2) }
+        #expect(last.map(\.message) == ["line 4", "line 5"])
+        #expect(last[1].path == BytePath(bytes: [0xFF, 5]))
+        let seen = last[0].id
+        #expect(try await ledger.read { try $0.history(limit: 10, after: seen).map(\.message) } == ["line 5"])
+        #expect(
+            try await ledger.read { try $0.history(limit: 10, job: "even").map(\.message) } == ["line 2", "line 4"])
+    }
+
+    @Test("A temporary file is known by name and inode until its step is done with it")
+    func staged() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(".steward-x", "")
+        let status = try #require(try FileStatus.of(path))
+        let other = try #require(try FileStatus.of(folder.path))
+        try await ledger.write { try $0.setStaged(path, status, job: "j.0") }
+        #expect(try await ledger.read { try $0.isStaged(path, status) })
+        #expect(try await ledger.read { try !$0.isStaged(path, other) })
+        #expect(try await ledger.read { try $0.isStaged(by: "j.0", status) })
+        #expect(try await ledger.read { try !$0.isStaged(by: "j.1", status) })
+        #expect(try await ledger.read { try $0.staged().map(\.inode) } == [status.inode])
+        try await ledger.write { try $0.clearStaged(job: "j.1") }
+        #expect(try await ledger.read { try $0.staged().count } == 1)
+        try await ledger.write { try $0.clearStaged(job: "j.0") }
+        #expect(try await ledger.read { try $0.staged().count } == 0)
+    }
+}

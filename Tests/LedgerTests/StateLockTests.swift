@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import TestSupport
+import Testing
+
+@Suite("One agent per state directory")
+struct StateLockTests {
+    private let folder: TemporaryFolder
+    private var state: BytePath { folder.path.appending("state") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("A second one is refused and told who holds it")
+    func second() throws {
+        let lock = try StateLock(directory: state)
+        let fault = #expect(throws: Fault.self) { try StateLock(directory: state) }
+        #expect(fault?.kind == .failed)
+        #expect(fault?.message.contains("process \(getpid())") == true)
+        #expect(StateLock.holder(of: state) == getpid())
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("Two state directories know nothing of each other")
+    func apart() throws {
+        let one = try StateLock(directory: state)
+        #expect(throws: Never.self) { try StateLock(directory: folder.path.appending("other")) }
+        withExtendedLifetime(one) {}
+    }
+
+    @Test("Nobody holds a directory that is not there")
+    func nobody() { #expect(StateLock.holder(of: state) == nil) }
+
+    @Test("It is free again when the agent lets go")
+    func released() async throws {
+        var lock: StateLock? = try StateLock(directory: state)
+        #expect(StateLock.holder(of: state) == getpid())
+        withExtendedLifetime(lock) {}
+        lock = nil
+        // A child that another test has just forked shares the lock until it executes its program.
+        try await waitUntil("the lock is free") { StateLock.holder(of: state) == nil }
+        #expect(throws: Never.self) { try StateLock(directory: state) }
+    }
+
+    @Test("It is free again when the process that held it was killed")
+    func killed() async throws {
+        try Durable.makeDirectory(state)
+        try folder.write("state/lock", "")
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+        process.arguments = [
+            state.appending("lock").text, "/bin/sh", "-c", "echo $PPID >\"$1\"; echo locked; exec sleep 600", "sh",
+            state.appending("lock").text,
+        ]
+        process.standardOutput = output
+        try process.run()
+        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "locked\n")
+        let fault = #expect(throws: Fault.self) { try StateLock(directory: state) }
+        #expect(fault?.message.contains("process \(process.processIdentifier)") == true)
+        #expect(StateLock.holder(of: state) == process.processIdentifier)
+        // flock(1) and the program it runs share the lock: both are ended.
+        for child in Openers.processes(holding: state.appending("lock")) { kill(child.id, SIGKILL) }
+        process.waitUntilExit()
+        try await waitUntil("the lock is free") { StateLock.holder(of: state) == nil }
+        #expect(throws: Never.self) { try StateLock(directory: state) }
+    }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Lanes for calls that block", .timeLimit(.minutes(2)))
+struct BlockingLaneTests {
+    @Test("The pool goes on while more calls block than it has threads")
+    func poolIsFree() async throws {
+        let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 2
+        let lanes = BlockingLanes("test", count: count)
+        let gate = DispatchSemaphore(value: 0)
+        let inside = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await lanes.run {
+                        inside.enter()
+                        gate.wait()
+                    }
+                }
+            }
+            // Everything below runs on the pool: it could not if the calls sat on its threads.
+            try await waitUntil("all calls block") { inside.most == count }
+            let sum = await withTaskGroup(of: Int.self) { tasks in
+                for number in 0..<100 { tasks.addTask { number } }
+                return await tasks.reduce(0, +)
+            }
+            #expect(sum == 4950)
+            for _ in 0..<count { gate.signal() }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("One lane does one thing after the other")
+    func serial() async throws {
+        let lane = BlockingLane("serial")
+        let running = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await lane.run {
+                        running.enter()
+                        running.leave()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(running.most == 1)
+    }
+
+    @Test("What the work throws reaches the caller, and the lane goes on")
+    func throwing() async throws {
+        let lane = BlockingLane("throwing")
+        await #expect(throws: Fault.self) { try await lane.run { throw Fault(.failed, "x") } }
+        #expect(try await lane.run { 7 } == 7)
+    }
+}
+
+/// How many are inside, and how many were at most.
+private final class Tally: Sendable {
+    private let counts = Mutex((now: 0, most: 0))
+
+    func enter() { counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
+    func leave() { counts.withLock { $0.now -= 1 } }
+    var most: Int { counts.withLock { $0.most } }
+}

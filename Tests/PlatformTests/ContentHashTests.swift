@@ -1,0 +1,58 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@Suite("The hash of a content")
+struct ContentHashTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func sha256sum(_ path: BytePath) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/sha256sum")
+        process.arguments = [path.text]
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(String(decoding: data, as: UTF8.self).prefix(64))
+    }
+
+    @Test(
+        "It is what sha256sum says, for sizes around the reading size",
+        arguments: [0, 1, 262_143, 262_144, 262_145, 800_000])
+    func againstTool(size: Int) throws {
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        let path = try folder.write("file", bytes)
+        let expected = try sha256sum(path)
+        #expect(try ContentHash.ofFile(path).description == expected)
+        #expect(ContentHash(of: bytes).description == expected)
+    }
+
+    @Test("Parts make the same hash as the whole")
+    func parts() {
+        var hasher = StreamingHash()
+        for part in ["ab", "", "c"] { hasher.update(Array(part.utf8)) }
+        let hash = hasher.finish()
+        #expect(hash.description == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    }
+
+    @Test("Its text is read back, and nothing else is taken for one")
+    func text() throws {
+        let hash = ContentHash(of: Array("x".utf8))
+        #expect(ContentHash(hex: hash.description) == hash)
+        #expect(ContentHash(hex: hash.description.uppercased()) == hash)
+        #expect(ContentHash(hex: String(hash.description.dropLast())) == nil)
+        #expect(ContentHash(hex: hash.description.dropLast() + "g") == nil)
+        #expect(ContentHash(hex: String(repeating: "ä", count: 32)) == nil)
+        #expect(ContentHash(bytes: [1, 2]) == nil)
+        let json = try JSONEncoder().encode([hash])
+        #expect(try JSONDecoder().decode([ContentHash].self, from: json) == [hash])
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([ContentHash].self, from: Data("[\"00\"]".utf8))
+        }
+    }
+}

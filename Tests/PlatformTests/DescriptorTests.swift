@@ -1,0 +1,123 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite("An open file, and the names in a folder")
+struct DescriptorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("Bytes are written and read where they are asked for")
+    func readAndWrite() throws {
+        let path = try folder.write("a", "0123456789")
+        let file = try Descriptor(path, O_RDWR)
+        #expect(try file.read(at: 3, count: 4) == Array("3456".utf8))
+        #expect(try file.read(at: 8, count: 100) == Array("89".utf8))
+        #expect(try file.read(at: 10, count: 1) == [])
+        try file.write(Array("xy".utf8), at: 9)
+        try file.truncate(to: 11)
+        try file.sync()
+        #expect(try file.readAll() == Array("012345678xy".utf8))
+        #expect(try file.status().size == 11)
+    }
+
+    @Test("A file larger than the limit is refused, not read")
+    func limit() throws {
+        let path = try folder.write("a", String(repeating: "x", count: 11))
+        let fault = #expect(throws: Fault.self) { try Descriptor(path).readAll(limit: 10) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.path == path)
+        #expect(try Descriptor(path).readAll(limit: 11).count == 11)
+    }
+
+    @Test("A symbolic link is opened only where the caller says so")
+    func links() throws {
+        let path = try folder.write("a", "x")
+        let link = folder.path.appending("link")
+        symlink(path.text, link.text)
+        #expect(throws: Fault.self) { try Descriptor(link) }
+        #expect(try Descriptor(link, follow: true).readAll() == Array("x".utf8))
+    }
+
+    @Test("A pipe without a writer does not make the opener wait")
+    func pipe() throws {
+        let pipe = folder.path.appending("pipe")
+        mkfifo(pipe.text, 0o600)
+        #expect(try Descriptor(pipe).status().kind == .other)
+    }
+
+    @Test("A failure names the call, the file and the errno")
+    func failure() {
+        let missing = folder.path.appending("missing")
+        let fault = #expect(throws: Fault.self) { try Descriptor(missing) }
+        #expect(fault?.errno == ENOENT)
+        #expect(fault?.message == "cannot open \(missing): No such file or directory")
+    }
+
+    @Test("What passes by itself is transient, all else is for a human")
+    func kinds() {
+        for code in [ENOSPC, EDQUOT, EBUSY, EMFILE, EIO, ESTALE] {
+            #expect(Fault.system("x", errno: code).kind == .transient)
+        }
+        for code in [EACCES, EPERM, ENOENT, EROFS, ENOTDIR] { #expect(Fault.system("x", errno: code).kind == .failed) }
+    }
+
+    @Test("A file is closed with its last reference")
+    func closing() throws {
+        let path = try folder.write("a", "x")
+        let raw = try Descriptor(path).raw
+        let inode = try #require(try FileStatus.of(path)).inode
+        var found = stat()
+        // Another thread may have the number by now, but not for this file.
+        let isOpen = fstat(raw, &found) == 0 && UInt64(found.st_ino) == inode
+        #expect(!isOpen)
+    }
+
+    @Test("A folder is listed byte for byte, whatever its names are")
+    func oddNames() throws {
+        let names: [[UInt8]] = [
+            [0xFF, 0xFE], Array("new\nline".utf8), Array(" ".utf8), Array("-rf".utf8), Array("...".utf8),
+            Array(".hidden".utf8), Array("ü".utf8), Array("u\u{308}".utf8), Array(repeating: 0x61, count: 255),
+        ]
+        for name in names { try folder.write(BytePath(bytes: name), "") }
+        mkdir(folder.path.appending("folder").text, 0o700)
+        symlink("folder", folder.path.appending("link").text)
+        let entries = try listDirectory(folder.path)
+        #expect(Set(entries.map(\.name)) == Set(names + [Array("folder".utf8), Array("link".utf8)]))
+        #expect(entries.filter { $0.isDirectory == true }.map(\.name) == [Array("folder".utf8)])
+        for name in names { #expect(try FileStatus.of(folder.path.appending(name: name))?.kind == .file) }
+        #expect(throws: Fault.self) { try listDirectory(folder.path.appending("link")) }
+        #expect(throws: Fault.self) { try listDirectory(folder.path.appending("missing")) }
+    }
+
+    @Test("Status tells files, folders, links and nothing apart")
+    func status() throws {
+        let path = try folder.write("a", "abc")
+        symlink("nowhere", folder.path.appending("link").text)
+        #expect(try FileStatus.of(path)?.kind == .file)
+        #expect(try FileStatus.of(path)?.size == 3)
+        #expect(try FileStatus.of(folder.path)?.kind == .directory)
+        #expect(try FileStatus.of(folder.path.appending("link"))?.kind == .link)
+        #expect(try FileStatus.of(folder.path.appending("none")) == nil)
+        #expect(try FileStatus.of(path.appending("below-a-file")) == nil)
+    }
+
+    @Test("A second write changes the fingerprint even where size and modification time are put back")
+    func fingerprint() throws {
+        let path = try folder.write("a", "abc")
+        let before = try #require(try FileStatus.of(path)).fingerprint
+        let file = try Descriptor(path, O_RDWR)
+        try file.write(Array("xyz".utf8), at: 0)
+        let seconds = Int(before.modified / 1_000_000_000)
+        let stamp = timespec(tv_sec: seconds, tv_nsec: Int(before.modified % 1_000_000_000))
+        futimens(file.raw, [stamp, stamp])
+        let after = try #require(try FileStatus.of(path)).fingerprint
+        #expect(after.modified == before.modified)
+        #expect(after.size == before.size)
+        #expect(after.inode == before.inode)
+        #expect(after.changed >= before.changed)
+    }
+}

@@ -1,0 +1,142 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Changes that are on the disk when they return")
+struct DurableTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func at(_ name: String) -> BytePath { folder.path.appending(name) }
+
+    private func names() throws -> [String] {
+        try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
+    }
+
+    @Test("A rename takes a free name and refuses a taken one")
+    func renameNew() throws {
+        try folder.write("a", "A")
+        try folder.write("b", "B")
+        #expect(try !Durable.renameNew(at("a"), to: at("b")))
+        #expect(try folder.read("a") == "A")
+        #expect(try folder.read("b") == "B")
+        #expect(try Durable.renameNew(at("a"), to: at("c")))
+        #expect(try names() == ["b", "c"])
+    }
+
+    @Test("A dangling link, a folder and the file itself are taken names too")
+    func takenNames() throws {
+        try folder.write("a", "A")
+        symlink("nowhere", at("dangling").text)
+        mkdir(at("folder").text, 0o700)
+        for name in ["dangling", "folder", "a"] { #expect(try !Durable.renameNew(at("a"), to: at(name)), "\(name)") }
+        #expect(try folder.read("a") == "A")
+    }
+
+    @Test("A rename without a source or without a folder says so")
+    func renameFailures() throws {
+        let missing = #expect(throws: Fault.self) { try Durable.renameNew(at("missing"), to: at("x")) }
+        #expect(missing?.errno == ENOENT)
+        try folder.write("a", "A")
+        #expect(throws: Fault.self) { try Durable.renameNew(at("a"), to: at("no/such/x")) }
+        #expect(try folder.read("a") == "A")
+    }
+
+    @Test("Two names are exchanged in one step, also between folders")
+    func exchange() throws {
+        try folder.write("a", "A")
+        try folder.write("sub/b", "B")
+        let inode = try FileStatus.of(at("a"))?.inode
+        try Durable.exchange(at("a"), at("sub/b"))
+        #expect(try folder.read("a") == "B")
+        #expect(try folder.read("sub/b") == "A")
+        #expect(try FileStatus.of(at("sub/b"))?.inode == inode)
+        #expect(throws: Fault.self) { try Durable.exchange(at("a"), at("missing")) }
+        #expect(try folder.read("a") == "B")
+    }
+
+    @Test("A file of the agent's own is made and replaced, and nothing else is left beside it")
+    func replaceOwn() throws {
+        try Durable.replaceOwn(at("state"), with: Array("1".utf8))
+        try Durable.replaceOwn(at("state"), with: Array("22".utf8))
+        #expect(try folder.read("state") == "22")
+        #expect(try FileStatus.of(at("state"))?.mode == 0o600)
+        #expect(try names() == ["state"])
+        mkdir(at("folder").text, 0o700)
+        #expect(throws: Fault.self) { try Durable.replaceOwn(at("folder"), with: [1]) }
+        #expect(try names() == ["folder", "state"])
+    }
+
+    @Test("Folders are made as deep as needed, through links, and never over a file")
+    func makeDirectory() throws {
+        try Durable.makeDirectory(at("a/b/c"))
+        try Durable.makeDirectory(at("a/b/c"))
+        #expect(try FileStatus.of(at("a/b/c"))?.kind == .directory)
+        symlink("a", at("link").text)
+        try Durable.makeDirectory(at("link"))
+        try Durable.makeDirectory(at("link/b/d"))
+        #expect(try FileStatus.of(at("a/b/d"))?.kind == .directory)
+        #expect(try FileStatus.of(at("link"))?.kind == .link)
+        try folder.write("file", "")
+        #expect(throws: Fault.self) { try Durable.makeDirectory(at("file")) }
+        #expect(throws: Fault.self) { try Durable.makeDirectory(at("file/below")) }
+        symlink("nowhere", at("dangling").text)
+        #expect(throws: Fault.self) { try Durable.makeDirectory(at("dangling")) }
+    }
+
+    @Test("A staged file is recorded while it is empty, and stays out of the way of its target")
+    func stage() throws {
+        var recorded: (BytePath, Int64)?
+        let temporary = try Durable.stage(Array("text".utf8), for: at("target")) { recorded = ($0, $1.size) }
+        #expect(recorded?.0 == temporary)
+        #expect(recorded?.1 == 0)
+        #expect(temporary.parent == folder.path)
+        #expect(temporary.nameText.hasPrefix(".steward-"))
+        #expect(try FileStatus.of(at("target")) == nil)
+        #expect(try Descriptor(temporary).readAll() == Array("text".utf8))
+    }
+
+    @Test("A file that cannot be recorded is not left behind")
+    func unrecorded() throws {
+        try folder.write("source", "x")
+        #expect(throws: Fault.self) { try Durable.stage([1], for: at("t")) { _, _ in throw Fault(.transient, "full") } }
+        #expect(throws: Fault.self) {
+            try Durable.stageCopy(of: Descriptor(at("source")), for: at("t")) { _, _ in throw Fault(.transient, "full")
+            }
+        }
+        #expect(try names() == ["source"])
+    }
+
+    @Test("A copy keeps bytes, mode and modification time")
+    func stageCopy() throws {
+        let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let source = try folder.write("source", bytes)
+        chmod(source.text, 0o640)
+        let before = try #require(try FileStatus.of(source))
+        let (temporary, hash) = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
+        let after = try #require(try FileStatus.of(temporary))
+        #expect(try ContentHash.ofFile(temporary) == hash)
+        #expect(hash == ContentHash(of: bytes))
+        #expect(after.mode == 0o640)
+        #expect(after.fingerprint.modified == before.fingerprint.modified)
+    }
+
+    @Test("Removing what is gone is fine, removing a folder is not")
+    func remove() throws {
+        try folder.write("a", "")
+        try Durable.remove(at("a"))
+        try Durable.remove(at("a"))
+        mkdir(at("folder").text, 0o700)
+        #expect(throws: Fault.self) { try Durable.remove(at("folder")) }
+    }
+
+    @Test("The host's name fits into an anchor and a file name")
+    func host() {
+        let name = hostName()
+        #expect(!name.isEmpty && name.utf8.count <= 24)
+        #expect(name.utf8.allSatisfy { $0 == 45 || (48...57).contains($0) || (97...122).contains($0) })
+        #expect(randomHex(8).utf8.count == 16)
+    }
+}

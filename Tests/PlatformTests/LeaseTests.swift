@@ -1,0 +1,82 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite("The kernel's word on who has a file open")
+struct LeaseTests {
+    private let folder: TemporaryFolder
+    private let path: BytePath
+
+    init() async throws {
+        Lease.ignoreBreakSignal()
+        folder = try TemporaryFolder()
+        path = try folder.write("note.md", "text")
+        try await letGo(path)
+    }
+
+    @Test("A file that nobody has open has no writer and can be taken")
+    func free() throws {
+        #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
+        let file = try Descriptor(path, O_RDWR)
+        #expect(Lease.takeExclusive(file) == .granted)
+        Lease.release(file)
+    }
+
+    @Test("A reader in another process is no writer, but the file cannot be taken")
+    func reader() throws {
+        let holder = try FileHolder(path, .reading)
+        #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
+        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .busy)
+        try holder.release()
+        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .granted)
+    }
+
+    @Test("A writer in another process is seen until it closes")
+    func writer() async throws {
+        let holder = try FileHolder(path, .appending)
+        #expect(Lease.probeWriters(try Descriptor(path)) == .busy)
+        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .busy)
+        try holder.release()
+        try await letGo(path)
+        #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
+    }
+
+    @Test("A writable mapping counts as a writer although its descriptor is closed")
+    func mapping() async throws {
+        var file: Descriptor? = try Descriptor(path, O_RDWR)
+        let raw = try #require(file).raw
+        let memory = mmap(nil, 4, PROT_READ | PROT_WRITE, MAP_SHARED, raw, 0)
+        file = nil
+        #expect(Lease.probeWriters(try Descriptor(path)) == .busy)
+        munmap(memory, 4)
+        try await letGo(path)
+        #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
+    }
+
+    @Test("While the lease is held an opener that will not wait is turned away")
+    func exclusion() throws {
+        let file = try Descriptor(path, O_RDWR)
+        #expect(Lease.takeExclusive(file) == .granted)
+        let fault = #expect(throws: Fault.self) { try Descriptor(path, O_WRONLY) }
+        #expect(fault?.errno == EWOULDBLOCK)
+        #expect(fault?.kind == .transient)
+        Lease.release(file)
+        #expect(throws: Never.self) { try Descriptor(path, O_WRONLY) }
+    }
+
+    @Test("A folder knows no leases")
+    func unsupported() throws {
+        #expect(Lease.takeExclusive(try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)) == .unsupported)
+    }
+
+    @Test("The process that has a file open is named")
+    func openers() throws {
+        let holder = try FileHolder(path, .reading)
+        #expect(Openers.processes(holding: path).map(\.id).contains(holder.id))
+        #expect(Openers.describe(path).contains("(process \(holder.id))"))
+        try holder.release()
+        #expect(!Openers.processes(holding: path).map(\.id).contains(holder.id))
+        #expect(Openers.describe(folder.path.appending("missing")) == "another process")
+    }
+}

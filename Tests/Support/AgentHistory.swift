@@ -1,0 +1,79 @@
+import Foundation
+import Platform
+
+/// A line of `steward log --json`.
+package struct LoggedLine: Decodable, Sendable {
+    package let kind: String
+    package let job: String?
+    package let place: String?
+    package let path: BytePath?
+    package let message: String
+}
+
+/// What tests read of `steward status --json`.
+package struct LoggedStatus: Decodable, Sendable {
+    package struct Place: Decodable, Sendable {
+        package let name: String
+        package let isPresent: Bool
+        package let mode: String
+    }
+
+    package struct Settling: Decodable, Sendable {
+        package let place: String
+        package let path: BytePath
+        package let waitingFor: String
+    }
+
+    package struct Job: Decodable, Sendable {
+        package let job: String
+        package let rule: String
+        package let problem: String
+    }
+
+    package let places: [Place]
+    package let settling: [Settling]
+    package let waiting: [Job]
+    package let parked: [Job]
+    package let quarantined: Int
+    package let watchLimitHit: Bool
+    package let warnings: [String]
+}
+
+extension AgentFixture {
+    /// The whole history, oldest first.
+    package func loggedLines() throws -> [LoggedLine] {
+        let text = try run(["log", "--json", "--lines", "1000000"]).check().output
+        return try text.split(separator: "\n").map { try JSONDecoder().decode(LoggedLine.self, from: Data($0.utf8)) }
+    }
+
+    /// What the files of a place were judged to be, as far as a rule wanted to know: `arrived essay.md`.
+    package func judgements(_ rule: String, in place: String) throws -> [String] {
+        try loggedLines().filter { $0.kind == "planned" && $0.place == place && $0.message.contains("\"\(rule)\"") }
+            .map { line in
+                let event = line.message.split(separator: "(").last?.dropLast() ?? ""
+                return "\(event) \(line.path?.text ?? "")"
+            }
+    }
+
+    package func status() throws -> LoggedStatus {
+        try JSONDecoder().decode(LoggedStatus.self, from: Data(try run(["status", "--json"]).check().output.utf8))
+    }
+
+    /// Today's note, below `Steward`.
+    package func today() throws -> BytePath {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyy-MM-dd"
+        let day = formatter.string(from: Date())
+        let found = try files("notes").first { $0.nameText.contains(day) }
+        return found?.relative(to: home.path.appending("Steward")) ?? BytePath("notes/daily/\(day).md")
+    }
+
+    /// Makes a folder of a place.
+    package func folder(_ relative: BytePath) throws { try Durable.makeDirectory(path(relative)) }
+}
+
+extension String {
+    package func occurrences(of part: String) -> Int { components(separatedBy: part).count - 1 }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Platform
+
+/// An editor that the tests drive.
+package enum Editor: String, CaseIterable, Sendable {
+    case vim, emacs, nano
+
+    /// Whether the program is there.
+    package static func has(_ program: String) -> Bool {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+}
+
+/// A real editor on a terminal of its own (tmux), with the user's hands played by `send-keys`.
+package final class EditorSession {
+    private let fixture: AgentFixture
+    private let editor: Editor
+    private let file: BytePath
+    private let socket: String
+    private var isOpen = false
+
+    /// Opens `file` and returns when the editor shows it.
+    package init(_ fixture: AgentFixture, _ editor: Editor, _ file: BytePath) async throws {
+        self.fixture = fixture
+        self.editor = editor
+        self.file = file
+        socket = fixture.home.path.appending("tmux-\(randomHex(3))").text
+        let command = editor == .emacs ? ["emacs", "-nw", file.text] : [editor.rawValue, file.text]
+        // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended.
+        try fixture.shell(
+            [
+                "perl", "-MPOSIX", "-e", "POSIX::close($_) for 3..255; exec @ARGV", "tmux", "-f", "/dev/null", "-S",
+                socket,
+            ]
+                + ["new-session", "-d", "-x", "200", "-y", "50"] + command
+        ).check()
+        isOpen = true
+        try await fixture.until("\(editor) shows \(file)") { try self.screen().contains(file.nameText) }
+        if editor == .emacs {
+            try await fixture.until("emacs is ready") {
+                try self.screen().contains("(Markdown)") || self.screen().contains("(Fundamental")
+                    || self.screen().contains("(Text")
+            }
+        }
+    }
+
+    deinit { if isOpen { _ = try? tmux(["kill-server"]) } }
+
+    @discardableResult
+    private func tmux(_ arguments: [String]) throws -> AgentFixture.Result {
+        try fixture.shell(["tmux", "-f", "/dev/null", "-S", socket] + arguments)
+    }
+
+    package func screen() throws -> String { try tmux(["capture-pane", "-p"]).output }
+
+    private func keys(_ keys: String...) throws { try tmux(["send-keys"] + keys).check() }
+
+    private func text(_ text: String) throws { try tmux(["send-keys", "-l", text]).check() }
+
+    /// Writes a line at the end of the buffer, without saving it.
+    package func type(_ line: String) async throws {
+        switch editor {
+        case .vim:
+            try keys("Escape", "G", "o")
+            try text(line)
+            try keys("Escape")
+        case .emacs:
+            try keys("M->")
+            try text(String(line.prefix(1)))
+            // Emacs asks before it changes a buffer whose file has changed since.
+            try await fixture.until("emacs takes the text") {
+                if try self.screen().contains("really edit the buffer") {
+                    try self.keys("y")
+                    return false
+                }
+                return try self.screen().contains("**-")
+            }
+            try text(String(line.dropFirst()))
+            try keys("Enter")
+        case .nano:
+            try keys("M-/")
+            try text(line)
+            try keys("Enter")
+        }
+        try await fixture.until("\(editor) shows \(line)") { try self.screen().contains(line) }
+    }
+
+    /// Saves, answering yes where the editor asks whether to overwrite what changed; returns when the file holds `line`.
+    package func save(_ line: String) async throws {
+        switch editor {
+        case .vim:
+            try keys("Escape")
+            try text(":w")
+            try keys("Enter")
+        case .emacs: try keys("C-x", "C-s")
+        case .nano: try keys("C-o", "Enter")
+        }
+        var answered = false
+        try await fixture.until("\(editor) has saved \(line)\n\(try screen())") {
+            let screen = try self.screen()
+            if !answered, ["really want to write", "Save anyway?", "continue saving"].contains(where: screen.contains) {
+                answered = true
+                if self.editor == .emacs { try self.tmux(["send-keys", "yes", "Enter"]) } else { try self.keys("y") }
+            } else if screen.contains("Press ENTER") {
+                try self.keys("Enter")
+            }
+            guard let status = try FileStatus.of(self.file), status.size > 0 else { return false }
+            return try TemporaryFolder.text(self.file).contains(line)
+        }
+        // The file is written before the editor is done: it says so at the bottom. Vim takes the next keys anyway.
+        if editor == .vim { return }
+        try await fixture.until("\(editor) says that it has saved") {
+            let screen = try self.screen()
+            return ["written", "Wrote"].contains(where: screen.contains)
+        }
+    }
+
+    /// Leaves; what is not saved is lost.
+    package func quit() async throws {
+        switch editor {
+        case .vim:
+            try keys("Escape")
+            try text(":q!")
+            try keys("Enter")
+        case .emacs: try keys("C-x", "C-c")
+        case .nano: try keys("C-x")
+        }
+        try await fixture.until("\(editor) has ended") { try self.tmux(["has-session"]).status != 0 }
+        isOpen = false
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Glibc
+import Platform
+
+/// A command that goes on until it is ended, and what it has printed so far.
+package final class Follower: @unchecked Sendable {  // the process is only touched by the test's own task
+    private let process: Process
+    private let file: BytePath
+
+    init(_ process: Process, _ file: BytePath) {
+        self.process = process
+        self.file = file
+    }
+
+    package func output() throws -> String { String(decoding: try Descriptor(file).readAll(), as: UTF8.self) }
+
+    package func end() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+}
+
+extension AgentFixture {
+    /// Starts `steward` with these arguments beside the test.
+    package func spawn(_ arguments: [String]) throws -> Follower {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.binary)
+        process.arguments = arguments
+        process.environment = environment
+        let file = try home.write(BytePath("out-\(randomHex(6))"), "")
+        process.standardOutput = FileHandle(forWritingAtPath: file.text)
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return Follower(process, file)
+    }
+}

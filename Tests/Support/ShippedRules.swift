@@ -1,0 +1,20 @@
+import Foundation
+import Platform
+
+/// The rules that are shipped, in the repository.
+package enum ShippedRules {
+    package static let folder: BytePath = {
+        let here = BytePath(#filePath).parent.parent.parent.appending("rules.d")
+        return BytePath(URL(fileURLWithPath: here.text).resolvingSymlinksInPath().path)
+    }()
+
+    /// The names of all files there, sorted.
+    package static func files() throws -> [String] {
+        guard try FileStatus.of(folder) != nil else { return [] }
+        return try listDirectory(folder).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
+    }
+
+    package static func read(_ name: String) throws -> String {
+        String(decoding: try Descriptor(folder.appending(BytePath(name))).readAll(), as: UTF8.self)
+    }
+}
