@@ -24,7 +24,6 @@ import Testing
                 repeat: safe
           refused: leave
           then: stop
-          redact: true
         - rule: Clean up
           in: [dropbox, other]
           do: trash
@@ -40,7 +39,6 @@ import Testing
         #expect(comics.existing(in: places()[2]) == .skip)
         #expect(comics.refused(in: places()[2]) == .leave)
         #expect(comics.then == .stop)
-        #expect(comics.redact == true)
         #expect(comics.steps.map(\.declaration.name) == ["import-comic", "append-block"])
         #expect(comics.steps.map(\.repeatSafe) == [false, true])
         #expect(comics.steps.map(\.index) == [0, 1])
@@ -58,7 +56,6 @@ import Testing
         #expect(rule.refused(in: dropbox) == .quarantine)
         #expect(rule.refused(in: other) == .leave)
         #expect(rule.then == .continue)
-        #expect(rule.redact == nil)
         #expect(rule.steps[0].arguments.all.isEmpty)
     }
 

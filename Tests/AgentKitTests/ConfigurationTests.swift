@@ -1,0 +1,154 @@
+import AgentKit
+import Foundation
+import Logging
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+import Watching
+
+@Suite("The configuration")
+struct ConfigurationTests {
+    private func load(_ yaml: String) throws -> (Configuration?, [Diagnostic]) {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(".config/steward/steward.yaml", yaml)
+        _ = file
+        return Configuration.load(try Directories(environment: ["HOME": folder.path.text]))
+    }
+
+    @Test("what `steward init` writes is valid")
+    func template() throws {
+        let (configuration, diagnostics) = try load(ConfigurationTemplate.text(base: "~/Steward"))
+        #expect(diagnostics.isEmpty)
+        #expect(configuration?.places.map(\.info.name) == ["notes", "drafts", "comics", "dropbox"])
+        #expect(configuration?.places.map(\.info.kind) == [.notes, .drafts, .inbox, .dropbox])
+    }
+
+    @Test("every key is read")
+    func everyKey() throws {
+        let (read, diagnostics) = try load(
+            """
+            places:
+              vault: { kind: notes, path: /srv/vault, watch: poll }
+              other: { path: ../other }
+            time-zone: America/New_York
+            device: desk-1
+            ignore: ["*.bak"]
+            run: { allow: true, timeout: 5s }
+            notes: { wait-open: 2s, wait-editor: 3s, settle: 500ms }
+            limits: { disk: 7, process: 1 }
+            history: 30d
+            poll: 5s
+            settle: 250ms
+            log: { level: debug, format: json }
+            """)
+        #expect(diagnostics.isEmpty)
+        let configuration = try #require(read)
+        #expect(configuration.places[0].mode == .poll)
+        #expect(configuration.places[1].info.kind == .folder)
+        #expect(configuration.timeZone.identifier == "America/New_York")
+        #expect(configuration.device == "desk-1")
+        #expect(configuration.ignore == ["*.bak"])
+        #expect(configuration.run.isAllowed && configuration.run.timeout == 5)
+        #expect(
+            configuration.patience.open == 2 && configuration.patience.editor == 3
+                && configuration.patience.settle == 0.5)
+        #expect(
+            configuration.limits[.disk] == 7 && configuration.limits[.process] == 1
+                && configuration.limits[.network] == 8)
+        #expect(configuration.history == 30 * 86_400 && configuration.poll == 5 && configuration.settle == 0.25)
+        #expect(configuration.logLevel == .debug && configuration.logsJSON)
+    }
+
+    @Test("all complaints come at once, each with its line and what was meant")
+    func complaints() throws {
+        let (configuration, diagnostics) = try load(
+            """
+            placs: {}
+            places:
+              notes: { kind: note, path: /a }
+              twice: { path: /b }
+              again: { path: /b }
+              pathless: { kind: folder }
+            time-zone: Mars/Olympus
+            device: a__b
+            limits: { disk: none }
+            log: { level: loud }
+            settle: soon
+            """)
+        #expect(configuration == nil)
+        let lines = diagnostics.map(\.line)
+        #expect(lines == lines.sorted())
+        #expect(Set(lines) == [1, 3, 5, 6, 7, 8, 9, 10, 11])
+        #expect(diagnostics.first?.hint == "did you mean `places`?")
+    }
+
+    @Test("no file, an empty file and no places are told apart")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let (none, absent) = Configuration.load(try Directories(environment: ["HOME": folder.path.text]))
+        #expect(none == nil && absent.first?.hint?.contains("steward init") == true)
+        #expect(try load("").1.first?.message == "the configuration is empty")
+        #expect(try load("poll: 5s").1.first?.message.contains("no `places`") == true)
+    }
+
+    @Test("a place may not hold the agent's own folders")
+    func ownFolders() throws {
+        let (configuration, diagnostics) = try load("places: { home: { path: ~ } }")
+        #expect(configuration == nil)
+        #expect(diagnostics.first?.message.contains("lie within each other") == true)
+    }
+
+    @Test("folders follow XDG for a user and systemd for a service")
+    func directories() throws {
+        let user = try Directories(environment: [
+            "HOME": "/home/u", "XDG_STATE_HOME": "/x/state", "XDG_RUNTIME_DIR": "/run/user/1",
+        ])
+        #expect(user.configuration == "/home/u/.config/steward/steward.yaml")
+        #expect(user.state == "/x/state/steward")
+        #expect(user.socket == "/run/user/1/steward/control.sock")
+        #expect(
+            user.rules == ["/usr/share/steward/rules.d", "/etc/steward/rules.d", "/home/u/.config/steward/rules.d"])
+        let service = try Directories(environment: [
+            "HOME": "/var/lib/steward", "STATE_DIRECTORY": "/var/lib/steward", "RUNTIME_DIRECTORY": "/run/steward",
+            "CONFIGURATION_DIRECTORY": "/etc/steward",
+        ])
+        #expect(service.configuration == "/etc/steward/steward.yaml")
+        #expect(service.socket == "/run/steward/control.sock")
+        #expect(throws: Fault.self) { try Directories(environment: [:]) }
+    }
+}
+
+@Suite("Setting up")
+struct SetupTests {
+    @Test("init makes the places and the configuration, and changes nothing that is there")
+    func twice() throws {
+        let folder = try TemporaryFolder()
+        let directories = try Directories(environment: ["HOME": folder.path.text])
+        let setup = Setup(directories: directories, base: folder.path.appending("S").text)
+        #expect(try setup.carryOut(dryRun: true).created.count == 6)
+        #expect(try FileStatus.of(directories.configuration) == nil)
+        #expect(try setup.carryOut(dryRun: false).created.count == 6)
+        try folder.write(".config/steward/steward.yaml", "mine")
+        let again = try setup.carryOut(dryRun: false)
+        #expect(again.created.isEmpty && again.existed.count == 6)
+        #expect(try folder.read(".config/steward/steward.yaml") == "mine")
+        #expect(again.lines(dryRun: false).contains { $0.hasPrefix("kept") })
+    }
+
+    @Test("doctor looks at every place, and says how to mend a missing one")
+    func doctor() throws {
+        let folder = try TemporaryFolder()
+        let directories = try Directories(environment: ["HOME": folder.path.text])
+        try Durable.makeDirectory(folder.path.appending("there"))
+        try folder.write(
+            ".config/steward/steward.yaml",
+            "places: { there: { path: \(folder.path)/there }, missing: { path: \(folder.path)/missing } }")
+        let (read, _) = Configuration.load(directories)
+        let findings = try Examination(configuration: try #require(read), directories: directories).findings()
+        #expect(findings.first { $0.subject == "place missing" }?.isWell == false)
+        #expect(findings.first { $0.subject == "place missing" }?.remedy?.contains("make it") == true)
+        #expect(findings.first { $0.subject == "place there" }?.isWell == true)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// What every action promises, tried on every registered one (design section 3).
+@Suite struct ActionContract {
+    @Test func everyActionHasASampleHere() throws {
+        let names = try ActionScene().open().registry.names
+        #expect(Set(names) == Set(ActionSample.all.map(\.action)))
+    }
+
+    @Test func everyActionOfTheFolderIsRegistered() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/Rules/Actions")
+        let files =
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+            ?? []
+        let actions = try files.filter { $0.pathExtension == "swift" }
+            .filter { try String(contentsOf: $0, encoding: .utf8).contains(/\nstruct \w+: RuleAction \{/) }
+        #expect(actions.count == (try ActionScene().open().registry.names.count))
+    }
+
+    @Test func namesAreUniqueAndInKebabCase() throws {
+        let names = try ActionScene().open().registry.names
+        #expect(Set(names).count == names.count)
+        for name in names { #expect(name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(name)") }
+    }
+
+    @Test func everyActionAndParameterIsDocumentedAndTheExampleLoads() throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        for declaration in world.registry.definitions.map(\.declaration) {
+            #expect(declaration.summary.hasSuffix("."), "\(declaration.name)")
+            for parameter in declaration.parameters {
+                #expect(parameter.summary.count > 5, "\(declaration.name).\(parameter.name)")
+            }
+            for value in declaration.provides { #expect(value.summary.count > 5, "\(declaration.name).\(value.name)") }
+            // The examples name places that a user may well have.
+            let example = declaration.example.replacing(/place: (archive|backup)/, with: "place: drafts")
+            let (rules, diagnostics) = world.load(example)
+            #expect(!diagnostics.hasErrors, "\(declaration.name): \(diagnostics.map(\.description))")
+            #expect(rules.first?.steps.first?.declaration.name == declaration.name)
+        }
+    }
+
+    @Test func anUnknownParameterIsRefusedWithWhatWasMeant() throws {
+        let world = try ActionScene().open()
+        for declaration in world.registry.definitions.map(\.declaration) {
+            let known = declaration.parameters.map(\.name).max { $0.count < $1.count }
+            let mistyped = (known ?? "whatever") + "z"
+            let (rules, diagnostics) = world.load("\(declaration.name): { \(mistyped): 1 }")
+            #expect(rules.isEmpty && diagnostics.hasErrors, "\(declaration.name)")
+            let text = diagnostics.map { "\($0.message) \($0.hint ?? "")" }.joined(separator: "\n")
+            #expect(text.contains(mistyped), "\(text)")
+            if let known { #expect(text.contains("did you mean `\(known)`"), "\(text)") }
+        }
+    }
+
+    @Test(arguments: ActionSample.all) func decidingChangesNothing(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let world = try scene.open()
+        let before = try scene.everything()
+        let action = try world.action(sample.entry)
+        let intent = try await action.decided(world.input(sample.file))
+        #expect(try scene.everything() == before)
+        #expect(try action.reencoded(intent) == intent)
+        #expect(try await action.dryRun(world.input(sample.file)).isEmpty == false)
+        #expect(try scene.everything() == before)
+    }
+
+    @Test(arguments: ActionSample.all) func decidingTwiceGivesTheSameIntent(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let world = try scene.open()
+        let action = try world.action(sample.entry)
+        let first = try await action.decided(world.input(sample.file))
+        #expect(try await action.decided(world.input(sample.file)) == first)
+    }
+
+    @Test(arguments: ActionSample.all.filter { $0.action != "run" })
+    func performingTwiceIsPerformingOnce(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let world = try scene.open()
+        let deed = try await world.run(sample.entry, on: sample.file)
+        let after = try scene.snapshot()
+        #expect(try await deed.action.performed(deed.intent, step: deed.step) == deed.receipt)
+        #expect(try scene.snapshot() == after)
+    }
+
+    @Test(arguments: ActionSample.all)
+    func anActionThatWasDecidedAndNotBegunIsNotDone(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let intent: String
+        do {
+            let world = try scene.open()
+            intent = try await world.action(sample.entry).decided(world.input(sample.file))
+        }
+        let before = try scene.snapshot()
+        let world = try scene.open()
+        try await world.notes.recover()
+        let action = try world.action(sample.entry)
+        switch try await action.settled(intent, step: "job.0") {
+        case .notDone: #expect(action.declared.guarantee != .atMostOnce)
+        case .unknown(let why): #expect(action.declared.guarantee == .atMostOnce && !why.isEmpty)
+        case .done(let receipt): Issue.record("says that it is done: \(receipt)")
+        }
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test(arguments: ActionSample.all.filter { $0.action != "run" })
+    func anActionThatWasDoneIsFoundDoneWithAnEqualReceipt(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let deed = try await scene.open().run(sample.entry, on: sample.file)
+        let after = try scene.snapshot()
+        let world = try scene.open()
+        try await world.notes.recover()
+        guard case .done(let receipt) = try await world.action(sample.entry).settled(deed.intent, step: deed.step)
+        else {
+            Issue.record("it is not found done")
+            return
+        }
+        #expect(receipt == deed.receipt)
+        #expect(try scene.snapshot() == after)
+    }
+
+    @Test(arguments: ActionSample.all) func undoTakesBackWhatWasDone(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let world = try scene.open()
+        let before = try scene.snapshot()
+        let deed = try await world.run(sample.entry, on: sample.file)
+        guard deed.action.declared.canUndo else {
+            await #expect(throws: Fault.self) { try await deed.undo() }
+            return
+        }
+        try await deed.undo()
+        let after = try scene.snapshot()
+        // What was made lies in the trash now; what it replaced stays there as well, for a person to fetch.
+        for (name, text) in before where after[name] != text {
+            #expect(sample.variant == "replacing", "\(name) is \(after[name] ?? "gone"), was \(text)")
+        }
+        let extra = after.filter { before[$0.key] == nil && $0.value != "folder" && !$0.key.hasPrefix("trash/") }
+        let isNewNote = sample.variant == "to a note that is missing"
+        #expect(extra.isEmpty || isNewNote || sample.variant == "replacing", "\(extra)")
+        #expect(!after.keys.contains { $0.contains(".steward-") })
+    }
+
+    @Test(arguments: ActionSample.all.filter { !["run", "index-capture"].contains($0.action) })
+    func undoRefusesAndChangesNothingWhenAPersonHasChangedTheProduct(_ sample: ActionSample) async throws {
+        let scene = try sample.scene()
+        let deed = try await scene.open().run(sample.entry, on: sample.file)
+        try sample.edit(scene, deed)
+        let before = try scene.snapshot()
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.kind == .failed, "\(fault?.message ?? "")")
+        #expect(try scene.snapshot() == before)
+    }
+}

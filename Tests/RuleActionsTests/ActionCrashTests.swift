@@ -1,0 +1,76 @@
+import Foundation
+import Glibc
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// Each action killed between any two of its system calls, in a process of its own, and settled by the next.
+@Suite struct ActionCrash {
+    static let samples = ActionSample.all.filter { $0.action != "run" }
+
+    @Test(arguments: samples) func whereverItIsKilledTheEffectIsThereOnce(_ sample: ActionSample) async throws {
+        let wanted = try await {
+            let scene = try sample.scene()
+            try await scene.open().run(sample.entry, on: sample.file)
+            return try scene.snapshot()
+        }()
+        let points = try await points(sample)
+        #expect(points > 0)
+        for number in 1...max(1, points) {
+            let scene = try sample.scene()
+            try await decide(sample, in: scene)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [home = scene.home.path.text as String, name = sample.testDescription as String, number = number as Int]
+                in
+                _ = try await CrashChild.perform(name, in: home, killedAt: number)
+            }
+            try await finish(sample, in: scene)
+            #expect(try scene.snapshot() == wanted, "killed at point \(number) of \(points)")
+        }
+    }
+
+    /// How many points a run passes.
+    private func points(_ sample: ActionSample) async throws -> Int {
+        let scene = try sample.scene()
+        try await decide(sample, in: scene)
+        await #expect(processExitsWith: .success) {
+            [home = scene.home.path.text as String, name = sample.testDescription as String] in
+            let points = try await CrashChild.perform(name, in: home, killedAt: .max)
+            try write(BytePath("\(home)/points"), String(points))
+        }
+        return Int(try scene.home.read("points")) ?? 0
+    }
+
+    private func decide(_ sample: ActionSample, in scene: ActionScene) async throws {
+        let world = try scene.open()
+        let intent = try await world.action(sample.entry).decided(world.input(sample.file))
+        try scene.home.write("intent.json", intent)
+    }
+
+    /// The next life: what was begun is looked at, and done again where it was not done.
+    private func finish(_ sample: ActionSample, in scene: ActionScene) async throws {
+        let world = try scene.open()
+        try await world.notes.recover()
+        let action = try world.action(sample.entry)
+        switch try await action.settled(try scene.home.read("intent.json"), step: "job.0") {
+        case .done: break
+        case .notDone: try await world.run(sample.entry, on: sample.file)
+        case .unknown(let why): Issue.record("unknown: \(why)")
+        }
+    }
+}
+
+/// What the process that is killed does.
+enum CrashChild {
+    /// - Returns: how many points were passed.
+    static func perform(_ name: String, in home: String, killedAt number: Int) async throws -> Int {
+        setenv("STEWARD_FAULT", "*:\(number)", 1)
+        let sample = try ActionSample.named(name)
+        let world = try ActionWorld(BytePath(home))
+        let intent = String(decoding: try Descriptor(BytePath(home).appending("intent.json")).readAll(), as: UTF8.self)
+        _ = try await world.action(sample.entry).performed(intent, step: "job.0")
+        return FaultPoint.reached
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// For every registered action at least one file and one `do:` entry, on which ``ActionContract`` tries what all
+/// actions promise.
+struct ActionSample: Sendable, CustomTestStringConvertible {
+    let action: String
+    var variant = ""
+    var file: BytePath = "Idea 1.md"
+    var content = Array("Buy milk\n".utf8)
+    let entry: String
+    /// Files that stand there before.
+    var before: [(BytePath, String)] = []
+    /// Makes a change of a person's to what the action made.
+    var edit: @Sendable (ActionScene, Deed) throws -> Void = { scene, deed in
+        try write(deed.target ?? scene.path("dropbox"), "somebody else wrote this\n")
+    }
+
+    var testDescription: String { variant.isEmpty ? action : "\(action), \(variant)" }
+
+    /// Sets the scene.
+    func scene() throws -> ActionScene {
+        let scene = try ActionScene()
+        try scene.home.write(BytePath("dropbox").appending(file), content)
+        for (path, text) in before { try scene.home.write(path, text) }
+        return scene
+    }
+
+    static func named(_ name: String) throws -> ActionSample {
+        guard let sample = all.first(where: { $0.testDescription == name }) else {
+            throw TestFailure("no sample \(name)")
+        }
+        return sample
+    }
+
+    static let inbox = "# Inbox\n\n## Captures\n\n^cap-0800\nold\n\n## Later\n\nto read\n"
+
+    static let all: [ActionSample] = [
+        ActionSample(
+            action: "append-block", entry: "append-block: { note: inbox, text: \"{{ file.text }}\" }",
+            before: [("notes/inbox.md", inbox)],
+            edit: { scene, _ in
+                try write(
+                    scene.path("notes/inbox.md"),
+                    try scene.home.read("notes/inbox.md").replacingOccurrences(of: "Buy milk", with: "Buy oat milk"))
+            }),
+        ActionSample(
+            action: "append-block", variant: "to a note that is missing",
+            entry: "append-block: { note: fresh/inbox, text: \"{{ file.text }}\" }",
+            edit: { scene, _ in try write(scene.path("notes/fresh/inbox.md"), "mine\n") }),
+        ActionSample(action: "copy", entry: "copy: { place: drafts, folder: new }"),
+        ActionSample(
+            action: "copy", variant: "replacing", entry: "copy: { place: drafts, exists: replace }",
+            before: [("drafts/Idea 1.md", "an older one\n")]),
+        ActionSample(action: "copy", variant: "to another file system", entry: "copy: { place: far }"),
+        ActionSample(
+            action: "index-capture", entry: "index-capture", edit: { _, _ in }),
+        ActionSample(
+            action: "index-capture", variant: "of a photo", file: "p.png",
+            content: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 7, count: 900),
+            entry: "index-capture", edit: { _, _ in }),
+        ActionSample(action: "move", entry: "move: { place: drafts, folder: new }"),
+        ActionSample(
+            action: "move", variant: "to another file system", content: Array(repeating: 65, count: 300_000),
+            entry: "move: { place: far, folder: a/b }"),
+        ActionSample(
+            action: "move", variant: "replacing", entry: "move: { place: drafts, exists: replace }",
+            before: [("drafts/Idea 1.md", "an older one\n")]),
+        ActionSample(
+            action: "rename", entry: "rename: { name: \"{{ file.stem | slug }}.md\" }",
+            before: [("dropbox/idea-1.md", "was there first\n")]),
+        ActionSample(action: "run", entry: "run: { command: [touch, ran] }"),
+        ActionSample(
+            action: "tag", entry: "tag: { add: [read-later, \"{{ file.extension }}\"] }",
+            edit: { scene, _ in
+                let file = try Descriptor(scene.path("dropbox/Idea 1.md"))
+                try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: file)
+            }),
+        ActionSample(action: "trash", entry: "trash"),
+        ActionSample(
+            action: "write-note",
+            entry: "write-note: { place: notes, folder: sources, name: x, text: \"# {{ file.name }}\" }"),
+        ActionSample(
+            action: "write-note", variant: "replacing",
+            entry: "write-note: { place: notes, name: x, text: \"# {{ file.name }}\", exists: replace }",
+            before: [("notes/x.md", "an older one\n")]),
+    ]
+}
+
+/// Truncates and writes, as many editors do.
+func write(_ path: BytePath, _ text: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path.text))
+}

@@ -1,0 +1,264 @@
+import Foundation
+import Glibc
+import Ledger
+import Logging
+import Platform
+import RuleActions
+import Rules
+import Synchronization
+import TestSupport
+
+/// Places, a trash and a state folder for one test; ``open(_:)`` makes what the agent makes when it starts in them.
+final class ActionScene: Sendable {
+    let home: TemporaryFolder
+    /// A place on another file system, where this machine has one.
+    let far: BytePath
+
+    init() throws {
+        home = try TemporaryFolder("steward-actions")
+        far = Self.far(of: home.path)
+        for place in ["notes", "drafts", "dropbox"] { try Durable.makeDirectory(home.path.appending(place)) }
+        try Durable.makeDirectory(far)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: far.text)
+        try? emptyFarTrash()
+    }
+
+    /// The trash of the other file system is everybody's: takes away what came from here.
+    private func emptyFarTrash() throws {
+        let trash = far.parent.appending(".Trash-\(getuid())")
+        guard far.parent != home.path, try FileStatus.of(trash) != nil else { return }
+        for entry in try listDirectory(trash.appending("info")) {
+            let info = trash.appending("info").appending(name: entry.name)
+            let text = String(decoding: try Descriptor(info).readAll(), as: UTF8.self)
+            guard text.contains("Path=\(far.nameText)/") else { continue }
+            try Durable.remove(trash.appending("files").appending(name: entry.name.dropLast(".trashinfo".utf8.count)))
+            try Durable.remove(info)
+        }
+    }
+
+    func open(_ options: ActionWorld.Options = ActionWorld.Options()) throws -> ActionWorld {
+        try ActionWorld(home.path, options)
+    }
+
+    static func far(of home: BytePath) -> BytePath {
+        let memory: BytePath = "/dev/shm"
+        let isOther = (try? FileStatus.of(memory)?.device != FileStatus.of(home.parent)?.device) ?? false
+        return isOther ? memory.appending(name: home.name) : home.appending("far")
+    }
+
+    func path(_ relative: BytePath) -> BytePath { home.path.appending(relative) }
+
+    func exists(_ relative: BytePath) throws -> Bool { try FileStatus.of(path(relative)) != nil }
+
+    /// What a person sees: every file and folder of the places and the trash, with content, mode and tags; of a
+    /// trash's information only that it is there, for it tells the time.
+    func snapshot() throws -> [String: String] {
+        var found: [String: String] = [:]
+        for (name, root) in ["notes", "drafts", "dropbox", "trash", "state/captures/photos"].map({
+            ($0, path(BytePath($0)))
+        })
+            + [("far", far)]
+        {
+            for (key, text) in try Self.tree(root) { found["\(name)/\(key)"] = text }
+        }
+        return found
+    }
+
+    /// ``snapshot()`` with every byte of the state folder, the ledger included; not the index that SQLite's readers share.
+    func everything() throws -> [String: String] {
+        var found = try snapshot()
+        for (key, text) in try Self.tree(path("state")) where !key.hasSuffix("-shm") { found["state/\(key)"] = text }
+        return found
+    }
+
+    private static func tree(_ root: BytePath) throws -> [String: String] {
+        guard try FileStatus.of(root) != nil else { return [:] }
+        var found: [String: String] = [:]
+        for entry in try listDirectory(root) {
+            let path = root.appending(name: entry.name)
+            let name = BytePath.escape(entry.name)
+            guard let status = try FileStatus.of(path) else { continue }
+            switch status.kind {
+            case .directory:
+                found[name] = "folder"
+                for (key, text) in try tree(path) { found["\(name)/\(key)"] = text }
+            case .file where name.hasSuffix(".trashinfo"):
+                found[name] = "information"
+            case .file:
+                let file = try Descriptor(path)
+                let tags = try ExtendedAttributes.value("user.xdg.tags", of: file).map {
+                    String(decoding: $0, as: UTF8.self)
+                }
+                found[name] = "\(String(status.mode, radix: 8)) \(try ContentHash.of(file)) \(tags ?? "")"
+            case .link, .other:
+                found[name] = "other"
+            }
+        }
+        return found
+    }
+}
+
+/// What the actions act through, opened on the folders of an ``ActionScene``: one life of the agent.
+struct ActionWorld: Sendable {
+    struct Options: Sendable {
+        var patience = NotePatience()
+        var reads: any ReadWatch = ForgetfulReads()
+        var run = RunPolicy(isAllowed: true, timeout: 20)
+
+        init() {
+            patience.settle = 0.05
+            patience.editor = 0.2
+            patience.open = 5
+        }
+    }
+
+    static let zone = TimeZone(secondsFromGMT: 3600) ?? .gmt
+    /// Saturday, 21 November 2026, 09:30 in ``zone``.
+    static let arrival = Timestamp(seconds: 1_795_249_800)
+
+    let home: BytePath
+    let ledger: Ledger
+    let notes: NoteWriter
+    let journal: EffectJournal
+    let services: ActionServices
+    let registry: ActionRegistry
+    let places: [PlaceInfo]
+
+    init(_ home: BytePath, _ options: Options = Options()) throws {
+        self.home = home
+        places = [
+            PlaceInfo(name: "notes", kind: .notes, root: home.appending("notes")),
+            PlaceInfo(name: "drafts", kind: .drafts, root: home.appending("drafts")),
+            PlaceInfo(name: "dropbox", kind: .dropbox, root: home.appending("dropbox")),
+            PlaceInfo(name: "far", kind: .folder, root: ActionScene.far(of: home)),
+        ]
+        Lease.ignoreBreakSignal()
+        let state = home.appending("state")
+        try Durable.makeDirectory(state)
+        ledger = try Ledger.open(directory: state).ledger
+        journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        notes = NoteWriter(
+            journal: journal, inWork: PathsInWork(), reads: options.reads, patience: options.patience, device: "desk",
+            backups: state.appending("backups"), log: log)
+        services = ActionServices(
+            journal: journal, notes: notes,
+            captures: CaptureLibrary(directory: state.appending("captures")) { _ in },
+            files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
+            homeTrash: home.appending("trash"))
+        registry = StandardActions.registry(services)
+    }
+
+    /// Reads `- ENTRY` as the only step of a rule.
+    func load(_ entry: String) -> ([Rule], [Diagnostic]) {
+        let text = "- rule: Sample\n  in: dropbox\n  do:\n    - \(entry)\n"
+        return RuleDirectories.parse(
+            file: "10-sample.yaml", bytes: Array(text.utf8), registry: registry, places: places, timeZone: Self.zone)
+    }
+
+    func action(_ entry: String) throws -> any RuleAction {
+        let (rules, diagnostics) = load(entry)
+        guard let step = rules.first?.steps.first, !diagnostics.hasErrors else {
+            throw TestFailure(diagnostics.map(\.description).joined(separator: "\n"))
+        }
+        return step.action
+    }
+
+    /// What an action is told of a file of the dropbox, as the runner would tell it.
+    func input(_ path: BytePath, step: String = "job.0", adding values: Values = [:]) throws -> StepInput {
+        let place = places[2]
+        guard let status = try FileStatus.of(place.root.appending(path)) else { throw TestFailure("no \(path)") }
+        let hash = try ContentHash.ofFile(place.root.appending(path))
+        let facts = FileFacts(place: place, path: path, status: status, event: .arrived, now: Self.arrival)
+        let known = try BuiltInValues.values(of: facts).merging(
+            BuiltInValues.values(rule: "Sample", jobID: "job", event: .arrived, arrival: Self.arrival, host: "desk")
+        ) { $1 }
+        return StepInput(
+            jobID: "job", stepID: step, rule: "Sample", event: .arrived,
+            file: FileReference(
+                place: place.name, root: place.root, path: path, fingerprint: status.fingerprint, hash: hash),
+            arrival: Self.arrival, values: known.merging(values) { $1 })
+    }
+
+    /// Decides and performs one step on a file of the dropbox.
+    @discardableResult
+    func run(_ entry: String, on path: BytePath, step: String = "job.0", adding values: Values = [:]) async throws
+        -> Deed
+    {
+        try await run(try action(entry), on: path, step: step, adding: values)
+    }
+
+    func run(
+        _ action: any RuleAction, on path: BytePath, step: String = "job.0", adding values: Values = [:]
+    ) async throws -> Deed {
+        let intent = try await action.decided(try input(path, step: step, adding: values))
+        let receipt = try await action.performed(intent, step: step)
+        return Deed(action: action, intent: intent, receipt: receipt, step: step)
+    }
+}
+
+/// A step that was performed.
+struct Deed: Sendable {
+    let action: any RuleAction
+    let intent: String
+    let receipt: Receipt
+    let step: String
+
+    @discardableResult
+    func undo() async throws -> Receipt { try await action.undone(intent, receipt, step: step) }
+
+    /// Where the step put the file.
+    var target: BytePath? {
+        switch receipt.effects.first {
+        case .created(let path, _, _), .moved(_, let path, _, _): path
+        default: nil
+        }
+    }
+}
+
+extension RuleAction {
+    private func context(_ step: String) -> StepContext { StepContext(jobID: "job", stepID: step, attempt: 0) }
+
+    func decided(_ input: StepInput) async throws -> String { try LedgerJSON.encode(try await intent(for: input)) }
+
+    func performed(_ json: String, step: String) async throws -> Receipt {
+        try await perform(LedgerJSON.decode(Intent.self, from: json), context(step))
+    }
+
+    func settled(_ json: String, step: String) async throws -> Settlement {
+        try await settle(LedgerJSON.decode(Intent.self, from: json), context(step))
+    }
+
+    func undone(_ json: String, _ receipt: Receipt, step: String) async throws -> Receipt {
+        try await undo(LedgerJSON.decode(Intent.self, from: json), receipt, context(step))
+    }
+
+    func reencoded(_ json: String) throws -> String {
+        try LedgerJSON.encode(try LedgerJSON.decode(Intent.self, from: json))
+    }
+
+    var declared: ActionDeclaration { Self.declaration }
+}
+
+/// Saw nothing and says so: every block that is missing after a save was taken out by somebody who had read it.
+struct ForgetfulReads: ReadWatch {
+    func watchReads(of path: BytePath) throws {}
+    func readsSeen(of path: BytePath) -> Bool { true }
+    func stopWatchingReads(of path: BytePath) {}
+}
+
+/// Answers what the test says about who has read.
+final class ToldReads: ReadWatch {
+    private let seen = Mutex(false)
+    private let watched = Mutex<[BytePath]>([])
+
+    func watchReads(of path: BytePath) throws { watched.withLock { $0.append(path) } }
+    func readsSeen(of path: BytePath) -> Bool { seen.withLock { $0 } }
+    func stopWatchingReads(of path: BytePath) {}
+
+    func tell(read: Bool) { seen.withLock { $0 = read } }
+    var timesWatched: Int { watched.withLock { $0.count } }
+}

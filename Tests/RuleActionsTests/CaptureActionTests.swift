@@ -1,0 +1,78 @@
+import DotLifePersistence
+import Foundation
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+@Suite struct CaptureAction {
+    private let scene: ActionScene
+    private let world: ActionWorld
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 73, 72, 68, 82]
+
+    init() throws {
+        scene = try ActionScene()
+        world = try scene.open()
+    }
+
+    @Test(arguments: [
+        ("idea.md", "Buy milk\n", "note", "Buy milk"),
+        ("idea.txt", "https://example.org/a?b=c\n", "link", "https://example.org/a?b=c"),
+        ("page.url", "[InternetShortcut]\nURL=https://example.org/\n", "link", "https://example.org/"),
+        ("dot", "", "dot", ""),
+    ])
+    func eachKindIsStored(_ name: String, _ content: String, _ kind: String, _ text: String) async throws {
+        try scene.home.write(BytePath("dropbox/\(name)"), content)
+        let deed = try await world.run("index-capture", on: BytePath(name))
+        #expect(deed.receipt.values["capture.kind"] == .text(kind))
+        #expect(deed.receipt.values["capture.text"] == .text(text))
+        #expect(deed.receipt.values["capture.time"] == .date(ActionWorld.arrival))
+        #expect(try await world.services.captures.store().contains(key: "job.0"))
+        // The file stays: what becomes of it is the next step's.
+        #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
+    }
+
+    @Test func aPhotoIsCopiedIntoTheStore() async throws {
+        try scene.home.write("dropbox/p.png", Self.png)
+        let deed = try await world.run("index-capture", on: "p.png")
+        #expect(deed.receipt.values["capture.kind"] == .text("photo"))
+        #expect(deed.receipt.values["capture.text"] == .text("p.png"))
+        let photos = try listDirectory(scene.path("state/captures/photos"))
+        #expect(photos.count == 1)
+        try await deed.undo()
+        #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
+        #expect(try scene.exists("dropbox/p.png"))
+    }
+
+    @Test func frontMatterSetsTimeAndMomentForTheNextSteps() async throws {
+        try scene.home.write("dropbox/a.md", "---\nmoment: today\ntime: 2026-11-20T22:15:00Z\n---\nRain\n")
+        let steps = try #require(
+            world.load("index-capture\n    - append-block: { text: \"{{ capture.text }}\" }").0.first?.steps)
+        let capture = try await world.run(steps[0].action, on: "a.md")
+        let block = try await world.run(steps[1].action, on: "a.md", step: "job.1", adding: capture.receipt.values)
+        #expect(capture.receipt.values["capture.moment"] == .text("today"))
+        // The capture's own day in UTC, and its local time in the anchor.
+        #expect(block.receipt.values["note.path"] == .text("capture/2026/2026-11/2026-11-20.md"))
+        #expect(block.receipt.values["block.anchor"] == .text("cap-2315"))
+        #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-2315\nRain\n"))
+    }
+
+    @Test func aBinaryThatIsNoPhotoIsRefusedAndSaysWhatIsAccepted() async throws {
+        try scene.home.write("dropbox/a.bin", [0, 1, 2, 3, 0xFF])
+        let action = try world.action("index-capture")
+        let fault = await #expect(throws: Fault.self) { try await action.decided(try world.input("a.bin")) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains("Accepted are") == true)
+    }
+
+    @Test func aPhotoThatChangedSinceTheDecisionIsNotStored() async throws {
+        try scene.home.write("dropbox/p.png", Self.png)
+        let action = try world.action("index-capture")
+        let intent = try await action.decided(try world.input("p.png"))
+        try scene.home.write("dropbox/p.png", Self.png + [1])
+        await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(try await world.services.captures.store().contains(key: "job.0") == false)
+        #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// `move`, `copy`, `rename` and `write-note`: where a name is taken, and across file systems.
+@Suite struct FilePlacementPolicies {
+    private let scene: ActionScene
+    private let world: ActionWorld
+
+    init() throws {
+        scene = try ActionScene()
+        world = try scene.open()
+        try scene.home.write("dropbox/a.txt", "new")
+    }
+
+    private func names(_ place: BytePath) throws -> [String] {
+        try listDirectory(scene.path(place)).map { BytePath.escape($0.name) }.sorted()
+    }
+
+    @Test(arguments: ["move", "copy"]) func renameTakesTheNextFreeName(_ verb: String) async throws {
+        for name in ["a.txt", "a (1).txt"] { try scene.home.write(BytePath("drafts/\(name)"), "old \(name)") }
+        let deed = try await world.run("\(verb): { place: drafts }", on: "a.txt")
+        #expect(deed.target == scene.path("drafts/a (2).txt"))
+        #expect(deed.receipt.values["target.name"] == .text("a (2).txt"))
+        #expect(try scene.home.read("drafts/a (2).txt") == "new")
+        #expect(try scene.home.read("drafts/a.txt") == "old a.txt")
+        #expect(try scene.exists("dropbox/a.txt") == (verb == "copy"))
+    }
+
+    @Test(arguments: ["move", "copy"]) func skipLeavesBothAsTheyAre(_ verb: String) async throws {
+        try scene.home.write("drafts/a.txt", "old")
+        let before = try scene.snapshot()
+        let deed = try await world.run("\(verb): { place: drafts, exists: skip }", on: "a.txt")
+        #expect(try scene.snapshot() == before)
+        #expect(deed.receipt.effects.isEmpty && deed.receipt.summary.contains("is there already"))
+    }
+
+    @Test(arguments: ["move", "copy"]) func sameSkipsIdenticalContentAndRenamesElse(_ verb: String) async throws {
+        try scene.home.write("drafts/a.txt", "new")
+        let before = try scene.snapshot()
+        _ = try await world.run("\(verb): { place: drafts, exists: same }", on: "a.txt")
+        #expect(try scene.snapshot() == before)
+        try scene.home.write("drafts/a.txt", "another")
+        _ = try await world.run("\(verb): { place: drafts, exists: same }", on: "a.txt", step: "job.1")
+        #expect(try scene.home.read("drafts/a (1).txt") == "new")
+    }
+
+    @Test(arguments: ["move", "copy"]) func replaceKeepsTheOldOneInTheTrash(_ verb: String) async throws {
+        try scene.home.write("drafts/a.txt", "old")
+        _ = try await world.run("\(verb): { place: drafts, exists: replace }", on: "a.txt")
+        #expect(try scene.home.read("drafts/a.txt") == "new")
+        let kept = try names("trash/files")
+        #expect(kept.count == 1)
+        #expect(try scene.home.read(BytePath("trash/files/\(kept[0])")) == "old")
+    }
+
+    @Test func theSameContentCanBeReplacedAgainAndAgain() async throws {
+        try scene.home.write("drafts/x.md", "# one\n")
+        for (number, text) in ["two", "one", "two", "one"].enumerated() {
+            _ = try await world.run(
+                "write-note: { place: drafts, name: x, text: \"# \(text)\", exists: replace }", on: "a.txt",
+                step: "job.\(number)")
+            #expect(try scene.home.read("drafts/x.md") == "# \(text)\n")
+        }
+        #expect(try names("trash/files").count == 4)
+        #expect(try names("trash/info").count == 4)
+    }
+
+    @Test func replaceRefusesAFolderOfThatName() async throws {
+        try scene.home.write("drafts/a.txt/inside", "old")
+        let before = try scene.snapshot()
+        await #expect(throws: Fault.self) {
+            try await world.run("move: { place: drafts, exists: replace }", on: "a.txt")
+        }
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func replaceLeavesAVersionAloneThatCameAfterTheDecision() async throws {
+        try scene.home.write("drafts/a.txt", "old")
+        let action = try world.action("move: { place: drafts, exists: replace }")
+        let intent = try await action.decided(try world.input("a.txt"))
+        try scene.home.write("drafts/a.txt", "typed just now")
+        let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(fault?.kind == .transient)
+        #expect(try scene.home.read("drafts/a.txt") == "typed just now")
+        #expect(try scene.home.read("dropbox/a.txt") == "new")
+    }
+
+    @Test(arguments: ["move", "copy"]) func aSourceThatChangedSinceTheDecisionIsLeftAlone(_ verb: String) async throws {
+        let action = try world.action("\(verb): { place: drafts }")
+        let intent = try await action.decided(try world.input("a.txt"))
+        try scene.home.write("dropbox/a.txt", "newer")
+        let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(fault?.kind == .superseded)
+        #expect(try scene.home.read("dropbox/a.txt") == "newer")
+        #expect(try names("drafts").isEmpty)
+    }
+
+    @Test func renameOfWriteNoteAndOfRenameKeepWhatIsThere() async throws {
+        try scene.home.write("dropbox/b.txt", "there")
+        let renamed = try await world.run("rename: { name: b.txt }", on: "a.txt")
+        #expect(renamed.target == scene.path("dropbox/b (1).txt"))
+        try scene.home.write("notes/x.md", "there")
+        let written = try await world.run("write-note: { place: notes, name: x, text: t }", on: "b.txt", step: "job.1")
+        #expect(written.target == scene.path("notes/x (1).md"))
+        #expect(try scene.home.read("notes/x.md") == "there")
+    }
+
+    @Test func writeNoteAddsItsExtensionAndEndsWithANewline() async throws {
+        _ = try await world.run(
+            "write-note: { place: notes, folder: a/b, name: x, text: \"one\\r\\ntwo\" }", on: "a.txt")
+        #expect(try scene.home.read("notes/a/b/x.md") == "one\ntwo\n")
+        _ = try await world.run("write-note: { place: notes, name: x.txt, text: t }", on: "a.txt", step: "job.1")
+        #expect(try scene.home.read("notes/x.txt") == "t\n")
+    }
+
+    @Test func aFileThatIsMovedToWhereItIsStaysThere() async throws {
+        let before = try scene.snapshot()
+        _ = try await world.run("rename: { name: \"{{ file.name }}\" }", on: "a.txt")
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func acrossFileSystemsContentModeAndTimeStay() async throws {
+        let source = scene.path("dropbox/a.txt")
+        chmod(source.text, 0o640)
+        let status = try #require(try FileStatus.of(source))
+        let deed = try await world.run("move: { place: far, folder: x }", on: "a.txt")
+        let target = try #require(deed.target)
+        let moved = try #require(try FileStatus.of(target))
+        #expect(target == scene.far.appending("x/a.txt"))
+        #expect(moved.mode == 0o640 && moved.fingerprint.modified == status.fingerprint.modified)
+        #expect(try !scene.exists("dropbox/a.txt"))
+        #expect(try names("dropbox").isEmpty)
+        try await deed.undo()
+        #expect(try scene.home.read("dropbox/a.txt") == "new")
+        #expect(try FileStatus.of(target) == nil)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// Names and values that come from outside: bytes that are no text, and paths that would lead elsewhere.
+@Suite struct HostileNames {
+    static let names: [[UInt8]] = [
+        Array(repeating: UInt8(ascii: "n"), count: 255),
+        Array("-rf".utf8), Array("two\nlines\t.txt".utf8), Array("caf".utf8) + [0xE9, 0xFF] + Array(".txt".utf8),
+        Array("*?[a] $(touch x) `y` 'z' \"q\".txt".utf8), Array("{{ file.name }}.txt".utf8),
+        Array("\u{202E}txt.exe".utf8),
+        Array(" ".utf8), Array("\\x41.txt".utf8), Array(repeating: UInt8(ascii: "n"), count: 251) + Array(".txt".utf8),
+    ]
+
+    @Test(arguments: names) func everyNameIsMovedCopiedTrashedTaggedAndTakenBackByteForByte(_ name: [UInt8])
+        async throws
+    {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        let file = BytePath(bytes: name)
+        try scene.home.write(BytePath("dropbox").appending(file), "content")
+        let before = try scene.snapshot()
+        for (number, entry) in ["move: { place: drafts }", "move: { place: far }", "trash", "tag: { add: [x] }"]
+            .enumerated()
+        {
+            let deed = try await world.run(entry, on: file, step: "job.\(number)")
+            #expect(try scene.snapshot() != before, "\(entry)")
+            #expect(try deed.action.reencoded(deed.intent) == deed.intent)
+            try await deed.undo()
+            #expect(try scene.snapshot().filter { !$0.key.hasPrefix("trash") } == before, "\(entry)")
+        }
+        let copy = try await world.run("copy: { place: drafts }", on: file)
+        #expect(copy.target == scene.path("drafts").appending(file))
+        // The name is taken now, and may be as long as a name can be.
+        let second = try await world.run("copy: { place: drafts }", on: file, step: "job.9")
+        let target = try #require(second.target)
+        #expect(target.name.count <= 255 && target != copy.target)
+        #expect(String(decoding: try Descriptor(target).readAll(), as: UTF8.self) == "content")
+    }
+
+    @Test(arguments: ["../../outside", "/etc", "..", "a/../../b", "./..", "\u{0}x", "\n../x"])
+    func aValueCannotLeadOutOfItsPlace(_ value: String) async throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        try scene.home.write("dropbox/a.txt", "content")
+        for (number, entry) in [
+            "copy: { place: drafts, folder: \"x/{{ front.v | default: none }}\" }",
+            "copy: { place: drafts, name: \"{{ front.v | default: none }}\" }",
+            "write-note: { place: drafts, name: \"{{ front.v | default: none }}\", text: t }",
+            "append-block: { note: \"{{ front.v | default: none }}\", text: t }",
+        ].enumerated() {
+            do {
+                _ = try await world.run(entry, on: "a.txt", step: "job.\(number)", adding: ["front.v": .text(value)])
+            } catch let fault as Fault {
+                #expect(fault.kind == .refused || fault.kind == .failed, "\(fault)")
+            }
+        }
+        let outside = try listDirectory(scene.home.path).map { String(decoding: $0.name, as: UTF8.self) }
+        #expect(Set(outside).isSubset(of: ["notes", "drafts", "dropbox", "far", "state", "trash"]), "\(outside)")
+        #expect(try scene.home.read("dropbox/a.txt") == "content")
+    }
+
+    @Test(arguments: ["folder: ../x", "folder: /etc", "name: ../x", "name: a/b", "name: ..", "name: \"\""])
+    func aRuleThatItselfLeadsOutIsRefused(_ parameter: String) async throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        try scene.home.write("dropbox/a.txt", "content")
+        let before = try scene.snapshot()
+        await #expect(throws: (any Error).self) {
+            try await world.run("move: { place: drafts, \(parameter) }", on: "a.txt")
+        }
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func aLinkInThePlaceThatLeadsOutIsNotFollowed() async throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        try scene.home.write("dropbox/a.txt", "content")
+        try Durable.makeDirectory(scene.path("outside"))
+        symlink("../outside", scene.path("drafts/link").text)
+        for folder in ["link", "link/deeper"] {
+            let fault = await #expect(throws: Fault.self) {
+                try await world.run("move: { place: drafts, folder: \(folder) }", on: "a.txt")
+            }
+            #expect(fault?.kind == .refused)
+        }
+        #expect(try listDirectory(scene.path("outside")).isEmpty)
+    }
+
+    @Test func aValueInABlockCannotBeginALineAsAHeadingListAnchorOrFence() async throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        try scene.home.write("dropbox/a.txt", "x")
+        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let values = [
+            "^evil-0000 x", "## Evil", "- [ ] evil", "```", "~~~", "> quote", "one\n## Evil\n^evil-0001\ntwo",
+            "\r\n# Evil",
+        ]
+        for (number, value) in values.enumerated() {
+            _ = try await world.run(
+                "append-block: { note: inbox, text: \"{{ front.v | default: none }}\" }", on: "a.txt",
+                step: "job.\(number)",
+                adding: ["front.v": .text(value)])
+        }
+        let text = try scene.home.read("notes/inbox.md")
+        #expect(count("\n## ", in: text) == 1 && count("\n# ", in: text) == 0)
+        for line in text.split(separator: "\n").dropFirst(2) where !line.hasPrefix("^cap-") {
+            #expect(!["#", "-", "^", "`", "~", ">"].contains(line.prefix(1)), "\(line)")
+        }
+        #expect(count("\n^", in: text) == values.count + 1)
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@testable import RuleActions
+
+/// Where no lease can be had: a changed copy takes the note's place (design section 3).
+@Suite struct NoteExchange {
+    private let scene: ActionScene
+    private let world: ActionWorld
+    private let note: BytePath
+    private let exchange: ExchangedNote
+
+    init() throws {
+        scene = try ActionScene()
+        world = try scene.open()
+        note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        exchange = ExchangeChild.exchange(world)
+    }
+
+    private func append() throws -> ExchangedNote.Written {
+        try exchange.append([world.request("new")], to: note, quietFor: 0) { _, _ in }
+    }
+
+    @Test func theBlockIsInTheNoteAndTheDisplacedVersionGoes() throws {
+        let written = try append()
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        try exchange.retire(written.displaced)
+        #expect(try listDirectory(scene.path("notes")).map(\.name) == [Array("inbox.md".utf8)])
+    }
+
+    @Test func whatWasWrittenIntoTheDisplacedVersionIsKeptBesideTheNote() throws {
+        let editor = try Descriptor(note, O_RDWR)
+        let written = try append()
+        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppend.start.utf8.count))
+        try exchange.retire(written.displaced)
+        let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
+        #expect(names.count == 2)
+        let conflict = try #require(names.first { $0.hasPrefix("inbox (conflict desk ") && $0.hasSuffix(".md") })
+        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppend.start + "typed too late\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+    }
+
+    @Test func theNextStartKeepsWhatWasWrittenIntoTheDisplacedVersion() async throws {
+        let editor = try Descriptor(note, O_RDWR)
+        _ = try append()
+        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppend.start.utf8.count))
+        // The receipt of the step was committed; the agent ended before the minute was over.
+        try await world.ledger.write { try $0.clearStaged(job: "job.0") }
+        try await scene.open().notes.recover()
+        let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }
+        #expect(!names.contains { $0.hasPrefix(".steward-") })
+        let conflict = try #require(names.first { $0.contains("(conflict") })
+        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppend.start + "typed too late\n")
+    }
+
+    @Test func aCopyOfEveryReplacedVersionIsKept() throws {
+        _ = try append()
+        _ = try exchange.append([world.request("more", step: "job.1", token: "cap-0931")], to: note, quietFor: 0) {
+            _, _ in
+        }
+        let kept = try listDirectory(scene.path("state/backups")).count
+        #expect(kept == 2)
+    }
+
+    @Test func modeOwnerAndAttributesStay() throws {
+        chmod(note.text, 0o640)
+        try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: Descriptor(note))
+        _ = try append()
+        let file = try Descriptor(note)
+        #expect(try file.status().mode == 0o640)
+        #expect(try ExtendedAttributes.value("user.xdg.tags", of: file) == Array("mine".utf8))
+    }
+
+    @Test func whereTheNoteIsALinkTheFileItLeadsToIsExchanged() throws {
+        try scene.home.write("notes/real/there.md", NoteAppend.start)
+        symlink("real/there.md", scene.path("notes/link.md").text)
+        let request = world.request("new", note: "link.md")
+        let written = try exchange.append([request], to: request.note, quietFor: 0) { _, _ in }
+        #expect(try scene.home.read("notes/real/there.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try FileStatus.of(request.note)?.kind == .link)
+        try exchange.retire(written.displaced)
+        #expect(try listDirectory(scene.path("notes/real")).count == 1)
+    }
+
+    @Test func aLinkThatLeadsOutOfTheVaultIsRefused() throws {
+        try scene.home.write("outside.md", NoteAppend.start)
+        symlink("../outside.md", scene.path("notes/link.md").text)
+        let request = world.request("new", note: "link.md")
+        let fault = #expect(throws: Fault.self) {
+            try exchange.append([request], to: request.note, quietFor: 0) { _, _ in }
+        }
+        #expect(fault?.kind == .refused)
+        #expect(try scene.home.read("outside.md") == NoteAppend.start)
+    }
+
+    @Test func aNoteThatIsNotQuietIsLeftForLater() throws {
+        let fault = #expect(throws: Fault.self) {
+            try exchange.append([world.request("new")], to: note, quietFor: 3600) { _, _ in }
+        }
+        #expect(fault?.kind == .transient)
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        #expect(try listDirectory(scene.path("notes")).count == 1)
+    }
+
+    @Test func whereverItIsKilledTheBlockIsThereOnceAndNoFileIsLeftOver() async throws {
+        try await kill(at: .max)
+        let points = Int(try scene.home.read("points")) ?? 0
+        #expect(points > 5)
+        for number in 1...max(1, points) {
+            let scene = try ActionScene()
+            try scene.home.write("notes/inbox.md", NoteAppend.start)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [home = scene.home.path.text as String, number = number as Int] in
+                _ = try ExchangeChild.append(in: home, killedAt: number)
+            }
+            let world = try scene.open()
+            try await world.notes.recover()
+            _ = try await world.notes.append(world.request("new"))
+            #expect(
+                try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n", "killed at \(number)")
+            let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }
+            #expect(names == ["inbox.md"], "killed at \(number)")
+        }
+    }
+
+    private func kill(at number: Int) async throws {
+        await #expect(processExitsWith: .success) { [home = scene.home.path.text as String, number = number as Int] in
+            let points = try ExchangeChild.append(in: home, killedAt: number)
+            try write(BytePath("\(home)/points"), String(points))
+        }
+    }
+}
+
+/// What the process that is killed does.
+enum ExchangeChild {
+    static func exchange(_ world: ActionWorld) -> ExchangedNote {
+        ExchangedNote(journal: world.journal, device: "desk", backups: world.home.appending("state/backups"))
+    }
+
+    /// - Returns: how many points were passed.
+    static func append(in home: String, killedAt number: Int) throws -> Int {
+        setenv("STEWARD_FAULT", "*:\(number)", 1)
+        let world = try ActionWorld(BytePath(home))
+        let request = world.request("new")
+        _ = try exchange(world).append([request], to: request.note, quietFor: 0) { _, _ in }
+        return FaultPoint.reached
+    }
+}

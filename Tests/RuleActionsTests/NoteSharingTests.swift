@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// Notes that other programs have open, replace and append to at the same time.
+@Suite struct NoteSharing {
+    @Test func nothingIsLostOrTornBesideAnotherProcessThatAppendsAtFullSpeed() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let shell = try Shell("for i in $(seq 3000); do echo \"line $i of the shell\" >> \"$0\"; done", note.text)
+        let world = try scene.open()
+        for number in 0..<60 {
+            _ = try await world.notes.append(world.request("block-\(number);", step: "job\(number).0"))
+        }
+        try shell.end()
+        let lines = try scene.home.read("notes/inbox.md").split(separator: "\n")
+        let wanted: [Substring] = (1...3000).map { "line \($0) of the shell" }
+        let kept: [Substring] = lines.filter { $0.hasSuffix(" of the shell") }
+        #expect(kept == wanted)
+        for number in 0..<60 { #expect(lines.count { $0 == "block-\(number);" } == 1) }
+        #expect(lines.count == 3124, "4 lines before, 3000 of the shell, 2 of each block")
+    }
+
+    @Test func aReaderThatNeverClosesIsWrittenPast() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let reader = try Descriptor(note)
+        var options = ActionWorld.Options()
+        options.patience.open = 0.1
+        let world = try scene.open(options)
+        try await until("the note is quiet") {
+            try isQuiet(note)
+        }
+        #expect(try await world.notes.append(world.request("new")) == "cap-0930")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(String(decoding: try reader.readAll(), as: UTF8.self) == NoteAppend.start)
+        // A copy of what was replaced is kept.
+        let copy = BytePath("state/backups/\(ContentHash(of: NoteAppend.start.utf8))")
+        #expect(try scene.home.read(copy) == NoteAppend.start)
+    }
+
+    @Test func whoKeepsANoteOpenForWritingIsNamed() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let shell = try Shell("exec 3>>\"$0\"; read", note.text)
+        try await until("the shell has it open") { Openers.processes(holding: note).contains { $0.id == shell.id } }
+        var options = ActionWorld.Options()
+        options.patience.open = 0.1
+        let world = try scene.open(options)
+        let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }
+        #expect(fault?.kind == .transient)
+        #expect(fault?.message.contains("bash (process \(shell.id))") == true, "\(fault?.message ?? "")")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        try shell.end()
+        _ = try await world.notes.append(world.request("new"))
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+    }
+
+    @Test(arguments: [".inbox.md.swp", ".#inbox.md", ".~lock.inbox.md#"])
+    func anEditorsLockIsWaitedFor(_ lock: String) async throws {
+        let scene = try ActionScene()
+        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let beside = scene.path(BytePath("notes/\(lock)"))
+        // emacs' lock is a link to nowhere.
+        symlink("user@host.123", beside.text)
+        var options = ActionWorld.Options()
+        options.patience.editor = 60
+        let world = try scene.open(options)
+        let appended = Task { try await world.notes.append(world.request("new")) }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        unlink(beside.text)
+        #expect(try await appended.value == "cap-0930")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+    }
+
+    @Test func anEditorsLockThatStaysIsWrittenPastInTheEnd() async throws {
+        let scene = try ActionScene()
+        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        try scene.home.write("notes/.inbox.md.swp", "b0VIM")
+        let world = try scene.open()
+        _ = try await world.notes.append(world.request("new"))
+        #expect(try scene.home.read("notes/inbox.md").hasSuffix("^cap-0930\nnew\n"))
+    }
+
+    @Test func aNoteThatIsRenamedOverInBetweenGetsTheBlockInTheFileThatStandsThereNow() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let world = try scene.open()
+        let ledger = world.ledger
+        let hold = DispatchSemaphore(value: 0)
+        let isHeld = DispatchSemaphore(value: 0)
+        // While the ledger is held the write cannot be begun: it stops with the lease in its hand.
+        Thread.detachNewThread {
+            try? ledger.writeBlocking { _ in
+                isHeld.signal()
+                hold.wait()
+            }
+        }
+        await Task.detached { Self.wait(isHeld) }.value
+        let appended = Task { try await world.notes.append(world.request("new")) }
+        try await world.untilLeased(note)
+        let saved = "# Inbox\n\nsaved by an editor\n"
+        let other = try scene.home.write("notes/.inbox.new", saved)
+        rename(other.text, note.text)
+        hold.signal()
+        #expect(try await appended.value == "cap-0930")
+        #expect(try scene.home.read("notes/inbox.md") == saved + "\n## Captures\n\n^cap-0930\nnew\n")
+    }
+
+    @Test func aNoteThatAnEditorHasRenamedAwayForAMomentIsNotMadeAnew() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        rename(note.text, note.text + "~")
+        var options = ActionWorld.Options()
+        options.patience.editor = 60
+        let world = try scene.open(options)
+        let appended = Task { try await world.notes.append(world.request("new")) }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try !scene.exists("notes/inbox.md"))
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        let inode = try FileStatus.of(note)?.inode
+        unlink(note.text + "~")
+        _ = try await appended.value
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
+        #expect(try FileStatus.of(note)?.inode == inode)
+    }
+
+    @Test func aNoteThatIsMissingIsMadeOnceForManyBlocks() async throws {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    _ = try await world.notes.append(world.request("text-\(number);", step: "job\(number).0"))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let text = try scene.home.read("notes/inbox.md")
+        for number in 0..<20 { #expect(count("text-\(number);", in: text) == 1) }
+        #expect(count("## Captures", in: text) == 1)
+        #expect(try listDirectory(scene.path("notes")).count == 1)
+    }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    private func isQuiet(_ note: BytePath) throws -> Bool {
+        guard let status = try FileStatus.of(note) else { return false }
+        return Timestamp.now().nanoseconds - status.fingerprint.modified > 100_000_000
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// Adds one line to a file, exactly once: which steps have done so stands in files of their own.
+private struct Stamp: RuleAction {
+    struct Intent: Codable, Sendable { var file: BytePath }
+
+    static let declaration = ActionDeclaration(
+        name: "stamp", summary: "Leaves a mark.", guarantee: .exactlyOnce, work: .disk, canUndo: false, parameters: [],
+        provides: [ValueSpec("stamp.mark", "The mark.")], example: "stamp")
+
+    let folder: BytePath
+    /// Where the process is killed: `before`, `after`, or nowhere.
+    let killed: String
+
+    func intent(for input: StepInput) async throws -> Intent { Intent(file: input.file.absolute) }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        if killed == "before" { kill(getpid(), SIGKILL) }
+        let log = try Descriptor(folder.appending("effects"), O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+        try log.write(Array("\(context.stepID) \(intent.file.nameText)\n".utf8), at: 0)
+        _ = try Mover.create([], at: [mark(context)]) { _, _ in }
+        if killed == "after" { kill(getpid(), SIGKILL) }
+        return receipt(context)
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        try FileStatus.of(mark(context)) == nil ? .notDone : .done(receipt(context))
+    }
+
+    func summary(of intent: Intent) -> String { "stamp" }
+
+    private func mark(_ context: StepContext) -> BytePath { folder.appending("mark-\(context.stepID)") }
+    private func receipt(_ context: StepContext) -> Receipt {
+        Receipt("stamped", values: ["stamp.mark": .text(context.stepID)])
+    }
+}
+
+@Suite("A crash at the worst moment", .timeLimit(.minutes(2)))
+struct RunningCrashTests {
+    static func bench(_ folder: BytePath, killed: String, _ script: Script = Script()) throws -> Bench {
+        try Bench(
+            folder, script,
+            rules: """
+                - rule: R
+                  in: inbox
+                  do: [ stamp, { probe: { name: next, text: "{{ stamp.mark }}" } } ]
+                """,
+            more: [ActionDefinition(Stamp.self) { _ in Stamp(folder: folder, killed: killed) }])
+    }
+
+    /// What the process does that is killed.
+    static func live(_ folder: String, killed: String) async throws {
+        let bench = try bench(BytePath(folder), killed: killed)
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+    }
+
+    /// The next life: the effect is there once, the job goes on to its end, and nothing is news.
+    private func check(_ folder: TemporaryFolder) async throws {
+        let script = Script()
+        let bench = try Self.bench(folder.path, killed: "", script)
+        let before = try await bench.onlyJob()
+        #expect(try await bench.ledger.read { try $0.steps(of: before.id).first?.state } == .intended)
+        try await bench.runner.start()
+        await bench.runner.idle()
+        let job = try await bench.onlyJob()
+        #expect(job.id == before.id)
+        #expect(job.state == .done)
+        #expect(try folder.read("effects") == "\(job.id).0 x\n")
+        #expect(script.lines == ["perform next x \(job.id).0"], "the receipt's values reach the next step")
+        #expect(try await bench.see("x") == .known)
+        let third = try Self.bench(folder.path, killed: "", script)
+        try await third.runner.start()
+        await third.runner.idle()
+        #expect(try folder.read("effects") == "\(job.id).0 x\n")
+    }
+
+    @Test("Killed after the intent and before the effect: the effect happens once")
+    func beforeEffect() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let path: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try await RunningCrashTests.live(path, killed: "before")
+        }
+        #expect(try FileStatus.of(folder.path.appending("effects")) == nil)
+        try await check(folder)
+    }
+
+    @Test("Killed after the effect and before the receipt: the effect does not happen again")
+    func beforeReceipt() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let path: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try await RunningCrashTests.live(path, killed: "after")
+        }
+        #expect(try !folder.read("effects").isEmpty)
+        try await check(folder)
+    }
+
+    @Test("Killed before the job ran at all: it runs in the next life")
+    func beforeIntent() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let path: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let bench = try RunningCrashTests.bench(BytePath(path), killed: "")
+            try bench.write("inbox/x", "X")
+            try await bench.see("x")
+            kill(getpid(), SIGKILL)
+        }
+        let bench = try Self.bench(folder.path, killed: "")
+        #expect(try await bench.see("x") == .known)
+        try await bench.runner.start()
+        await bench.runner.idle()
+        #expect(try await bench.onlyJob().state == .done)
+        #expect(try folder.read("effects").split(separator: "\n").count == 1)
+    }
+
+    @Test("What was begun is settled before `start` returns, while the rest of the job may still run")
+    func settledFirst() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let path: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try await RunningCrashTests.live(path, killed: "after")
+        }
+        let bench = try Self.bench(folder.path, killed: "")
+        try await bench.runner.setPaused(true)
+        try await bench.runner.start()
+        let job = try await bench.onlyJob()
+        #expect(try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) } == [.done, .pending])
+        #expect(job.state == .ready)
+    }
+}

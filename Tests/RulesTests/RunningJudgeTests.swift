@@ -1,0 +1,225 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("What a settled file is")
+struct RunningJudgeTests {
+    private let folder: TemporaryFolder
+    private let bench: Bench
+
+    private static let everything = """
+        - { rule: inbox, in: inbox, on: [arrived, changed, renamed, removed], do: { probe: { text: "{{ file.oldName }}" } } }
+        - { rule: notes, in: notes, on: [arrived, changed], do: { probe: {} } }
+        """
+
+    init() throws {
+        folder = try TemporaryFolder()
+        bench = try Bench(folder.path, rules: Self.everything)
+    }
+
+    private func event(_ verdict: Judge.Verdict) -> FileEvent? {
+        if case .news(let event, _) = verdict { event } else { nil }
+    }
+
+    @Test("A file arrives once, and is known from then on")
+    func arrival() async throws {
+        try bench.write("inbox/a.txt", "A")
+        #expect(event(try await bench.see("a.txt")) == .arrived)
+        #expect(try await bench.see("a.txt") == .known)
+        #expect(try await bench.jobs().map(\.event) == ["arrived"])
+        #expect(try await bench.ledger.read { try $0.file("inbox", "a.txt")?.hash } == ContentHash(of: Array("A".utf8)))
+    }
+
+    @Test("Other content under the same name is a change, whether written in place or renamed over")
+    func change() async throws {
+        try bench.write("inbox/a.txt", "A")
+        try await bench.see("a.txt")
+        try bench.write("inbox/a.txt", "B")
+        #expect(event(try await bench.see("a.txt")) == .changed)
+        try folder.write("inbox/a.txt", "CC")
+        #expect(event(try await bench.see("a.txt")) == .changed)
+        #expect(try await bench.jobs().map(\.event) == ["arrived", "changed", "changed"])
+    }
+
+    @Test("The same content saved again is a touch: no job, and known from then on")
+    func touch() async throws {
+        try bench.write("inbox/a.txt", "A")
+        try await bench.see("a.txt")
+        try bench.write("inbox/a.txt", "A")
+        #expect(try await bench.see("a.txt") == .touched)
+        #expect(try await bench.see("a.txt") == .known)
+        chmod(bench.path("inbox/a.txt").text, 0o600)
+        #expect(try await bench.see("a.txt") == .touched)
+        #expect(try await bench.jobs().count == 1)
+    }
+
+    @Test("A new name for the same file is a rename, and the old name is gone")
+    func renaming() async throws {
+        try bench.write("inbox/old.txt", "A")
+        try await bench.see("old.txt")
+        #expect(try Durable.renameNew(bench.path("inbox/old.txt"), to: bench.path("inbox/new.txt")))
+        let verdict = try await bench.see("new.txt")
+        #expect(event(verdict) == .renamed)
+        #expect(try await bench.see("old.txt") == .known, "no removal for a file that was renamed")
+        await bench.submit(verdict)
+        await bench.runner.idle()
+        #expect(bench.script.lines == ["perform p new.txt old.txt"])
+    }
+
+    @Test("A second name of a file that keeps its first is an arrival")
+    func hardLink() async throws {
+        try bench.write("inbox/a.txt", "A")
+        try await bench.see("a.txt")
+        link(bench.path("inbox/a.txt").text, bench.path("inbox/b.txt").text)
+        #expect(event(try await bench.see("b.txt")) == .arrived)
+    }
+
+    @Test("A removal is told once, with what the file was")
+    func removal() async throws {
+        try bench.write("inbox/a.txt", "A")
+        try await bench.see("a.txt")
+        try Durable.remove(bench.path("inbox/a.txt"))
+        #expect(event(try await bench.see("a.txt")) == .removed)
+        #expect(try await bench.see("a.txt") == .known)
+        #expect(try await bench.see("never-there.txt") == .known)
+        #expect(try await bench.jobs().map(\.event) == ["arrived", "removed"])
+        #expect(try await bench.jobs().last?.hash == ContentHash(of: Array("A".utf8)))
+    }
+
+    @Test("The same content that vanishes and comes back is another version, and another job")
+    func returning() async throws {
+        for _ in 0..<3 {
+            try bench.write("inbox/a.txt", "A")
+            #expect(event(try await bench.see("a.txt")) == .arrived)
+            try Durable.remove(bench.path("inbox/a.txt"))
+            #expect(event(try await bench.see("a.txt")) == .removed)
+        }
+        let jobs = try await bench.jobs()
+        #expect(jobs.count == 6)
+        #expect(Set(jobs.map(\.id)).count == 6)
+    }
+
+    @Test("Going back to earlier content is a change with a job of its own")
+    func backAndForth() async throws {
+        for text in ["A", "B", "A", "B"] {
+            try bench.write("inbox/a.txt", text)
+            try await bench.see("a.txt")
+        }
+        #expect(try await bench.jobs().count == 4)
+    }
+
+    @Test("A link, a folder and a pipe are no files, and one in a file's place is its removal")
+    func noFiles() async throws {
+        symlink("/etc/passwd", bench.path("inbox/link").text)
+        mkdir(bench.path("inbox/folder").text, 0o700)
+        mkfifo(bench.path("inbox/pipe").text, 0o600)
+        for name in ["link", "folder", "pipe"] { #expect(try await bench.see(BytePath(name)) == .known) }
+        try bench.write("inbox/a", "A")
+        try await bench.see("a")
+        try Durable.remove(bench.path("inbox/a"))
+        symlink("/etc/passwd", bench.path("inbox/a").text)
+        #expect(event(try await bench.see("a")) == .removed)
+    }
+
+    @Test("Where something is at work, the answer is to look again")
+    func inWork() async throws {
+        try bench.write("inbox/a", "A")
+        bench.inWork.begin([bench.path("inbox/a")])
+        #expect(try await bench.see("a") == .again)
+        bench.inWork.end([bench.path("inbox/a")])
+        #expect(event(try await bench.see("a")) == .arrived)
+    }
+
+    @Test("A name that is not UTF-8 is judged and worked on like any other")
+    func bytes() async throws {
+        let name = BytePath(bytes: [0xFF, 0x0A, 0x2E, 0xC3])
+        try folder.write(BytePath("inbox").appending(name), "A")
+        try await bench.take(name)
+        let job = try await bench.onlyJob()
+        #expect(job.path == name)
+        #expect(job.state == .done)
+    }
+
+    @Test("At the first meeting `existing` decides, at a silent one nothing runs, and neither is news later")
+    func meetings() async throws {
+        try bench.setRules(
+            """
+            - { rule: takes, in: inbox, existing: process, do: { probe: {} } }
+            - { rule: skips, in: inbox, existing: skip, do: { probe: {} } }
+            - { rule: by place, in: inbox, do: { probe: {} } }
+            - { rule: by place out, in: out, do: { probe: {} } }
+            """)
+        try bench.write("inbox/first", "1")
+        try bench.write("inbox/silent", "2")
+        try bench.write("inbox/later", "3")
+        try bench.write("out/first", "4")
+        #expect(Bench.rules(try await bench.see("first", meeting: .first)) == ["takes", "by place"])
+        #expect(Bench.rules(try await bench.see("first", in: "out", meeting: .first)) == [])
+        #expect(Bench.rules(try await bench.see("silent", meeting: .silent)) == [])
+        #expect(Bench.rules(try await bench.see("later")) == ["takes", "skips", "by place"])
+        #expect(try await bench.see("first") == .known)
+        #expect(try await bench.see("silent") == .known)
+    }
+
+    @Test("After a rule that says `then: stop` later rules do not see the file")
+    func stop() async throws {
+        try bench.setRules(
+            """
+            - { rule: one, in: inbox, do: { probe: {} } }
+            - { rule: two, in: inbox, where: { extension: md }, then: stop, do: { probe: {} } }
+            - { rule: three, in: inbox, do: { probe: {} } }
+            """)
+        try bench.write("inbox/a.md", "1")
+        try bench.write("inbox/a.txt", "2")
+        #expect(Bench.rules(try await bench.see("a.md")) == ["one", "two"])
+        #expect(Bench.rules(try await bench.see("a.txt")) == ["one", "three"])
+    }
+
+    @Test("A rule that asks for blocks runs once for each that a note has gained, and never for one seen before")
+    func blocks() async throws {
+        try bench.setRules(
+            """
+            - rule: todo
+              in: notes
+              on: [arrived, changed]
+              where: { anchor: todo }
+              do: { probe: { text: "{{ block.text }}" } }
+            """)
+        try bench.write("notes/n.md", "^todo-0900 old\n^jrnl-0901 x\n")
+        try await bench.see("n.md", in: "notes", meeting: .silent)
+        try bench.write("notes/n.md", "^todo-0900 old\n^jrnl-0901 x\n^todo-0930 one\n^todo-0931 two\n^jrnl-0932 y\n")
+        try await bench.take("n.md", in: "notes")
+        #expect(Set(bench.script.lines) == ["perform p n.md one", "perform p n.md two"])
+        bench.script.forget()
+        try bench.write("notes/n.md", "^todo-0931 two\n^todo-0930 one, edited\n^todo-0940 three\n")
+        try await bench.take("n.md", in: "notes")
+        #expect(bench.script.lines == ["perform p n.md three"])
+        bench.script.forget()
+        #expect(try Durable.renameNew(bench.path("notes/n.md"), to: bench.path("notes/m.md")))
+        try await bench.take("m.md", in: "notes")
+        #expect(bench.script.lines == [])
+    }
+
+    @Test("A job's id is the same for the same work, and another for any other")
+    func ids() async throws {
+        try bench.write("inbox/a", "A")
+        try await bench.see("a")
+        let first = try await bench.onlyJob().id
+        let other = try TemporaryFolder()
+        let again = try Bench(other.path, rules: Self.everything)
+        try again.write("inbox/a", "A")
+        try await again.see("a")
+        #expect(try await again.onlyJob().id == first)
+        var ids: Set<String> = [first]
+        for (path, text) in [("b", "A"), ("c", "B")] {
+            try again.write(BytePath("inbox/\(path)"), text)
+            try await again.see(BytePath(path))
+        }
+        ids.formUnion(try await again.jobs().map(\.id))
+        #expect(ids.count == 3)
+        #expect(ids.allSatisfy { $0.count == 32 })
+    }
+}

@@ -1,0 +1,265 @@
+import Ledger
+import Platform
+import Rules
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Running jobs", .timeLimit(.minutes(2)))
+struct RunningRunnerTests {
+    private let folder: TemporaryFolder
+    private let script = Script()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func bench(_ yaml: String) throws -> Bench { try Bench(folder.path, script, rules: yaml) }
+
+    @Test("Steps run in their order, and what one gives the next can use")
+    func steps() async throws {
+        let bench = try bench(
+            """
+            - { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b, text: "{{ probe.out }}" } },
+                { probe: { name: c, text: "{{ probe.out }} {{ file.name }}" } } ] }
+            """)
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        #expect(script.lines == ["perform a x", "perform b x out of a", "perform c x out of b x"])
+        let job = try await bench.onlyJob()
+        #expect(job.state == .done)
+        #expect(job.problem == nil)
+        #expect(try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) } == [.done, .done, .done])
+    }
+
+    @Test("The jobs of one file run one after the other, in the order of the rules")
+    func oneFile() async throws {
+        let bench = try bench(
+            (1...5).map {
+                "- { rule: R\($0), in: inbox, do: [ { probe: { name: a\($0) } }, { probe: { name: b\($0) } } ] }"
+            }
+            .joined(separator: "\n"))
+        let inside = Crowd()
+        for number in 1...5 {
+            script.perform("a\(number)") { _, _ in
+                #expect(inside.enter() == 1)
+                for _ in 0..<20 { await Task.yield() }
+                inside.leave()
+                return Receipt("a")
+            }
+        }
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        #expect(script.lines == (1...5).flatMap { ["perform a\($0) x", "perform b\($0) x"] })
+    }
+
+    @Test("Jobs of different files run side by side")
+    func manyFiles() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: meet } } }")
+        let meeting = Meeting(4)
+        script.perform("meet") { _, _ in
+            // Returns only when four are here: one after the other they would wait for ever.
+            await meeting.arrive()
+            return Receipt("met")
+        }
+        for number in 0..<4 { try bench.write(BytePath("inbox/\(number)"), "\(number)") }
+        for number in 0..<4 { await bench.submit(try await bench.see(BytePath("\(number)"))) }
+        await bench.runner.idle()
+        #expect(try await bench.jobs().map(\.state) == [.done, .done, .done, .done])
+    }
+
+    @Test("No more files are worked on at the same time than allowed")
+    func limit() async throws {
+        let bench = try Bench(
+            folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }", maximumFiles: 2)
+        let crowd = Crowd()
+        script.perform("p") { _, _ in
+            crowd.enter()
+            for _ in 0..<20 { await Task.yield() }
+            crowd.leave()
+            return Receipt("x")
+        }
+        for number in 0..<12 {
+            try bench.write(BytePath("inbox/\(number)"), "\(number)")
+            await bench.submit(try await bench.see(BytePath("\(number)")))
+        }
+        await bench.runner.idle()
+        #expect(crowd.most <= 2)
+        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 12])
+    }
+
+    @Test("A job that waits for its next try does not let two others of its file run at once")
+    func orderAfterFailure() async throws {
+        let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: {} } }")
+        let inside = Crowd()
+        let first = Flag()
+        script.perform("p") { _, _ in
+            if first.take() { throw Fault(.transient, "busy") }
+            #expect(inside.enter() == 1)
+            for _ in 0..<50 { await Task.yield() }
+            inside.leave()
+            return Receipt("x")
+        }
+        for round in 0..<30 {
+            try bench.write("inbox/x", "\(round)")
+            await bench.submit(try await bench.see("x"))
+        }
+        try await waitUntil("all are done") { try await bench.ledger.read { try $0.jobCounts() } == ["done": 30] }
+    }
+
+    @Test("While paused nothing begins, also not in the next life, and everything begins when it ends")
+    func pause() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        #expect(script.lines == [])
+        #expect(await bench.runner.status().queued == 1)
+        let next = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }")
+        try await next.runner.start()
+        await next.runner.idle()
+        #expect(await next.runner.status().paused)
+        #expect(script.lines == [])
+        try await next.runner.setPaused(false)
+        await next.runner.idle()
+        #expect(script.lines == ["perform p x"])
+        #expect(try await next.onlyJob().state == .done)
+    }
+
+    @Test("Draining ends after the step that runs; the next life goes on with the one after it")
+    func drain() async throws {
+        let yaml = """
+            - { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b } } ] }
+            - { rule: other, in: out, do: { probe: { name: other } } }
+            """
+        let bench = try bench(yaml)
+        let began = Meeting(2)
+        let goOn = Meeting(2)
+        script.perform("a") { _, _ in
+            await began.arrive()
+            await goOn.arrive()
+            return Receipt("a")
+        }
+        try bench.write("inbox/x", "X")
+        await bench.submit(try await bench.see("x"))
+        await began.arrive()
+        // `drain` waits for the step, so it is let go only when another job shows that nothing begins any more.
+        async let drained: Void = bench.runner.drain()
+        var number = 0
+        try await waitUntil("nothing begins any more") {
+            number += 1
+            let name = BytePath("other \(number)")
+            try bench.write(BytePath("out").appending(name), "\(number)")
+            await bench.submit(try await bench.see(name, in: "out"))
+            return await bench.runner.status().queued > 0
+        }
+        await goOn.arrive()
+        await drained
+        func lines() -> [String] { script.lines.filter { !$0.hasPrefix("perform other") } }
+        #expect(lines() == ["perform a x"])
+        let id = try #require(try await bench.jobs().first { $0.rule == "R" }).id
+        #expect(try await bench.ledger.read { try $0.job(id)?.state } == .ready)
+        let next = try Bench(folder.path, script, rules: yaml)
+        try await next.runner.start()
+        await next.runner.idle()
+        #expect(lines() == ["perform a x", "perform b x"])
+        #expect(try await next.jobs().allSatisfy { $0.state == .done })
+    }
+
+    @Test("A job runs with the arguments under which it was planned, whatever the rule says by then")
+    func plannedArguments() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { text: \"before {{ file.name }}\" } } }")
+        try bench.write("inbox/x", "X")
+        try await bench.see("x")
+        let next = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: { text: after } } }")
+        try await next.runner.start()
+        await next.runner.idle()
+        #expect(script.lines == ["perform p x before x"])
+    }
+
+    @Test("What a step is at work on is not judged until its receipt is in the ledger")
+    func inWork() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: work } } }")
+        let seen = Crowd()
+        script.perform("work") { intent, _ in
+            if try await bench.see("x") == .again { seen.enter() }
+            return Receipt("worked")
+        }
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        #expect(seen.most == 1)
+        #expect(!bench.inWork.contains(bench.path("inbox/x")))
+        #expect(try await bench.see("x") == .known)
+    }
+
+    @Test("A job that is submitted twice runs once")
+    func twice() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
+        try bench.write("inbox/x", "X")
+        let verdict = try await bench.see("x")
+        await bench.submit(verdict)
+        await bench.submit(verdict)
+        await bench.runner.idle()
+        await bench.submit(verdict)
+        await bench.runner.idle()
+        #expect(script.lines == ["perform p x"])
+    }
+
+    @Test("Undo takes the steps back, the last first")
+    func undo() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b } } ] }")
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        script.forget()
+        let job = try await bench.onlyJob()
+        #expect(try await bench.executor.undo(job.id) == ["probe: took back b", "probe: took back a"])
+        #expect(script.lines == ["undo b", "undo a"])
+        #expect(try await bench.onlyJob().state == .undone)
+    }
+}
+
+/// How many are inside, and how many were at most.
+final class Crowd: Sendable {
+    private let counts = Mutex((now: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+
+    /// Returns how many are inside now.
+    @discardableResult
+    func enter() -> Int {
+        counts.withLock { counts in
+            counts = (counts.now + 1, max(counts.most, counts.now + 1))
+            return counts.now
+        }
+    }
+
+    func leave() { counts.withLock { $0.now -= 1 } }
+}
+
+/// True for the first who asks.
+final class Flag: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() -> Bool {
+        isTaken.withLock { taken in
+            defer { taken = true }
+            return !taken
+        }
+    }
+}
+
+/// Lets nobody go on before `count` have arrived.
+actor Meeting {
+    private var missing: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { missing = count }
+
+    func arrive() async {
+        missing -= 1
+        if missing <= 0 {
+            for waiter in waiting { waiter.resume() }
+            waiting = []
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import Glibc
+import Ledger
+import Logging
+import Platform
+import Rules
+import Synchronization
+import TestSupport
+
+/// What the `probe` action of a bench does, by the name that the rule gives it, and what it was asked to do.
+final class Script: Sendable {
+    typealias Decide = @Sendable (StepInput) async throws -> Void
+    typealias Perform = @Sendable (Probe.Intent, StepContext) async throws -> Receipt
+    typealias Settle = @Sendable (Probe.Intent, StepContext) async throws -> Settlement
+
+    private struct State {
+        var decide: [String: Decide] = [:]
+        var perform: [String: Perform] = [:]
+        var settle: [String: Settle] = [:]
+        var lines: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// `perform NAME PATH TEXT`, and the same with `settle`, in the order in which they began.
+    var lines: [String] { state.withLock { $0.lines } }
+
+    func note(_ line: String) { state.withLock { $0.lines.append(line) } }
+    func forget() { state.withLock { $0.lines = [] } }
+
+    func decide(_ name: String, _ body: @escaping Decide) { state.withLock { $0.decide[name] = body } }
+    func perform(_ name: String, _ body: @escaping Perform) { state.withLock { $0.perform[name] = body } }
+    func settle(_ name: String, _ body: @escaping Settle) { state.withLock { $0.settle[name] = body } }
+
+    func decide(_ name: String) -> Decide? { state.withLock { $0.decide[name] } }
+    func perform(_ name: String) -> Perform? { state.withLock { $0.perform[name] } }
+    func settle(_ name: String) -> Settle? { state.withLock { $0.settle[name] } }
+}
+
+/// An action whose every part a test can write; without a script it notes that it ran, and nothing more.
+struct Probe: RuleAction {
+    struct Intent: Codable, Sendable, Equatable {
+        var name: String
+        var text: String
+        var file: BytePath
+        var hash: ContentHash?
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "probe", summary: "Does what the test says.", guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        parameters: [
+            ParameterSpec("name", .literal, default: "p", "Which of the script's parts."),
+            ParameterSpec("text", .template, default: "", "What to say."),
+        ],
+        provides: [ValueSpec("probe.out", "What it says.")], example: "probe: { name: p }")
+
+    let name: String
+    let arguments: Arguments
+    let script: Script
+
+    func intent(for input: StepInput) async throws -> Intent {
+        try await script.decide(name)?(input)
+        return Intent(
+            name: name, text: try arguments.text("text", values: input.values), file: input.file.absolute,
+            hash: input.file.hash)
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        script.note(
+            ["perform", intent.name, intent.file.nameText, intent.text].filter { !$0.isEmpty }.joined(separator: " "))
+        if let perform = script.perform(name) { return try await perform(intent, context) }
+        return Receipt("did \(intent.name)", values: ["probe.out": .text("out of \(intent.name)")])
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        script.note("settle \(intent.name) \(intent.file.nameText)")
+        return try await script.settle(name)?(intent, context) ?? .notDone
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        script.note("undo \(intent.name)")
+        return Receipt("took back \(intent.name)")
+    }
+
+    func targets(of intent: Intent) -> [BytePath] { intent.name == "work" ? [intent.file] : [] }
+    func summary(of intent: Intent) -> String { "probe \(intent.name)" }
+}
+
+/// The engine over real files and a real ledger: `inbox`, `notes` and `out` below one folder. Another bench over the
+/// same folder is the next life of the agent.
+final class Bench: Sendable {
+    let folder: BytePath
+    let script: Script
+    let ledger: Ledger
+    let journal: EffectJournal
+    let inWork = PathsInWork()
+    let planner: Planner
+    let judge: Judge
+    let executor: JobExecutor
+    let quarantine: Quarantine
+    let runner: Runner
+    let registry: ActionRegistry
+
+    static func places(_ folder: BytePath) -> [PlaceInfo] {
+        [("inbox", PlaceKind.inbox), ("notes", .notes), ("out", .folder)].map {
+            PlaceInfo(name: $0.0, kind: $0.1, root: folder.appending($0.0))
+        }
+    }
+
+    init(
+        _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
+        maximumFiles: Int = 512
+    ) throws {
+        self.folder = folder
+        self.script = script
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let places = Self.places(folder)
+        for place in places { try Durable.makeDirectory(place.root) }
+        try Durable.makeDirectory(folder.appending("state"))
+        ledger = try Ledger.open(directory: folder.appending("state")).ledger
+        journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
+        registry = ActionRegistry(
+            more + [
+                ActionDefinition(Probe.self) {
+                    Probe(name: try $0.literal("name"), arguments: $0, script: script)
+                }
+            ])
+        let lanes = BlockingLanes("test", count: 2)
+        planner = Planner(
+            ledger: ledger, rules: RuleSet(try Self.rules(yaml, registry, places)), blocksOf: Self.blocks, lanes: lanes,
+            host: "host", log: log)
+        judge = Judge(ledger: ledger, planner: planner, inWork: inWork, lanes: lanes, log: log)
+        quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
+        executor = JobExecutor(
+            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: 8], log: log)
+        runner = Runner(executor: executor, ledger: ledger, maximumFiles: maximumFiles, log: log)
+    }
+
+    private static func rules(_ yaml: String, _ registry: ActionRegistry, _ places: [PlaceInfo]) throws -> [Rule] {
+        let (rules, diagnostics) = RuleDirectories.parse(
+            file: "10-test.yaml", bytes: Array(yaml.utf8), registry: registry, places: places, timeZone: .gmt)
+        guard !diagnostics.hasErrors else { throw TestFailure(diagnostics.map(\.description).joined(separator: "\n")) }
+        return rules
+    }
+
+    func setRules(_ yaml: String) throws {
+        planner.ruleSet = RuleSet(try Self.rules(yaml, registry, Self.places(folder)))
+    }
+
+    /// Each line `^prefix-hhmm text` is a block.
+    private static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("^") }.map { line in
+            let token = line.prefix { $0 != " " }
+            let parts = token.dropFirst().split(separator: "-")
+            return BlockFacts(
+                prefix: String(parts.first ?? ""), time: String(parts.last ?? ""),
+                text: String(line.dropFirst(token.count + 1)), heading: "", token: String(token))
+        }
+    }
+
+    func place(_ name: String = "inbox") throws -> PlaceInfo {
+        guard let place = journal.places[name: name] else { throw TestFailure("no place \(name)") }
+        return place
+    }
+
+    func path(_ relative: BytePath) -> BytePath { folder.appending(relative) }
+
+    /// Writes a file by a new inode, as most editors do: `inbox/a.txt`.
+    func write(_ relative: BytePath, _ text: String) throws {
+        let temporary = folder.appending("writing-\(randomHex(4))")
+        let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
+        try file.write(Array(text.utf8), at: 0)
+        try Durable.makeDirectory(path(relative).parent)
+        guard rename(temporary.text, path(relative).text) == 0 else { throw Fault.system("rename", temporary) }
+    }
+
+    func read(_ relative: BytePath) throws -> String {
+        String(decoding: try Descriptor(path(relative)).readAll(), as: UTF8.self)
+    }
+
+    @discardableResult
+    func see(_ path: BytePath, in place: String = "inbox", meeting: Judge.Meeting = .normal) async throws
+        -> Judge.Verdict
+    {
+        try await judge.judge(try self.place(place), path, meeting: meeting)
+    }
+
+    /// The names of the rules that a verdict started.
+    static func rules(_ verdict: Judge.Verdict) -> [String] {
+        if case .news(_, let jobs) = verdict { jobs.map(\.rule) } else { [] }
+    }
+
+    func submit(_ verdict: Judge.Verdict) async {
+        if case .news(_, let jobs) = verdict { await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }) }
+    }
+
+    /// Looks at a file and waits until what follows is done.
+    @discardableResult
+    func take(_ path: BytePath, in place: String = "inbox") async throws -> Judge.Verdict {
+        let verdict = try await see(path, in: place)
+        await submit(verdict)
+        await runner.idle()
+        return verdict
+    }
+
+    func jobs() async throws -> [JobRecord] { try await ledger.read { try $0.jobs(in: JobRecord.State.allCases) } }
+
+    func onlyJob() async throws -> JobRecord {
+        let jobs = try await jobs()
+        guard let job = jobs.first, jobs.count == 1 else { throw TestFailure("\(jobs.count) jobs") }
+        return job
+    }
+}
