@@ -105,7 +105,9 @@ def receipts(agent):
     for line in agent.command("log", "--json", "--lines", "1000000").splitlines():
         record = json.loads(line)
         if record["kind"] == "step":
-            found.setdefault(record["path"], record["time"]["nanoseconds"] / 1e9)
+            text = record["time"]
+            seconds = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+            found.setdefault(record["path"], seconds + int(text[20:29]) / 1e9)
     return found
 
 

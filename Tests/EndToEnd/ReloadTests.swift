@@ -1,0 +1,132 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Reloading rules, end to end")
+struct ReloadTests {
+    private func captures(_ mark: String) -> String {
+        """
+        - rule: Captures
+          in: dropbox
+          settle: 100ms
+          do:
+            - index-capture
+            - append-block: { heading: Captures, text: "{{ capture.text }} by \(mark)." }
+            - trash
+
+        """
+    }
+
+    @Test("rules that change while two hundred captures are at work: each is dealt with once, under one version")
+    func inFlight() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(captures("version 0"))
+        try await steward.start()
+        for number in 0..<200 {
+            try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken")
+            if number % 40 == 20 { try steward.rule(captures("version \(number / 40 + 1)")) }
+        }
+        try steward.run(["reload"]).check()
+        try steward.wait()
+        try steward.drop("dropbox/last.md", "The last taken")
+        try steward.wait()
+        for number in 0..<200 {
+            #expect(try steward.count("Capture \(number) taken by version") == 1, "capture \(number)")
+        }
+        #expect(try steward.count("The last taken by version 5.") == 1)
+        #expect(try steward.files("dropbox").isEmpty)
+        #expect(try steward.trash().count == 201)
+    }
+
+    @Test("a change of the rule files is noticed, without anything asked")
+    func noticed() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(captures("the first"))
+        try await steward.start()
+        try steward.rule(captures("the second") + "- rule: Another\n  in: comics\n  do: trash\n")
+        try await steward.until("the agent has the new rules") { try steward.json(["status"])["rules"].number == 2 }
+        try steward.drop("dropbox/a.md", "Taken")
+        try steward.wait()
+        #expect(try steward.count("Taken by the second.") == 1)
+        try steward.shell(["rm", steward.home.path.appending(".config/steward/rules.d/10-test.yaml").text]).check()
+        try await steward.until("the rules are gone") { try steward.json(["status"])["rules"].number == 0 }
+    }
+
+    @Test("a broken rule file changes nothing: the rules in force stay, and everything says so")
+    func broken() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(captures("the first"))
+        try await steward.start()
+        try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
+        let result = try steward.run(["reload"])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("20-broken.yaml:2:7: error: "))
+        #expect(try steward.run(["status"]).check().output.contains("the rule files have errors"))
+        try steward.drop("dropbox/a.md", "Taken")
+        try steward.wait()
+        #expect(try steward.count("Taken by the first.") == 1)
+        try steward.rule("20-broken.yaml", "")
+        try steward.run(["reload"]).check()
+        #expect(try steward.json(["status"])["warnings"].items.isEmpty)
+    }
+
+    @Test("an agent that is started with broken rules judges nothing until they are mended, and then all")
+    func brokenAtStart() async throws {
+        let steward = try AgentFixture()
+        try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
+        try steward.rule(captures("the first"))
+        try steward.drop("dropbox/before.md", "Before")
+        try await steward.start()
+        try steward.drop("dropbox/after.md", "After")
+        #expect(try steward.run(["status"]).check().output.contains("files wait until they are valid"))
+        #expect(try steward.files("dropbox").count == 2)
+        try steward.rule("20-broken.yaml", "")
+        try await steward.until("the captures are taken in") { try steward.files("dropbox").isEmpty }
+        try steward.wait()
+        #expect(try steward.count("Before by the first.") == 1)
+        #expect(try steward.count("After by the first.") == 1)
+    }
+
+    @Test("SIGHUP reads the rules again")
+    func hangUp() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(captures("the first"))
+        try await steward.start()
+        func reloads() throws -> Int { try steward.history().count { $0["message"].text.hasPrefix("rules reloaded") } }
+        let before = try reloads()
+        kill(try #require(steward.processID), SIGHUP)
+        try await steward.until("the rules have been read") { try reloads() == before + 1 }
+        #expect(try steward.json(["status"])["isRunning"].isTrue)
+    }
+
+    @Test("a file of the same name in a later directory replaces, an empty one masks, and both can be seen")
+    func precedence() async throws {
+        let steward = try AgentFixture()
+        let folders = ["vendor", "system", "user"]
+        steward.variables["STEWARD_RULES"] = folders.map { steward.home.path.appending(BytePath($0)).text }.joined(
+            separator: ":")
+        func write(_ path: String, _ rule: String?) throws {
+            try steward.home.write(BytePath(path), rule.map { "- rule: \($0)\n  in: drafts\n  do: trash\n" } ?? "")
+        }
+        try write("vendor/10-a.yaml", "A of vendor")
+        try write("vendor/20-b.yaml", "B of vendor")
+        try write("vendor/30-c.yaml", "C of vendor")
+        try write("system/20-b.yaml", "B of system")
+        try write("user/30-c.yaml", nil)
+        try write("user/05-d.yaml", "D of user")
+        func rules() throws -> [String] { try steward.json(["rules"]).items.map { $0["rule"].text } }
+        #expect(try rules() == ["D of user", "A of vendor", "B of system"])
+        let check = try steward.run(["check"]).check().output
+        #expect(check.contains("user/30-c.yaml: masks rules of its name"))
+        #expect(check.contains("vendor/20-b.yaml: replaced by "))
+        try await steward.start()
+        #expect(try steward.json(["status"])["rules"].number == 3)
+        for (path, rules) in [("user/10-a.yaml", 2.0), ("system/40-e.yaml", 2.0)] {
+            try write(path, nil)
+            try await steward.until("\(path) is in force") { try steward.json(["status"])["rules"].number == rules }
+        }
+        try write("vendor/50-f.yaml", "F of vendor")
+        try await steward.until("each directory is watched") { try steward.json(["status"])["rules"].number == 3 }
+    }
+}

@@ -1,0 +1,108 @@
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Actions, end to end")
+struct RuleActionTests {
+    /// A rule for each action: what it does with the file of the action's name.
+    static let steps: [String: String] = [
+        "append-block": "append-block: { note: log, heading: Log, anchor: log, text: \"block of {{ file.name }}\" }",
+        "write-note":
+            "write-note: { place: out, folder: written, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }",
+        "index-capture": "index-capture",
+        "move": "move: { place: out, folder: moved }",
+        "copy": "copy: { place: out, folder: copied, name: \"copy of {{ file.name }}\" }",
+        "rename": "rename: { name: \"renamed {{ file.name }}\" }",
+        "trash": "trash",
+        "tag": "tag: { add: [seen, \"{{ file.kind }}\"] }",
+        "run": "run: { command: [cp, \"{{ file.name }}\", \"{{ file.stem }}.ran\"] }",
+    ]
+
+    @Test("each action does what it says, once, and can be explained")
+    func each() async throws {
+        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        try steward.addPlace("out")
+        let schema = try Answer(parsing: try steward.run(["rules", "schema"]).check().output)
+        #expect(schema["$defs"]["action"].keys == Set(Self.steps.keys), "every action has its rule here")
+        for (action, step) in Self.steps {
+            try steward.rule(
+                "50-\(action).yaml",
+                "- rule: Try \(action)\n  in: drafts\n  where: { name: \"\(action).md\" }\n  settle: 100ms\n  do:\n    - \(step)\n"
+            )
+        }
+        try await steward.start()
+        for action in Self.steps.keys { try steward.drop(BytePath("drafts/\(action).md"), "# Text of \(action)\n") }
+        try steward.wait()
+        for action in Self.steps.keys {
+            let past = try steward.past(BytePath("drafts/\(action).md"))
+            #expect(past.map { $0["state"].text } == ["done"], "\(action)")
+            #expect(past.first?["done"].items.count == 1, "\(action)")
+        }
+        #expect(try steward.count("block of append-block.md") == 1)
+        #expect(try steward.read("out/written/write-note.md") == "# Text of write-note\n")
+        #expect(
+            try steward.past("drafts/index-capture.md").first?["done"].items.first?.text.hasPrefix("stored a note as ")
+                == true)
+        #expect(try steward.read("out/moved/move.md") == "# Text of move\n")
+        #expect(try steward.read("out/copied/copy of copy.md") == "# Text of copy\n")
+        #expect(try steward.read("drafts/renamed rename.md") == "# Text of rename\n")
+        #expect(try steward.trash() == ["# Text of trash\n"])
+        let tags = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path("drafts/tag.md")))
+        #expect(tags == Array("seen,note".utf8))
+        #expect(try steward.read("drafts/run.ran") == "# Text of run\n")
+        #expect(
+            try steward.files("drafts").map(\.nameText).sorted()
+                == [
+                    "append-block.md", "copy.md", "index-capture.md", "renamed rename.md", "run.md", "run.ran",
+                    "tag.md", "write-note.md",
+                ])
+        #expect(try steward.leftovers().isEmpty)
+
+        for action in Self.steps.keys where action != "run" {
+            let job = try #require(try steward.past(BytePath("drafts/\(action).md")).first?["job"].text)
+            try steward.run(["undo", job]).check()
+        }
+        try steward.wait()
+        #expect(try steward.count("block of append-block.md") == 0)
+        #expect(try steward.files("out").isEmpty)
+        #expect(try steward.read("drafts/move.md") == "# Text of move\n")
+        #expect(try steward.read("drafts/rename.md") == "# Text of rename\n")
+        #expect(try steward.read("drafts/trash.md") == "# Text of trash\n")
+        #expect(try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path("drafts/tag.md"))) == nil)
+        let run = try #require(try steward.past("drafts/run.md").first?["job"].text)
+        #expect(try steward.run(["undo", run]).status == 1, "a program cannot be taken back")
+    }
+
+    @Test("a rule may run programs only where the configuration allows it")
+    func forbidden() throws {
+        let steward = try AgentFixture()
+        try steward.rule("- rule: R\n  in: drafts\n  do:\n    - run: { command: [echo] }\n")
+        let result = try steward.run(["check"])
+        #expect(result.status == 2)
+        #expect(result.output.contains("run: { allow: true }"))
+    }
+
+    @Test("a name that is taken is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
+    func exists(policy: String) async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("out")
+        try steward.rule(
+            "- rule: R\n  in: drafts\n  settle: 100ms\n  do: [ { copy: { place: out, exists: \(policy) } } ]\n")
+        try steward.drop("out/a.md", "old\n")
+        try steward.drop("out/b.md", "same\n")
+        try await steward.start()
+        try steward.drop("drafts/a.md", "new\n")
+        try steward.drop("drafts/b.md", "same\n")
+        try steward.wait()
+        let names = try steward.files("out").map(\.nameText)
+        switch policy {
+        case "rename": #expect(names == ["a (1).md", "a.md", "b (1).md", "b.md"])
+        case "skip": #expect(names == ["a.md", "b.md"])
+        case "same": #expect(names == ["a (1).md", "a.md", "b.md"])
+        default:
+            #expect(names == ["a.md", "b.md"])
+            #expect(try steward.trash().contains("old\n"))
+        }
+        #expect(try steward.read("out/a.md") == (policy == "replace" ? "new\n" : "old\n"))
+    }
+}

@@ -1,0 +1,100 @@
+import Platform
+import TestSupport
+import Testing
+
+/// The rules of `rules.d` as they are shipped.
+@Suite("The shipped rules, end to end")
+struct RuleShippedTests {
+    private static let pixel: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
+        6,
+    ]
+
+    private func fixture() throws -> AgentFixture {
+        let steward = try AgentFixture()
+        steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
+        return steward
+    }
+
+    @Test("they load without a complaint, with the places that init makes")
+    func load() throws {
+        let report = try fixture().json(["check"])
+        #expect(report["diagnostics"].items.isEmpty)
+        #expect(report["rules"].number ?? 0 >= 5)
+    }
+
+    @Test("captures of every kind are taken in, noted and trashed, and what is no capture is put aside")
+    func captures() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        try steward.drop("dropbox/idea.md", "Swap the chapters.\n")
+        try steward.drop("dropbox/link.url", "[InternetShortcut]\r\nURL=https://www.swift.org/\r\n")
+        try steward.drop("dropbox/dot", "")
+        try steward.moveIn("dropbox/photo.png", Self.pixel)
+        try steward.moveIn("dropbox/broken.bin", [1, 2, 0xFF, 0])
+        try steward.drop("dropbox/.directory", "not for rules")
+        try steward.wait()
+        for line in [
+            "Swap the chapters. (note, now)", "https://www.swift.org/ (link, now)", "— (dot, now)",
+            "photo.png (photo, now)",
+        ] {
+            #expect(try steward.count(line) == 1, "\(line)")
+        }
+        #expect(try steward.count("## Captures") == 1)
+        #expect(try steward.files("dropbox").map(\.nameText) == [".directory"])
+        #expect(try steward.trash().count == 4)
+        #expect(try steward.json(["quarantine"]).items.map { $0["path"].text } == ["broken.bin"])
+    }
+
+    @Test("comics are tagged and noted, drafts are tagged, blocks become tasks")
+    func others() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        try steward.moveIn("comics/Saga 01.cbz", [0x50, 0x4B, 3, 4, 1, 2, 3])
+        try steward.drop("comics/readme.txt", "no comic\n")
+        try steward.drop("drafts/essay.md", "# On houses\n")
+        try steward.drop("drafts/done.md", "---\nstatus: review\ntitle: Gardens\n---\n# On gardens\n")
+        try steward.drop("notes/inbox.md", "# Inbox\n\n## Later\n\n^todo-0930\nWater the plants\n")
+        try steward.wait()
+        #expect(try steward.count("**Saga 01** has come in (application/vnd.comicbook+zip, 7 bytes)") == 1)
+        #expect(try steward.count("has come in") == 1)
+        #expect(try tags(steward.path("comics/Saga 01.cbz")) == "comic,unread")
+        #expect(try tags(steward.path("comics/readme.txt")) == nil)
+        #expect(try tags(steward.path("drafts/essay.md")) == "draft")
+        #expect(try tags(steward.path("drafts/done.md"))?.contains("review") == true)
+        #expect(try steward.read("notes/todo.md").contains("- [ ] Water the plants (inbox, Later)"))
+        #expect(try steward.count("- [ ] ") == 1)
+        let rules = Set(try steward.json(["rules"]).items.map { $0["rule"].text })
+        let run = Set(try steward.history().filter { $0["kind"].text == "planned" }.map { $0["message"].text })
+        for rule in rules.subtracting(["Take in captures"]) {
+            #expect(run.contains { $0.contains("\"\(rule)\"") }, "the rule \(rule) has run")
+        }
+        try steward.drop("drafts/essay.md", "# On houses\n\nMore.\n")
+        try steward.wait()
+        #expect(try steward.history().count { $0["kind"].text == "planned" && $0["path"].text == "essay.md" } == 1)
+    }
+
+    @Test("the example with more actions works as it stands once its places are there")
+    func example() async throws {
+        guard try ShippedRules.files().contains("50-screenshots.yaml.example") else { return }
+        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        try steward.addPlace("pictures")
+        try steward.addPlace("backup")
+        try steward.rule("50-screenshots.yaml", try ShippedRules.read("50-screenshots.yaml.example"))
+        #expect(try steward.run(["check"]).check().output.contains("2 rules in 1 files, 0 errors"))
+        try await steward.start()
+        try steward.moveIn("pictures/Screenshot 1.png", Self.pixel)
+        try steward.drop("pictures/Screenshot.txt", "not an image\n")
+        try steward.wait()
+        #expect(try steward.past("pictures/Screenshot 1.png").map { $0["state"].text } == ["done"])
+        let backup = try steward.files("backup").map(\.nameText)
+        #expect(backup.count == 1)
+        let pictures = try steward.files("pictures").map(\.nameText)
+        #expect(Set(pictures) == Set(backup + ["Screenshot.txt"]))
+        #expect(try steward.notes().contains("![Screenshot 1.png](<"))
+    }
+
+    private func tags(_ path: BytePath) throws -> String? {
+        try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(path)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
