@@ -60,14 +60,13 @@ extension AgentFixture {
     }
 
     /// Today's note, below `Steward`.
-    package func today() throws -> BytePath {
+    package func today() -> BytePath {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "UTC")
         formatter.dateFormat = "yyyy-MM-dd"
         let day = formatter.string(from: Date())
-        let found = try files("notes").first { $0.nameText.contains(day) }
-        return found?.relative(to: home.path.appending("Steward")) ?? BytePath("notes/daily/\(day).md")
+        return BytePath("notes/capture/\(day.prefix(4))/\(day.prefix(7))/\(day).md")
     }
 
     /// Makes a folder of a place.

@@ -146,7 +146,7 @@ import Testing
                 root: root, path: number % 2 == 0 ? BytePath("missing\(number)") : BytePath("a.txt/\(number)"),
                 settle: 0.1)
         }
-        await eventually("all are answered", 120) { results.said.count == 100_000 }
+        await eventually("all are answered", 600) { results.said.count == 100_000 }
         #expect(await settler.pendingCount == 0)
     }
 }

@@ -148,6 +148,12 @@ extension LedgerTransaction {
             }
     }
 
+    /// The blocks of a note that are guarded, by step and token alone.
+    package func guardedTokens(_ note: BytePath) throws -> [NoteBlockRecord] {
+        try Row.fetchAll(db, sql: "SELECT step, token FROM guard WHERE note = ?", arguments: [note.blob])
+            .map { NoteBlockRecord(step: $0["step"], token: $0["token"]) }
+    }
+
     package func guardedNotes() throws -> [BytePath] {
         try Data.fetchAll(cached("SELECT DISTINCT note FROM guard")).map(BytePath.init(blob:))
     }

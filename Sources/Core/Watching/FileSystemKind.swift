@@ -3,7 +3,12 @@ import Glibc
 import Platform
 
 /// Whether a file system tells inotify of all its changes.
-enum FileSystemKind {
+package enum FileSystemKind {
+    /// The name of the remote or foreign file system that `path` lies on, such as NFS; nil for a local one. Blocks.
+    package static func remoteName(_ path: BytePath) -> String? {
+        reasonToPoll(path).map { String($0.prefix { $0 != " " }) }
+    }
+
     /// A reason to poll, for a person; nil for a file system that sends events. Blocks.
     static func reasonToPoll(_ path: BytePath) -> String? {
         var found = statfs()

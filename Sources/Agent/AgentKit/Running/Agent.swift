@@ -36,6 +36,13 @@ package final class Agent: Service {
         options.onMessage = { log.warning("\($0)") }
         source = try InotifySource(options)
         Lease.ignoreBreakSignal()
+        try Durable.makeDirectory(directories.state, mode: 0o700)
+        if let remote = FileSystemKind.remoteName(directories.state) {
+            throw Fault(
+                .fatal,
+                "the state directory \(directories.state) is on \(remote), where a ledger is not safe; "
+                    + "put it on a local file system with STEWARD_STATE", path: directories.state)
+        }
         lock = try StateLock(directory: directories.state)
         let (ledger, found) = try Ledger.open(directory: directories.state)
         opening = try Self.judge(ledger, found, directories)
@@ -98,6 +105,18 @@ package final class Agent: Service {
             try await pipeline.meetRules(isFirstStart: isNew)
         }
         try await markLife()
+        // A save may have lost blocks just before the agent was killed.
+        for note in try await core.ledger.read({ try $0.guardedNotes() }) {
+            let notes = core.notes
+            let log = log
+            Task {
+                do {
+                    try await notes.noteWasSaved(note)
+                } catch {
+                    log.error("cannot look after the blocks of \(note): \(explain(error))")
+                }
+            }
+        }
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
         log.notice(
             "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")

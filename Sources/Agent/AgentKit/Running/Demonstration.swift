@@ -68,18 +68,23 @@ package struct Demonstration: Sendable {
         let lane = BlockingLane("demo")
         let socket = directories.socket
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        let (configuration, _) = Configuration.load(directories)
+        guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
         // Blocks of a note start rules too; typed by hand, as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
         try drop(
             base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8),
             replacing: true)
-        try await Task.sleep(for: .seconds(2))
+        for _ in 0..<600 {
+            let typed = try await Explanation.of(
+                base.appending(BytePath(today)), event: nil, configuration, directories)
+            if !typed.past.isEmpty { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
 
         tell("\nWhat became of each:")
-        let (configuration, _) = Configuration.load(directories)
-        guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
         var explanations: [Explanation] = []
         for (path, _) in Self.files {
             let explanation = try await Explanation.of(base.appending(path), event: nil, configuration, directories)

@@ -42,7 +42,8 @@ struct ExchangedNote {
         let before = try file.readAll()
         let base = ContentHash(of: before)
         try keepCopy(before, of: note)
-        let composed = try ComposedNote(before, requests, device: device)
+        let composed = try ComposedNote(
+            before, requests, device: device, reserved: journal.reservedTokens(note, requests))
         // Not under a step: it must still be known when the step's receipt has been committed.
         let temporary = try Durable.stage(composed.bytes, for: place, mode: status.mode) {
             try journal.recordStaged($0, $1, step: Self.mark + note.description)

@@ -35,7 +35,8 @@ struct InPlaceNote {
         var isHeld = true
         defer { if isHeld { Lease.release(file) } }
         let before = try file.readAll()
-        let composed = try ComposedNote(before, requests, device: device)
+        let composed = try ComposedNote(
+            before, requests, device: device, reserved: journal.reservedTokens(note, requests))
         let write = try record(note, file, before, composed)
         let id = try begin(write)
         try put(write, id, into: file, insteadOf: before.count)
@@ -90,7 +91,8 @@ struct InPlaceNote {
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void
     ) throws -> Attempt {
         let starter = Array((requests.first?.starter ?? "").utf8)
-        let composed = try ComposedNote(starter, requests, device: device)
+        let composed = try ComposedNote(
+            starter, requests, device: device, reserved: journal.reservedTokens(note, requests))
         try Durable.makeDirectory(note.parent)
         let step = requests.first?.step ?? ""
         let temporary = try Durable.stage(composed.bytes, for: note) { try journal.recordStaged($0, $1, step: step) }

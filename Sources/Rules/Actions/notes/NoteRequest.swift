@@ -2,6 +2,7 @@ import A4CoreSwift
 import Foundation
 import Ledger
 import Platform
+import Rules
 
 /// A block that a step wants in a note.
 package struct NoteRequest: Codable, Sendable, Equatable {
@@ -46,11 +47,14 @@ struct ComposedNote: Sendable {
 
     /// Appends the requests' blocks in order, each under an anchor that the note does not hold yet.
     ///
+    /// - Parameter reserved: tokens of blocks that a save may have wiped and that are to come back under them.
     /// - Throws: `Fault(.failed)` where the note is not UTF-8 or A4 refuses a heading.
-    init(_ note: [UInt8], _ requests: [NoteRequest], device: String) throws {
+    init(_ note: [UInt8], _ requests: [NoteRequest], device: String, reserved: Set<String> = []) throws {
         do {
             let data = Data(note)
-            var held = HeldTokens(Set(Anchors.tokens(in: data).map(\.token)), device: device)
+            let taken = Set(Anchors.tokens(in: data).map(\.token)).union(
+                try reserved.map { try AnchorToken(parse: $0) })
+            var held = HeldTokens(taken, device: device)
             var blocks: [NoteBlockRecord] = []
             var options: [AppendOptions] = []
             for request in requests {
@@ -67,6 +71,15 @@ struct ComposedNote: Sendable {
             throw Fault(
                 .failed, "\(requests.first?.note.description ?? "a note"): \(error)", path: requests.first?.note)
         }
+    }
+}
+
+extension EffectJournal {
+    /// The tokens of guarded blocks of other steps than these: free in the note only if a save has wiped them. Blocks.
+    func reservedTokens(_ note: BytePath, _ requests: [NoteRequest]) throws -> Set<String> {
+        let steps = Set(requests.map(\.step))
+        let guarded = try ledger.readBlocking { try $0.guardedTokens(note) }
+        return Set(guarded.filter { !steps.contains($0.step) }.map(\.token))
     }
 }
 

@@ -282,24 +282,28 @@ package actor NoteWriter {
         let guards = try await journal.ledger.read { try $0.guards(on: note) }
         guard !guards.isEmpty else { return }
         let ours = try await journal.ledger.read { try $0.lastNoteResult(note) }
-        let held = try await lanes.run { () -> Set<String>? in
-            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
-            let bytes = try Descriptor(note, follow: true).readAll()
-            // What settled is our own write on top of a save that came before it: nobody has saved since.
-            return ContentHash(of: bytes) == ours ? nil : NoteText.tokens(bytes)
-        }
-        guard let held else { return }
-        let seen = armed.remove(note) == nil ? nil : reads.readsSeen(of: note)
         let reads = reads
-        try await lanes.run { reads.stopWatchingReads(of: note) }
+        let settled = try await lanes.run { () -> (held: Set<String>, isOurs: Bool)? in
+            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
+            let bytes = try reads.uncounted(note) { try Descriptor(note, follow: true).readAll() }
+            return (NoteText.tokens(bytes), ContentHash(of: bytes) == ours)
+        }
+        guard let (held, isOurs) = settled else { return }
+        let seen = armed.contains(note) ? reads.readsSeen(of: note) : nil
+        // Our own write on top of a save is no save: what it holds goes on being guarded against the next one.
+        if !isOurs {
+            armed.remove(note)
+            try await lanes.run { reads.stopWatchingReads(of: note) }
+        }
         let lost = guards.filter { !held.contains($0.token) && !restoring.contains($0.step) }
         let wiped = lost.filter { $0.editorOpen || seen == false }
         let removed = lost.filter { !($0.editorOpen || seen == false) }
         // A block that is to be put back keeps its guard until it is there: a crash must not forget it.
         let kept = restoring.union(wiped.map(\.step))
         restoring = kept
+        let settledFor = isOurs ? removed : guards
         try await journal.ledger.write { transaction in
-            for record in guards where !kept.contains(record.step) {
+            for record in settledFor where !kept.contains(record.step) {
                 try transaction.dropGuard(note, step: record.step)
             }
             for var record in wiped {

@@ -1,0 +1,167 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// What the ground under the agent can do to it.
+@Suite("Full disks and unwritable notes", .serialized)
+struct HostileDiskTests {
+    private static let rule = """
+        - rule: Captures
+          in: dropbox
+          settle: 100ms
+          do:
+            - index-capture
+            - append-block: { heading: Captures, anchor: cap, text: "<{{ capture.text }}>" }
+            - trash
+        """
+
+    /// A small file system of its own, unmounted when the test ends.
+    private final class SmallDisk {
+        let path: BytePath
+
+        init(_ path: BytePath, _ size: String, _ steward: AgentFixture) throws {
+            self.path = path
+            try Durable.makeDirectory(path)
+            if getuid() != 0 { try Test.cancel("only root can mount a small file system") }
+            let mounted = try steward.shell(["mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path.text])
+            if mounted.status != 0 { try Test.cancel("mounting is not permitted here: \(mounted.errors)") }
+        }
+
+        var filler: BytePath { path.appending("filler.part") }
+
+        /// Writes until nothing more goes in.
+        func fill() throws {
+            let file = try Descriptor(filler, O_WRONLY | O_CREAT, mode: 0o600)
+            var offset: Int64 = 0
+            for count in [65_536, 4_096, 512, 1] {
+                while (try? file.write([UInt8](repeating: 1, count: count), at: offset)) != nil {
+                    offset += Int64(count)
+                }
+            }
+        }
+
+        func unmount() { umount2(path.text, 2) }  // MNT_DETACH
+    }
+
+    private func agent() throws -> AgentFixture {
+        let steward = try AgentFixture(configuration: "notes: { wait-editor: 1s, wait-open: 2s }")
+        try steward.rule("10-captures.yaml", Self.rule)
+        return steward
+    }
+
+    private func expectEach(_ count: Int, _ steward: AgentFixture) async throws {
+        try await steward.until("all blocks are in the notes") {
+            let notes = try steward.notes()
+            return (1...count).allSatisfy { notes.contains("<capture \($0)>") }
+        }
+        try steward.wait()
+        let notes = try steward.notes()
+        for number in 1...count { #expect(notes.occurrences(of: "<capture \(number)>") == 1) }
+        #expect(try steward.files("dropbox").isEmpty)
+        #expect(try steward.status().parked.map(\.problem) == [])
+    }
+
+    @Test("a full disk under the vault makes captures wait; nothing of the note is lost and nothing written in part")
+    func fullVault() async throws {
+        let steward = try agent()
+        let disk = try SmallDisk(steward.path("notes"), "256k", steward)
+        defer { disk.unmount() }
+        // The block must need a page that is not there, and part of it must fit into the last one.
+        let head = "## Captures\n\n" + String(repeating: "x", count: 4070) + "\n"
+        try await steward.start()
+        let note = steward.today()
+        try steward.drop(note, head)
+        try await steward.until("the note is seen") { try steward.status().settling.isEmpty }
+        try disk.fill()
+        for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await steward.until("the captures wait") { try steward.status().waiting.count == 3 }
+        for job in try steward.status().waiting {
+            #expect(
+                job.problem.contains("No space left on device") && job.problem.contains("free some space"),
+                "\(job.problem)")
+        }
+        #expect(try steward.read(note) == head)
+        try steward.run(["retry"]).check()
+        try await steward.until("they wait again") { try steward.status().waiting.count == 3 }
+        #expect(try steward.read(note) == head)
+        try Durable.remove(disk.filler)
+        try await expectEach(3, steward)
+        #expect(try steward.read(note).hasPrefix(head))
+        try await steward.stop()
+    }
+
+    @Test("a full disk under the ledger stops nothing for good")
+    func fullState() async throws {
+        let steward = try agent()
+        let disk = try SmallDisk(steward.home.path.appending(".local/state/steward"), "12m", steward)
+        defer { disk.unmount() }
+        try await steward.start()
+        try disk.fill()
+        for number in 1...30 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await steward.until("the agent complains") {
+            let log = try steward.log()
+            return log.contains("disk is full") || log.contains("No space left")
+        }
+        try Durable.remove(disk.filler)
+        try await expectEach(30, steward)
+        try await steward.stop()
+    }
+
+    @Test("a read-only note parks the block, saying which file and what to do, and retry goes on")
+    func readOnly() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let note = steward.today()
+        try steward.drop(note, "Mine.\n")
+        try steward.wait()
+        chmod(steward.path(note).text, 0o444)
+        try steward.drop("dropbox/1.md", "capture 1")
+        try await steward.until("the job is parked") { try steward.status().parked.count == 1 }
+        let problem = try steward.status().parked[0].problem
+        #expect(
+            problem.contains(steward.path(note).text) && problem.contains("chmod u+w")
+                && problem.contains("steward retry"))
+        #expect(try steward.read(note) == "Mine.\n")
+        chmod(steward.path(note).text, 0o644)
+        try steward.run(["retry"]).check()
+        try await expectEach(1, steward)
+        #expect(try steward.read(note).hasPrefix("Mine.\n"))
+        try await steward.stop()
+    }
+
+    @Test("a note that is a folder parks the block until it is mended")
+    func folder() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let note = steward.today()
+        try steward.folder(note)
+        try steward.drop("dropbox/1.md", "capture 1")
+        try await steward.until("the job is parked") { try steward.status().parked.count == 1 }
+        #expect(try steward.status().parked[0].problem.contains(steward.path(note).text))
+        rmdir(steward.path(note).text)
+        try steward.run(["retry"]).check()
+        try await expectEach(1, steward)
+        try await steward.stop()
+    }
+
+    @Test("a note that is not UTF-8 is not touched; the block is parked, naming it, until it is mended")
+    func latin() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let note = steward.today()
+        let bytes: [UInt8] = Array("caf".utf8) + [0xE9, 0xFF, 0x00, 0xFE, 0x0A]
+        try steward.home.write(BytePath("Steward").appending(note), bytes)
+        try steward.drop("dropbox/1.md", "capture 1")
+        try await steward.until("the job is parked") { try steward.status().parked.count == 1 }
+        let problem = try steward.status().parked[0].problem
+        #expect(problem.contains(steward.path(note).text) && problem.contains("UTF-8"), "\(problem)")
+        #expect(try Descriptor(steward.path(note)).readAll() == bytes)
+        try steward.drop(note, "café\n")
+        try steward.run(["retry"]).check()
+        try await expectEach(1, steward)
+        #expect(try steward.read(note).hasPrefix("café\n"))
+        try await steward.stop()
+    }
+}

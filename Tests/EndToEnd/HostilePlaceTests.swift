@@ -1,0 +1,197 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Hostile files and places")
+struct HostilePlaceTests {
+    private static let rule = """
+        - rule: Captures
+          in: dropbox
+          on: [arrived]
+          settle: 100ms
+          do:
+            - index-capture
+            - append-block: { heading: Captures, anchor: cap, text: "<{{ capture.text }}>" }
+            - trash
+        - rule: Losses
+          in: dropbox
+          on: [removed]
+          settle: 100ms
+          do:
+            - append-block: { note: losses, heading: Losses, anchor: loss, text: "{{ file.name }}" }
+        """
+
+    private func agent(_ configuration: String = "") throws -> AgentFixture {
+        let steward = try AgentFixture(configuration: configuration)
+        try steward.rule("10-captures.yaml", Self.rule)
+        return steward
+    }
+
+    /// Waits until each of the captures is in the notes, and expects each once.
+    private func expect(_ names: [String], _ steward: AgentFixture, seconds: Double = 60) async throws {
+        try await steward.until("all blocks are in the notes", seconds: seconds) {
+            let notes = try steward.notes()
+            return names.allSatisfy { notes.contains("<\($0)>") }
+        }
+        try steward.wait()
+        let notes = try steward.notes()
+        for name in names { #expect(notes.occurrences(of: "<\(name)>") == 1, "\(name)") }
+    }
+
+    @Test("a file of two gibibytes is refused into quarantine without being read into memory")
+    func huge() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let staged = try steward.home.write("staged", "")
+        truncate(staged.text, 2 << 30)
+        rename(staged.text, steward.path("dropbox/huge.txt").text)
+        try await steward.until("it is in quarantine", seconds: 240) { try steward.status().quarantined == 1 }
+        #expect(try steward.files("dropbox").isEmpty)
+        #expect(try steward.run(["quarantine", "list"]).output.contains("2147483648 bytes"))
+        let process = try #require(steward.processID)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") }.flatMap { line in
+            Int(line.filter(\.isNumber))
+        }
+        #expect(try #require(peak) < 200 << 10, "kB")
+        try await steward.stop()
+    }
+
+    @Test("pipes, sockets, devices and links in a place are ignored and hold nothing up")
+    func special() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let folder = steward.path("dropbox")
+        let outside = try steward.home.write("outside.txt", "outside")
+        mkfifo(folder.appending("pipe.txt").text, 0o644)
+        symlink(outside.text, folder.appending("link.txt").text)
+        symlink("loop.txt", folder.appending("loop.txt").text)
+        symlink("/nowhere", folder.appending("dangling.txt").text)
+        symlink(steward.home.path.text, folder.appending("folder").text)
+        try steward.shell([
+            "perl", "-MIO::Socket::UNIX", "-e", "IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1)",
+            "Steward/dropbox/socket.txt",
+        ])
+        .check()
+        if getuid() == 0 { mknod(folder.appending("null.txt").text, S_IFCHR | 0o666, 0x103) }
+        let special = Set(try listDirectory(folder).map(\.name))
+        #expect(special.count >= 6)
+        try steward.drop("dropbox/plain.txt", "plain")
+        try await expect(["plain"], steward)
+        #expect(Set(try listDirectory(folder).map(\.name)) == special)
+        #expect(try steward.loggedLines().filter { $0.kind == "planned" }.map(\.path) == ["plain.txt"])
+        #expect(try steward.home.read("outside.txt") == "outside")
+        try await steward.stop()
+    }
+
+    @Test(
+        "a file that may not be read holds nothing up, and is taken when it may",
+        .enabled(if: getuid() != 0, "root reads everything"))
+    func unreadable() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let staged = try steward.home.write("staged", "secret")
+        chmod(staged.text, 0)
+        rename(staged.text, steward.path("dropbox/secret.txt").text)
+        try steward.drop("dropbox/plain.txt", "plain")
+        try await steward.until("the other is taken") { try steward.notes().contains("<plain>") }
+        chmod(steward.path("dropbox/secret.txt").text, 0o600)
+        try await expect(["plain", "secret"], steward, seconds: 120)
+        try await steward.stop()
+    }
+
+    @Test("a place that goes away loses no file, and what came into it meanwhile is taken when it is back")
+    func vanishing() async throws {
+        let steward = try agent()
+        try steward.rule(
+            "05-keep.yaml",
+            "- rule: Keep\n  in: dropbox\n  where: { name: \"keep*\" }\n  do: [{ tag: { add: [kept] } }]\n  then: stop\n"
+        )
+        try await steward.start()
+        try steward.drop("dropbox/keep.txt", "keep")
+        try await steward.until("it is known") { try steward.loggedLines().contains { $0.kind == "step" } }
+        let (here, away) = (steward.path("dropbox").text, steward.path("away").text)
+        #expect(rename(here, away) == 0)
+        try await steward.until("its absence shows") {
+            try steward.status().places.contains { $0.name == "dropbox" && !$0.isPresent }
+        }
+        try steward.drop("away/meanwhile.txt", "meanwhile")
+        #expect(rename(away, here) == 0)
+        try await expect(["meanwhile"], steward)
+        #expect(try steward.read("dropbox/keep.txt") == "keep")
+        #expect(try !steward.exists("notes/losses.md"))
+        #expect(try steward.status().places.allSatisfy(\.isPresent))
+
+        // Another folder in its place is taken for what it is: the files in it are news.
+        #expect(rename(here, away) == 0)
+        try steward.drop("dropbox/other.txt", "other")
+        try await expect(["meanwhile", "other"], steward)
+        try steward.drop("dropbox/later.txt", "later")
+        try await expect(["meanwhile", "other", "later"], steward)
+        try await steward.stop()
+    }
+
+    @Test("a place may be a link to a folder")
+    func linked() async throws {
+        let steward = try agent()
+        let real = steward.home.path.appending("elsewhere")
+        #expect(rename(steward.path("dropbox").text, real.text) == 0)
+        symlink(real.text, steward.path("dropbox").text)
+        try await steward.start()
+        try steward.home.write("elsewhere/one.txt", "one")
+        try steward.drop("dropbox/two/three.txt", "three")
+        try await expect(["one", "three"], steward)
+        try await steward.stop()
+    }
+
+    @Test("a place within a place has its files to itself")
+    func nested() async throws {
+        let steward = try agent()
+        let file: BytePath = ".config/steward/steward.yaml"
+        let inner = "  inner: { kind: folder, path: \(steward.path("dropbox/inner").text) }\n"
+        try steward.home.write(
+            file, steward.home.read(file).replacingOccurrences(of: "  # archive:", with: inner + "  # archive:"))
+        try steward.rule(
+            "20-inner.yaml",
+            "- rule: Inner\n  in: inner\n  settle: 100ms\n  existing: process\n  do: [{ append-block: { text: \"[inner {{ file.name }}]\" } }]\n"
+        )
+        try await steward.start()
+        try steward.drop("dropbox/inner/a.txt", "a")
+        try steward.drop("dropbox/innermost/b.txt", "b")
+        try steward.drop("dropbox/c.txt", "c")
+        try await expect(["b", "c"], steward)
+        try await steward.until("the inner place has it") { try steward.notes().contains("[inner a.txt]") }
+        try steward.wait()
+        #expect(try steward.notes().occurrences(of: "a.txt") == 1)
+        #expect(try steward.read("dropbox/inner/a.txt") == "a")
+        try await steward.stop()
+    }
+
+    @Test("beyond the kernel's limit of watches folders are polled, and status says so")
+    func watchLimit() async throws {
+        let steward = try agent("poll: 1s")
+        let lower = [
+            "/usr/bin/unshare", "-Ur", "sh", "-c", "echo 25 > /proc/sys/user/max_inotify_watches && exec \"$@\"", "sh",
+        ]
+        guard Editor.has("unshare"), try steward.shell(lower + ["true"]).status == 0 else {
+            try Test.cancel("user namespaces are not permitted here")
+        }
+        try steward.rule(
+            "10-captures.yaml",
+            Self.rule.replacingOccurrences(of: "  on: [arrived]\n", with: "  on: [arrived]\n  existing: process\n"))
+        for number in 1...50 { try steward.folder(BytePath("dropbox/f\(number)")) }
+        try await steward.start(wrapper: lower)
+        try await steward.until("the limit shows") { try steward.status().watchLimitHit }
+        #expect(try steward.status().warnings.contains { $0.contains("fs.inotify.max_user_watches") })
+        var names: [String] = []
+        for number in 1...50 {
+            try steward.drop(BytePath("dropbox/f\(number)/n.txt"), "deep \(number)")
+            names.append("deep \(number)")
+        }
+        try steward.drop("dropbox/new/newer/n.txt", "deep new")
+        try await expect(names + ["deep new"], steward, seconds: 120)
+        try await steward.stop()
+    }
+}
