@@ -131,7 +131,8 @@ extension WatchingTests {
             await eventually("a new file is seen") { observer.files().contains("c/d/e.txt") }
             observer.forget()
             try folder.write("in/a/b.txt", "longer")
-            await eventually("a changed one") { observer.files() == ["a/b.txt"] }
+            // A late look at the folder made before may still come.
+            await eventually("a changed one") { observer.files().contains("a/b.txt") }
             observer.forget()
             try remove(root.path.appending("a/b.txt"))
             await eventually("a removed one") { observer.marks.contains(.subtree(root: "root", path: "a")) }

@@ -5,6 +5,7 @@ import Synchronization
 /// fill the memory. A mark stays until it is taken; beyond the limit a root's marks collapse to one of the whole root.
 package final class DirtySet: Sendable {
     private struct State {
+        var isHandedOut = false
         var states = MarkQueue()
         var renames = MarkQueue()
         var rest = MarkQueue()
@@ -76,9 +77,16 @@ package final class DirtySet: Sendable {
                 for mark in more { state.perRoot[mark.root, default: 1] -= 1 }
                 taken += more
             }
+            if !taken.isEmpty { state.isHandedOut = true }
             return taken
         }
     }
+
+    /// Says that what was taken has been seen to.
+    package func acknowledge() { state.withLock { $0.isHandedOut = false } }
+
+    /// Whether nothing waits to be taken, and what was taken has been acknowledged.
+    package var isIdle: Bool { state.withLock { $0.isEmpty && !$0.isHandedOut } }
 
     /// Marks that wait to be taken.
     package var count: Int { state.withLock { $0.states.count + $0.renames.count + $0.rest.count } }

@@ -47,6 +47,15 @@ package final class InotifySource: EventSource {
         mailbox.ask { $0.setRoots(roots) }
     }
 
+    package func catchUp() -> Bool {
+        let isDone = Mutex(true)
+        mailbox.ask { loop in
+            let nothingKept = loop.takeInAll()
+            isDone.withLock { $0 = nothingKept }
+        }
+        return isDone.withLock { $0 }
+    }
+
     package func stop() {
         mailbox.post { $0.isStopping = true }
         thread.join()

@@ -63,6 +63,7 @@ package actor Settler {
     private var driver: Task<Void, Never>?
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
+    private var isHandedOut = false
     private var ready: [Settled] = []
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
@@ -133,8 +134,15 @@ package actor Settler {
         }
         let batch = Array(ready.prefix(Self.batch))
         ready.removeFirst(batch.count)
+        isHandedOut = true
         return batch
     }
+
+    /// Says that what ``next()`` gave has been seen to.
+    package func acknowledge() { isHandedOut = false }
+
+    /// Whether nothing settles or waits to be taken, and what was taken has been acknowledged.
+    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && !isHandedOut }
 
     /// What is not settled yet, in no order.
     package func pending() -> [Unsettled] {

@@ -151,6 +151,15 @@ final class WatchLoop {
         if rescanWanted, Self.now() >= rescanNotBefore { rescan() }
     }
 
+    /// Reads every event that there is by now.
+    ///
+    /// - Returns: whether nothing is kept back.
+    func takeInAll() -> Bool {
+        repeat { readEvents() } while mayHaveMore
+        checkSuspects()
+        return parked.isEmpty && !rescanWanted
+    }
+
     /// Looks at everything anew: all watches are made sure of, then all is marked.
     func rescan() {
         rescanWanted = false

@@ -62,7 +62,7 @@ struct ControlHandler: Sendable {
                 throw Fault(.failed, "files wait until the rules are valid; `steward check` shows what is wrong")
             }
             await agent.runner.idle()
-            let isQuiet = await agent.pipeline.isQuiet()
+            let isQuiet = try await agent.pipeline.isQuiet()
             let running = await agent.runner.status()
             calm = isQuiet && running.running == 0 && (running.queued == 0 || running.paused) ? calm + 1 : 0
             try await Task.sleep(for: .milliseconds(100))

@@ -14,6 +14,7 @@ package actor Pipeline {
     private let source: InotifySource
     private let settler: Settler
     private let scanLane = BlockingLane("scan")
+    private let watchLane = BlockingLane("watch")
     private let log: Logger
     private nonisolated let ignore: IgnoreList
     package nonisolated let roots: [WatchRoot]
@@ -22,7 +23,6 @@ package actor Pipeline {
     private var meetings: [String: Meeting] = [:]
     private var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
-    private var scanning = 0
     private var isStopped = false
     private var isHeld: Bool
     private var released: CheckedContinuation<Void, Never>?
@@ -139,9 +139,12 @@ package actor Pipeline {
     }
 
     /// Whether nothing is waiting to be looked at, to settle or to be judged.
-    package func isQuiet() async -> Bool {
-        guard source.dirty.count == 0, scanning == 0, inJudgement.isEmpty, firstScans.isEmpty else { return false }
-        return await settler.pendingCount == 0
+    package func isQuiet() async throws -> Bool {
+        let source = source
+        // What was written before the question belongs to it, even if its event is still in the kernel's queue.
+        guard try await watchLane.run({ source.catchUp() }) else { return false }
+        guard source.dirty.isIdle, inJudgement.isEmpty, firstScans.isEmpty else { return false }
+        return await settler.isIdle && source.dirty.isIdle && inJudgement.isEmpty
     }
 
     package func settling() async -> [Unsettled] { await settler.pending() }
@@ -150,13 +153,10 @@ package actor Pipeline {
 
     private func readMarks() async {
         while !isStopped, !Task.isCancelled {
-            scanning += 1
-            scanning -= 1
             let marks = await source.dirty.next()
             if marks.isEmpty { return }
-            scanning += 1
             for mark in marks { await take(mark) }
-            scanning -= 1
+            source.dirty.acknowledge()
         }
     }
 
@@ -244,6 +244,7 @@ package actor Pipeline {
                     running += 1
                     group.addTask { await self.judge(key) }
                 }
+                await settler.acknowledge()
             }
         }
     }
