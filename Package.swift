@@ -49,6 +49,9 @@ let package = Package(
         .systemLibrary(
             name: "CInotifyTools", path: "Sources/Core/System/CInotifyTools",
             providers: [.apt(["libinotifytools0-dev"])]),
+        .systemLibrary(
+            name: "CArchive", path: "Sources/Core/System/CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
@@ -56,6 +59,7 @@ let package = Package(
         core("Ledger", ["Platform", grdb]),
         core("A4CoreSwift", ["Platform"]),
         core("DotLifeDomain"),
+        core("ComicArchive", ["Platform", "CArchive", "CLinux", grdb]),
         core("DotLifePersistence", ["DotLifeDomain", "Platform", grdb]),
 
         .target(
@@ -79,12 +83,17 @@ let package = Package(
             path: "Sources/Agent/steward",
             swiftSettings: strict),
 
+        .executableTarget(
+            name: "steward-unpack", dependencies: ["ComicArchive", "Platform"], path: "Sources/Agent/steward-unpack",
+            swiftSettings: strict),
+
         .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
         suite("PlatformTests", ["Platform", "CLinux"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
+        suite("ComicArchiveTests", ["ComicArchive", "Platform", "CArchive", "steward-unpack", grdb]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("RulesTests", ["Rules", "Ledger", "Platform", log]),
         suite(

@@ -77,6 +77,10 @@ package struct StreamingHash: ~Copyable {
         EVP_DigestUpdate(context, bytes, bytes.count)
     }
 
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    }
+
     package mutating func finish() -> ContentHash {
         var digest = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &digest, nil)

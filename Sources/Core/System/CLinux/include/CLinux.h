@@ -27,3 +27,24 @@ long steward_flistxattr(int descriptor, char *list, unsigned long size);
 long steward_fgetxattr(int descriptor, const char *name, void *value, unsigned long size);
 int steward_fsetxattr(int descriptor, const char *name, const void *value, unsigned long size);
 int steward_fremovexattr(int descriptor, const char *name);
+
+/// What locks a worker process down for good, in the order of calling; each 0, or -1 with errno set.
+///
+/// The first sets rlimits: CPU time (SIGXCPU at `cpu_seconds`; the parent may raise it up to `cpu_ceiling`), address
+/// space in bytes, no file to grow, 8 descriptors, no processes, no core; and closes every descriptor above 4.
+int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory);
+int steward_forbid_new_privileges(void);
+/// A Landlock domain that allows nothing. The kernel's ABI version, or 0 where the kernel has no Landlock.
+int steward_landlock_nothing(void);
+/// A seccomp filter for one thread that reads open descriptors and writes to 2 and 4; anything else kills the process.
+int steward_filter_worker(void);
+
+/// Lets the process `id`, a child, use up to `cpu_seconds` of CPU time, within its hard limit; 0, or -1 with errno set.
+int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
+
+/// Starts `program` with `archive` as descriptor 3, `result` as 4, /dev/null as the first three and nothing else open;
+/// all signals at their defaults. 0 and the process in `id`, or an errno.
+int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
+
+/// pipe2(2) with O_CLOEXEC: the reading end first; 0, or -1 with errno set.
+int steward_pipe(int ends[2]);

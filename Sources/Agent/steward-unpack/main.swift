@@ -1,0 +1,3 @@
+import ComicArchive
+
+UnpackWorker.main(CommandLine.arguments)

@@ -1,0 +1,109 @@
+import Platform
+
+/// What the headers of a container say beyond what libarchive tells.
+package struct ArchiveStructure: Sendable, Equatable {
+    package struct Traits: OptionSet, Sendable {
+        package let rawValue: UInt16
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let solid = Traits(rawValue: 1)
+        package static let multiVolume = Traits(rawValue: 2)
+        package static let encrypted = Traits(rawValue: 4)
+        package static let encryptedHeaders = Traits(rawValue: 8)
+        /// Entries of a ZIP share bytes, or claim more than the file has.
+        package static let overlap = Traits(rawValue: 16)
+        /// More headers than an archive may have; the rest was not looked at.
+        package static let tooManyHeaders = Traits(rawValue: 32)
+    }
+
+    package var format: ContainerFormat
+    package var traits: Traits
+}
+
+/// What a RAR header says of one file: libarchive does not check stored entries, so the worker does.
+struct RarFile: Equatable {
+    var isStored: Bool
+    var isEncrypted: Bool
+    var unpackedSize: UInt64
+    /// nil where the archive holds none.
+    var crc32: UInt32?
+}
+
+/// A look at a container's own headers, in the worker.
+struct StructureScan {
+    var structure: ArchiveStructure
+    /// In the order of the headers; nil where the container is no RAR.
+    var rarFiles: [RarFile]?
+
+    /// Never throws for what the bytes say: what cannot be followed is left to libarchive's judgement.
+    static func of(_ file: Descriptor, size: Int64) throws -> StructureScan {
+        let head = try file.read(at: 0, count: ComicFileType.headLength)
+        let format = ContainerFormat.detect(head)
+        switch format {
+        case .rar5:
+            return try Rar5Headers.scan(file, size: size, start: 0)
+        case .rar:
+            return try Rar4Headers.scan(file, size: size, start: 0)
+        case .sevenZip, .tar:
+            // Nearly every 7z is one solid block; it is given the time of one.
+            let traits: ArchiveStructure.Traits = format == .sevenZip ? .solid : []
+            return StructureScan(structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil)
+        default:
+            if let traits = try ZipDirectory.scan(file, size: size) {
+                return StructureScan(structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil)
+            }
+            // A program that unpacks itself carries the archive behind its own code.
+            let front = try file.read(at: 0, count: 262_144)
+            if let start = find(Rar5Headers.signature, in: front) {
+                return try Rar5Headers.scan(file, size: size, start: Int64(start))
+            }
+            if let start = find(Rar4Headers.signature, in: front) {
+                return try Rar4Headers.scan(file, size: size, start: Int64(start))
+            }
+            return StructureScan(structure: ArchiveStructure(format: format, traits: []), rarFiles: nil)
+        }
+    }
+
+    private static func find(_ needle: [UInt8], in bytes: [UInt8]) -> Int? {
+        guard let first = needle.first, bytes.count >= needle.count else { return nil }
+        return (0...(bytes.count - needle.count)).first {
+            bytes[$0] == first && bytes[$0...].starts(with: needle)
+        }
+    }
+}
+
+/// Numbers at the front of some bytes; nil past their end.
+struct ByteCursor {
+    private let bytes: [UInt8]
+    private(set) var position: Int
+
+    init(_ bytes: [UInt8], at position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    mutating func number(_ count: Int) -> UInt64? {
+        guard position >= 0, position + count <= bytes.count else { return nil }
+        defer { position += count }
+        return (0..<count).reduce(0) { $0 | UInt64(bytes[position + $1]) << UInt64(8 * $1) }
+    }
+
+    /// RAR5's variable-length number: seven bits a byte, lowest first.
+    mutating func variable() -> UInt64? {
+        var value: UInt64 = 0
+        for index in 0..<10 {
+            guard let byte = number(1) else { return nil }
+            value |= (byte & 0x7F) << UInt64(min(63, 7 * index))
+            if byte & 0x80 == 0 { return value }
+        }
+        return nil
+    }
+
+    mutating func skip(_ count: UInt64) -> Bool {
+        guard position <= bytes.count, count <= UInt64(bytes.count - position) else { return false }
+        position += Int(count)
+        return true
+    }
+
+    var isAtEnd: Bool { position >= bytes.count }
+}

@@ -1,0 +1,167 @@
+import Platform
+
+/// The block headers of RAR 1.5 to 4.
+enum Rar4Headers {
+    static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
+
+    static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
+        var traits: ArchiveStructure.Traits = []
+        var files: [RarFile] = []
+        var offset = start + Int64(signature.count)
+        for count in 0... {
+            if count > 2 * ArchiveLimits.maxHeaderCount {
+                traits.insert(.tooManyHeaders)
+                break
+            }
+            guard offset < size else { break }
+            var block = ByteCursor(try file.read(at: offset, count: 64))
+            guard block.skip(2), let type = block.number(1), let flags = block.number(2), let length = block.number(2),
+                length >= 7
+            else { break }
+            var dataSize: UInt64 = 0
+            switch type {
+            case 0x73:
+                if flags & 0x0001 != 0 { traits.insert(.multiVolume) }
+                if flags & 0x0008 != 0 { traits.insert(.solid) }
+                if flags & 0x0080 != 0 { traits.formUnion([.encrypted, .encryptedHeaders]) }
+            case 0x74, 0x7A:
+                guard let found = readFile(&block, flags: flags) else { return result(traits, files) }
+                dataSize = found.packedSize
+                guard type == 0x74 else { break }
+                if found.file.isEncrypted { traits.insert(.encrypted) }
+                if flags & 0x0003 != 0 { traits.insert(.multiVolume) }
+                if flags & 0x0010 != 0 { traits.insert(.solid) }
+                files.append(found.file)
+            default:
+                if flags & 0x8000 != 0 {
+                    guard let added = block.number(4) else { return result(traits, files) }
+                    dataSize = added
+                }
+            }
+            if type == 0x7B || traits.contains(.encryptedHeaders) { break }
+            guard dataSize <= UInt64(size) else { break }
+            offset += Int64(length) + Int64(dataSize)
+        }
+        return result(traits, files)
+    }
+
+    private static func readFile(_ block: inout ByteCursor, flags: UInt64) -> (file: RarFile, packedSize: UInt64)? {
+        guard var packed = block.number(4), var unpacked = block.number(4), block.skip(1),
+            let crc = block.number(4), block.skip(5), let method = block.number(1), block.skip(6)
+        else { return nil }
+        if flags & 0x0100 != 0 {
+            guard let highPacked = block.number(4), let highUnpacked = block.number(4) else { return nil }
+            packed |= highPacked << 32
+            unpacked |= highUnpacked << 32
+        }
+        let file = RarFile(
+            isStored: method == 0x30, isEncrypted: flags & 0x0004 != 0, unpackedSize: unpacked, crc32: UInt32(crc))
+        return (file, packed)
+    }
+
+    private static func result(_ traits: ArchiveStructure.Traits, _ files: [RarFile]) -> StructureScan {
+        StructureScan(structure: ArchiveStructure(format: .rar, traits: traits), rarFiles: files)
+    }
+}
+
+/// The block headers of RAR 5.
+enum Rar5Headers {
+    static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00]
+
+    static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
+        var traits: ArchiveStructure.Traits = []
+        var files: [RarFile] = []
+        var offset = start + Int64(signature.count)
+        for count in 0... {
+            if count > 2 * ArchiveLimits.maxHeaderCount {
+                traits.insert(.tooManyHeaders)
+                break
+            }
+            guard offset < size, let block = try Block(file, at: offset) else { break }
+            var cursor = block.body
+            switch block.type {
+            case 1:
+                let flags = cursor.variable() ?? 0
+                if flags & 1 != 0 { traits.insert(.multiVolume) }
+                if flags & 4 != 0 { traits.insert(.solid) }
+            case 2:
+                guard let found = readFile(block) else { return result(traits, files) }
+                if found.file.isEncrypted { traits.insert(.encrypted) }
+                if block.flags & 0x18 != 0 { traits.insert(.multiVolume) }
+                if found.isSolid { traits.insert(.solid) }
+                files.append(found.file)
+            case 4:
+                traits.formUnion([.encrypted, .encryptedHeaders])
+            default:
+                break
+            }
+            if block.type == 5 || traits.contains(.encryptedHeaders) { break }
+            guard block.dataSize <= UInt64(size) else { break }
+            offset += Int64(block.length) + Int64(block.dataSize)
+        }
+        return result(traits, files)
+    }
+
+    private struct Block {
+        var type: UInt64
+        var flags: UInt64
+        var dataSize: UInt64
+        /// Bytes of the whole header, from its checksum on.
+        var length: UInt64
+        /// Behind the common fields.
+        var body: ByteCursor
+        /// The optional records at the header's end.
+        var extra: ByteCursor?
+
+        init?(_ file: Descriptor, at offset: Int64) throws {
+            var start = ByteCursor(try file.read(at: offset, count: 16), at: 4)
+            guard let size = start.variable(), size > 0, size <= 2 << 20 else { return nil }
+            length = UInt64(start.position) + size
+            let bytes = try file.read(at: offset, count: Int(length))
+            var cursor = ByteCursor(bytes, at: start.position)
+            guard bytes.count == Int(length), let type = cursor.variable(), let flags = cursor.variable() else {
+                return nil
+            }
+            self.type = type
+            self.flags = flags
+            dataSize = 0
+            if flags & 1 != 0 {
+                guard let extraSize = cursor.variable(), extraSize <= length else { return nil }
+                extra = ByteCursor(bytes, at: Int(length - extraSize))
+            }
+            if flags & 2 != 0 {
+                guard let size = cursor.variable() else { return nil }
+                dataSize = size
+            }
+            body = cursor
+        }
+    }
+
+    private static func readFile(_ block: Block) -> (file: RarFile, isSolid: Bool)? {
+        var cursor = block.body
+        guard let flags = cursor.variable(), let unpacked = cursor.variable(), cursor.variable() != nil else {
+            return nil
+        }
+        if flags & 2 != 0, !cursor.skip(4) { return nil }
+        var crc: UInt32?
+        if flags & 4 != 0 {
+            guard let value = cursor.number(4) else { return nil }
+            crc = UInt32(value)
+        }
+        guard let compression = cursor.variable() else { return nil }
+        var isEncrypted = false
+        var extra = block.extra
+        while let size = extra?.variable(), let start = extra?.position, let type = extra?.variable() {
+            if type == 1 { isEncrypted = true }
+            let used = UInt64((extra?.position ?? start) - start)
+            guard size >= used, extra?.skip(size - used) == true else { break }
+        }
+        let file = RarFile(
+            isStored: compression >> 7 & 7 == 0, isEncrypted: isEncrypted, unpackedSize: unpacked, crc32: crc)
+        return (file, compression & 64 != 0)
+    }
+
+    private static func result(_ traits: ArchiveStructure.Traits, _ files: [RarFile]) -> StructureScan {
+        StructureScan(structure: ArchiveStructure(format: .rar5, traits: traits), rarFiles: files)
+    }
+}

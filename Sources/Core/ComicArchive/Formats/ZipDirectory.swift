@@ -1,0 +1,106 @@
+import Platform
+
+/// The central directory of a ZIP: whether its entries share bytes.
+///
+/// A quoted-overlap bomb gives hundreds of entries the same compressed bytes; every checksum is right, and 29 KB become
+/// more than a gigabyte. libarchive reads it without complaint.
+enum ZipDirectory {
+    /// nil where the file holds no central directory that can be followed; libarchive then refuses it too.
+    static func scan(_ file: Descriptor, size: Int64) throws -> ArchiveStructure.Traits? {
+        guard let end = try findEnd(file, size: size) else { return nil }
+        var traits: ArchiveStructure.Traits = end.isSplit ? .multiVolume : []
+        guard end.offset <= UInt64(size), end.size <= UInt64(size) - end.offset, end.size <= 64 << 20 else {
+            return traits
+        }
+        let directory = try file.read(at: Int64(end.offset), count: Int(end.size))
+        var ranges: [(start: UInt64, end: UInt64)] = []
+        var claimed: UInt64 = 0
+        var cursor = ByteCursor(directory)
+        while let entry = next(&cursor, in: directory) {
+            if ranges.count > ArchiveLimits.maxHeaderCount { return traits.union(.tooManyHeaders) }
+            if entry.isEncrypted { traits.insert(.encrypted) }
+            let (length, overflow) = entry.packedSize.addingReportingOverflow(30 + entry.nameLength)
+            let (stop, tooFar) = entry.start.addingReportingOverflow(length)
+            let (sum, tooMuch) = claimed.addingReportingOverflow(entry.packedSize)
+            if overflow || tooFar || tooMuch { return traits.union(.overlap) }
+            claimed = sum
+            ranges.append((entry.start, stop))
+        }
+        ranges.sort { $0.start < $1.start }
+        let overlaps = zip(ranges, ranges.dropFirst()).contains { $0.end > $1.start }
+        if overlaps || claimed > UInt64(size) { traits.insert(.overlap) }
+        return traits
+    }
+
+    private struct End {
+        var offset: UInt64
+        var size: UInt64
+        var isSplit: Bool
+    }
+
+    private static func findEnd(_ file: Descriptor, size: Int64) throws -> End? {
+        let tailSize = min(size, 65_557 + 76)
+        let tail = try file.read(at: size - tailSize, count: Int(tailSize))
+        guard tail.count >= 22 else { return nil }
+        let mark: [UInt8] = [0x50, 0x4B, 5, 6]
+        for index in stride(from: tail.count - 22, through: 0, by: -1)
+        where tail[index] == 0x50 && tail[index...].starts(with: mark) {
+            var cursor = ByteCursor(tail, at: index + 4)
+            guard let disk = cursor.number(2), let first = cursor.number(2), cursor.skip(4),
+                let length = cursor.number(4), let offset = cursor.number(4)
+            else { return nil }
+            let place = UInt64(size - tailSize) + UInt64(index)
+            if length == 0xFFFF_FFFF || offset == 0xFFFF_FFFF,
+                let large = try findLargeEnd(file, size: size, tail: tail, index: index)
+            {
+                return large
+            }
+            // Bytes put before the archive move the directory, but not what stands in the end record.
+            let actual = length <= place ? place - length : offset
+            return End(
+                offset: actual, size: length, isSplit: disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF)
+        }
+        return nil
+    }
+
+    private static func findLargeEnd(_ file: Descriptor, size: Int64, tail: [UInt8], index: Int) throws -> End? {
+        guard index >= 20 else { return nil }
+        var locator = ByteCursor(tail, at: index - 20)
+        guard locator.number(4) == 0x0706_4B50, locator.skip(4), let place = locator.number(8),
+            place < UInt64(size)
+        else { return nil }
+        var record = ByteCursor(try file.read(at: Int64(place), count: 56))
+        guard record.number(4) == 0x0606_4B50, record.skip(36), let length = record.number(8),
+            let offset = record.number(8)
+        else { return nil }
+        return End(offset: offset, size: length, isSplit: false)
+    }
+
+    private struct Entry {
+        var start: UInt64
+        var packedSize: UInt64
+        var nameLength: UInt64
+        var isEncrypted: Bool
+    }
+
+    private static func next(_ cursor: inout ByteCursor, in directory: [UInt8]) -> Entry? {
+        guard cursor.number(4) == 0x0201_4B50, cursor.skip(4), let flags = cursor.number(2), cursor.skip(10),
+            var packed = cursor.number(4), let unpacked = cursor.number(4), let nameLength = cursor.number(2),
+            let extraLength = cursor.number(2), let commentLength = cursor.number(2), cursor.skip(8),
+            var start = cursor.number(4), cursor.skip(nameLength)
+        else { return nil }
+        let extraEnd = cursor.position + Int(extraLength)
+        var extra = ByteCursor(directory, at: cursor.position)
+        while extra.position < extraEnd, let id = extra.number(2), let length = extra.number(2) {
+            if id == 1 {
+                var large = ByteCursor(directory, at: extra.position)
+                if unpacked == 0xFFFF_FFFF { _ = large.number(8) }
+                if packed == 0xFFFF_FFFF, let value = large.number(8) { packed = value }
+                if start == 0xFFFF_FFFF, let value = large.number(8) { start = value }
+            }
+            if !extra.skip(length) { break }
+        }
+        guard cursor.skip(extraLength), cursor.skip(commentLength) else { return nil }
+        return Entry(start: start, packedSize: packed, nameLength: nameLength, isEncrypted: flags & 1 != 0)
+    }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import Platform
+
+/// A folder of comics: the seed's FileService (004, "Service Protocol Definitions").
+///
+/// Paths are relative to the library's folder and cannot leave it, not by `..` and not by a symbolic link. Nothing
+/// blocks the caller: all work goes to a lane of the library's own.
+package final class ComicLibrary: Sendable {
+    package let root: BytePath
+    private let lane = BlockingLane("comics.library")
+
+    /// - Parameter root: absolute; it need not exist yet.
+    package init(root: BytePath) { self.root = root }
+
+    /// What a folder holds, hidden names, the names programs use while they work, and files of no known type left out.
+    ///
+    /// - Throws: `InkyPanelsError.fileSystem`.
+    package func listFiles(in folder: BytePath = "", by order: ComicFile.Order = .name) async throws -> [ComicFile] {
+        try await lane.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
+    }
+
+    /// Every comic below `folder`, folders left out. Files that cannot be read are named, not dropped in silence.
+    package func allComics(in folder: BytePath = "") async throws -> (files: [ComicFile], unreadable: [BytePath]) {
+        try await lane.run {
+            var files: [ComicFile] = []
+            var unreadable: [BytePath] = []
+            var open = [folder]
+            while let next = open.popLast() {
+                do {
+                    for file in try self.listBlocking(next) {
+                        if file.type == .folder { open.append(file.path) } else { files.append(file) }
+                    }
+                } catch {
+                    if next == folder { throw error }
+                    unreadable.append(next)
+                }
+            }
+            return (ComicFile.sorted(files, by: .name), unreadable)
+        }
+    }
+
+    package func fileExists(_ path: BytePath) async throws -> Bool {
+        try await lane.run {
+            do {
+                _ = try self.locate(path)
+                return true
+            } catch InkyPanelsError.fileSystem(.fileNotFound) {
+                return false
+            }
+        }
+    }
+
+    /// By content, then by name.
+    package func detectFileType(_ path: BytePath) async throws -> ComicFileType {
+        try await lane.run { try self.typeBlocking(path, self.locate(path)) }
+    }
+
+    /// Moves a file into or within the library; where the name is taken it becomes `name (1).ext`. Nothing is ever
+    /// overwritten.
+    ///
+    /// - Parameters:
+    ///   - source: absolute.
+    ///   - record: as in `Mover.Record`.
+    /// - Returns: where it lies now, below the library's folder.
+    package func moveFile(
+        from source: BytePath, to destination: BytePath,
+        record: @escaping @Sendable (BytePath, FileStatus) throws -> Void = { _, _ in }
+    ) async throws -> BytePath {
+        try await lane.run {
+            let target = try self.confined(destination)
+            do {
+                let hash = try ContentHash.ofFile(source)
+                try self.checkInside(destination.parent)
+                try Durable.makeDirectory(target.parent)
+                let placed = try Mover.move(
+                    source, expecting: hash, to: Mover.alternatives(target), record: record)
+                return placed.path.relative(to: self.root) ?? placed.path
+            } catch {
+                throw Self.problem(error, source)
+            }
+        }
+    }
+
+    /// Removes a file for good, if its content is still the one that was looked at; the trash is the caller's to offer.
+    ///
+    /// - Throws: `InkyPanelsError.fileSystem`; the file is in place then.
+    package func deleteFile(_ path: BytePath, expecting hash: ContentHash) async throws {
+        try await lane.run {
+            let full = self.root.appending(path)
+            let status = try self.locate(path).status()
+            guard status.kind == .file else {
+                throw InkyPanelsError.fileSystem(
+                    .deletionFailed(underlying: Fault(.refused, "\(path) is not a file; remove its files", path: full)))
+            }
+            do {
+                guard try ContentHash.ofFile(full) == hash else {
+                    throw Fault(.superseded, "\(path) has changed since it was looked at", path: full)
+                }
+                try Mover.removeSource(full, expecting: hash)
+                if try FileStatus.of(full) != nil {
+                    throw Fault(.transient, "\(path) is in use or was replaced meanwhile; it was left", path: full)
+                }
+            } catch {
+                throw InkyPanelsError.fileSystem(.deletionFailed(underlying: error))
+            }
+        }
+    }
+
+    // MARK: Blocking
+
+    private func listBlocking(_ folder: BytePath) throws -> [ComicFile] {
+        let directory = try locate(folder)
+        let entries: [DirectoryEntry]
+        do {
+            guard try directory.status().kind == .directory else {
+                throw Fault.system("list", directory.path, errno: ENOTDIR)
+            }
+            // By the descriptor, so that the folder listed is the one that was found inside the library.
+            entries = try listDirectory(BytePath("/proc/self/fd/\(directory.raw)/."))
+        } catch {
+            throw Self.problem(error, directory.path)
+        }
+        return try entries.compactMap { entry in
+            let path = folder.appending(name: entry.name)
+            if entry.name.first == UInt8(ascii: ".") || entry.name.starts(with: "__MACOSX".utf8) { return nil }
+            do {
+                let found = try locate(path)
+                let status = try found.status()
+                guard status.kind == .file || status.kind == .directory else { return nil }
+                let type = try typeBlocking(path, found)
+                if type == .unknown { return nil }
+                return ComicFile(
+                    path: path, type: type, size: status.kind == .file ? status.size : 0,
+                    modified: status.fingerprint.modified)
+            } catch InkyPanelsError.fileSystem(.fileNotFound) {
+                return nil
+            } catch InkyPanelsError.fileSystem(.permissionDenied) {
+                // It is there and its name tells what it is; opening it will say why it cannot be read.
+                let type = ComicFileType(name: entry.name)
+                return type == .unknown ? nil : ComicFile(path: path, type: type, size: 0, modified: 0)
+            }
+        }
+    }
+
+    private func typeBlocking(_ path: BytePath, _ found: Descriptor) throws -> ComicFileType {
+        do {
+            let status = try found.status()
+            if status.kind == .directory { return .folder }
+            guard status.kind == .file else { return .unknown }
+            let head = try SafePath.open(path, beneath: root).read(at: 0, count: ComicFileType.headLength)
+            return ComicFileType.detect(head: head, name: path.name, isDirectory: false)
+        } catch {
+            throw Self.problem(error, root.appending(path))
+        }
+    }
+
+    private func locate(_ path: BytePath) throws -> Descriptor {
+        let full = try confined(path)
+        do {
+            let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
+            return try SafePath.locate(path, beneath: directory)
+        } catch {
+            throw Self.problem(error, full)
+        }
+    }
+
+    private func confined(_ path: BytePath) throws -> BytePath {
+        guard !path.isAbsolute, !path.components.contains(where: { $0.elementsEqual("..".utf8) }) else {
+            throw InkyPanelsError.fileSystem(.permissionDenied(path))
+        }
+        return root.appending(path)
+    }
+
+    /// Refuses a folder that a symbolic link puts outside, before anything is made there.
+    private func checkInside(_ folder: BytePath) throws {
+        guard try FileStatus.of(root) != nil else { return }
+        let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
+        var part: BytePath = ""
+        for component in folder.components {
+            part = part.appending(name: component)
+            do {
+                _ = try SafePath.locate(part, beneath: directory)
+            } catch let fault as Fault where fault.errno == ENOENT {
+                return
+            }
+        }
+    }
+
+    /// The seed's error for what the system said.
+    static func problem(_ error: any Error, _ path: BytePath) -> any Error {
+        guard let fault = error as? Fault else { return error }
+        switch fault.errno {
+        case ENOENT, ENOTDIR: return InkyPanelsError.fileSystem(.fileNotFound(path))
+        case EACCES, EPERM, EXDEV, ELOOP: return InkyPanelsError.fileSystem(.permissionDenied(path))
+        case ENOSPC, EDQUOT: return InkyPanelsError.fileSystem(.insufficientStorage)
+        default:
+            return fault.kind == .superseded ? InkyPanelsError.fileSystem(.fileNotFound(path)) : fault
+        }
+    }
+}

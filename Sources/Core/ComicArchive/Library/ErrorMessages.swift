@@ -1,0 +1,95 @@
+import Foundation
+import Platform
+
+extension InkyPanelsError: LocalizedError {
+    package var errorDescription: String? { message }
+
+    /// What is wrong and what to do, in one line for a person.
+    package var message: String {
+        switch self {
+        case .archive(let error): error.message
+        case .vault(let error): error.message
+        case .fileSystem(let error): error.message
+        case .reader(let error): error.message
+        }
+    }
+
+    /// The same as a `Fault`, whose kind tells the agent what to do with the file.
+    package func fault(_ path: BytePath? = nil) -> Fault {
+        let text = path.map { "\($0): \(message)" } ?? message
+        switch self {
+        case .archive(.extractionFailed(let cause as Fault)), .fileSystem(.deletionFailed(let cause as Fault)):
+            return Fault(cause.kind, text, path: path, errno: cause.errno)
+        case .fileSystem(.fileNotFound): return Fault(.superseded, text, path: path)
+        case .fileSystem(.insufficientStorage): return Fault(.transient, text, path: path)
+        case .fileSystem, .vault: return Fault(.failed, text, path: path)
+        case .archive, .reader: return Fault(.refused, text, path: path)
+        }
+    }
+}
+
+extension ArchiveError: LocalizedError {
+    package var errorDescription: String? { message }
+
+    package var message: String {
+        switch self {
+        case .unsupportedFormat(let format):
+            "\(format) is not a comic format that can be read here; convert it to CBZ, CBR, CB7, CBT, PDF or EPUB"
+        case .rar5NotSupported:
+            "this RAR 5 archive cannot be read; pack its pages again as CBZ"
+        case .corruptedArchive:
+            "the archive is damaged; fetch or copy it again, then compare its size with the source's"
+        case .extractionFailed(let underlying):
+            "a page could not be taken out of the archive (\(explain(underlying))); inspect the archive to see which"
+        case .passwordProtected:
+            "the archive is protected by a password; unpack it with the password and pack it again without one"
+        case .emptyArchive:
+            "the archive holds no page that can be shown; see whether it holds pictures (JPEG, PNG, GIF, WebP, TIFF, "
+                + "HEIC, AVIF)"
+        }
+    }
+}
+
+extension VaultError: LocalizedError {
+    package var errorDescription: String? { message }
+
+    package var message: String {
+        switch self {
+        case .incorrectPassword: "that is not the vault's password; nothing was changed, try again"
+        case .biometricFailed: "the fingerprint or face was not recognised; unlock with the password"
+        case .encryptionFailed(let underlying):
+            "the comic could not be sealed (\(explain(underlying))); the original is where it was"
+        case .decryptionFailed(let underlying):
+            "the sealed comic could not be opened (\(explain(underlying))); restore it from a backup"
+        case .manifestCorrupted: "the vault's list of comics is damaged; restore the vault's folder from a backup"
+        }
+    }
+}
+
+extension FileSystemError: LocalizedError {
+    package var errorDescription: String? { message }
+
+    package var message: String {
+        switch self {
+        case .fileNotFound(let path): "\(path) is not there; see whether it was moved or renamed"
+        case .permissionDenied(let path): "\(path) may not be read or changed; grant access to it and try again"
+        case .insufficientStorage: "the disk is full; free some space and try again"
+        case .deletionFailed(let underlying): "the file could not be removed: \(explain(underlying))"
+        }
+    }
+}
+
+extension ReaderError: LocalizedError {
+    package var errorDescription: String? { message }
+
+    package var message: String {
+        switch self {
+        case .pageLoadFailed(let index): "page \(index + 1) could not be read; the other pages may still be"
+        case .unsupportedImageFormat:
+            "the page is not a picture that can be shown (JPEG, PNG, GIF, WebP, TIFF, HEIC or AVIF); convert it"
+        case .imageTooLarge:
+            "the page claims more than \(ImageHeader.pixelLimit / 1_000_000) million pixels or a side of more than "
+                + "\(ImageHeader.sideLimit); it is not decoded, scale it down if it is genuine"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Platform
+
+// Each message says what is wrong and what to do next; the file's name is the caller's to add, who knows it.
+
+/// What goes wrong with comics (seed 004, section 2).
+package enum InkyPanelsError: Error, Sendable {
+    case archive(ArchiveError)
+    case vault(VaultError)
+    case fileSystem(FileSystemError)
+    case reader(ReaderError)
+}
+
+/// What is wrong with an archive.
+package enum ArchiveError: Error, Sendable {
+    /// Names the format, upper-case, as far as it is known.
+    case unsupportedFormat(String)
+    /// Part of the seed's hierarchy; RAR 5 is read here, so nothing throws it.
+    case rar5NotSupported
+    case corruptedArchive
+    case extractionFailed(underlying: any Error)
+    case passwordProtected
+    case emptyArchive
+}
+
+/// What goes wrong with the comic vault.
+package enum VaultError: Error, Sendable {
+    case incorrectPassword
+    case biometricFailed
+    case encryptionFailed(underlying: any Error)
+    case decryptionFailed(underlying: any Error)
+    case manifestCorrupted
+}
+
+/// What goes wrong with the files of a library.
+package enum FileSystemError: Error, Sendable {
+    case fileNotFound(BytePath)
+    case permissionDenied(BytePath)
+    case insufficientStorage
+    case deletionFailed(underlying: any Error)
+}
+
+/// What goes wrong with a page.
+package enum ReaderError: Error, Sendable {
+    /// The index counts from 0, the message from 1.
+    case pageLoadFailed(index: Int)
+    case unsupportedImageFormat
+    case imageTooLarge
+}

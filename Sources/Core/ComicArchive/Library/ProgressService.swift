@@ -1,0 +1,198 @@
+import Foundation
+import GRDB
+import Glibc
+import Platform
+
+/// Progress, bookmarks and recent files, in a SQLite file of their own: WAL, `synchronous=FULL`, one writer.
+package final class ProgressService: Sendable {
+    private let pool: DatabasePool
+
+    /// Opens or makes `comics.sqlite` in `directory`, checks and migrates it. Blocks.
+    ///
+    /// - Throws: `Fault(.fatal)` where it cannot be opened, is damaged, or was written by a newer version; the file is
+    ///   as it was then.
+    package static func open(directory: BytePath) throws -> ProgressService {
+        guard String(validating: directory.bytes, as: UTF8.self) != nil else {
+            throw Fault(
+                .fatal, "the folder's name \(directory) is not UTF-8, and SQLite takes no other; choose another")
+        }
+        let file = directory.appending("comics.sqlite")
+        try Durable.makeDirectory(directory, mode: 0o700)
+        do {
+            return try ProgressService(file: file)
+        } catch let error as DatabaseError {
+            throw Fault(
+                .fatal,
+                "\(file) cannot be used (\(error.message ?? "\(error.resultCode)")); restore it from a backup, or move "
+                    + "it away to start without progress and bookmarks", path: file)
+        }
+    }
+
+    private init(file: BytePath) throws {
+        var configuration = Configuration()
+        configuration.label = "comics"
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
+        }
+        pool = try DatabasePool(path: file.text, configuration: configuration)
+        chmod(file.text, 0o600)
+        let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
+        guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
+        let migrator = Self.migrator
+        guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
+            throw Fault(
+                .fatal, "\(file) was written by a newer version; install that version, or move the file away",
+                path: file)
+        }
+        try migrator.migrate(pool)
+    }
+
+    /// One step a version; a step that has landed is never edited.
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 progress, bookmarks") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE progress (
+                        content BLOB PRIMARY KEY, path BLOB NOT NULL, currentPage INTEGER NOT NULL,
+                        totalPages INTEGER NOT NULL, lastRead INTEGER NOT NULL, isCompleted INTEGER NOT NULL,
+                        isRecent INTEGER NOT NULL) WITHOUT ROWID;
+                    CREATE INDEX progressByDate ON progress (lastRead) WHERE isRecent;
+                    CREATE TABLE bookmark (
+                        content BLOB NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (content, page)) WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+
+    /// Notes the page that is being read, and that the file was read just now.
+    ///
+    /// - Parameters:
+    ///   - currentPage: from 0; brought into range where it is not.
+    ///   - path: where the file is now, for the list of recent ones.
+    package func saveProgress(
+        for content: ContentHash, at path: BytePath, currentPage: Int, totalPages: Int, now: Timestamp
+    ) async throws {
+        let total = max(0, totalPages)
+        let page = max(0, min(currentPage, total - 1))
+        let isCompleted = total > 0 && page == total - 1
+        try await write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, 1)
+                    ON CONFLICT (content) DO UPDATE SET path = excluded.path, currentPage = excluded.currentPage,
+                        totalPages = excluded.totalPages, lastRead = excluded.lastRead,
+                        isCompleted = excluded.isCompleted, isRecent = 1
+                    """,
+                arguments: [content.data, Data(path.bytes), page, total, now.nanoseconds, isCompleted])
+        }
+    }
+
+    /// nil where the comic has not been read; it may have bookmarks all the same.
+    package func loadProgress(for content: ContentHash) async throws -> ProgressRecord? {
+        try await read { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM progress WHERE content = ?", arguments: [content.data])
+                .flatMap { try Self.record($0, db) }
+        }
+    }
+
+    /// Sets the bookmark where there is none, else removes it; works on a comic that was never opened.
+    ///
+    /// - Returns: whether the page has a bookmark now.
+    /// - Throws: `Fault(.usage)` for a negative page.
+    package func toggleBookmark(for content: ContentHash, page: Int) async throws -> Bool {
+        guard page >= 0 else { throw Fault(.usage, "there is no page \(page); pages are counted from 0 here") }
+        return try await write { db in
+            let values: StatementArguments = [content.data, page]
+            try db.execute(sql: "DELETE FROM bookmark WHERE content = ? AND page = ?", arguments: values)
+            if db.changesCount > 0 { return false }
+            try db.execute(sql: "INSERT INTO bookmark VALUES (?, ?)", arguments: values)
+            return true
+        }
+    }
+
+    package func isBookmarked(_ content: ContentHash, page: Int) async throws -> Bool {
+        try await bookmarks(for: content).contains(page)
+    }
+
+    /// Pages from 0, ascending.
+    package func bookmarks(for content: ContentHash) async throws -> [Int] {
+        try await read { try Self.bookmarks(content, $0) }
+    }
+
+    /// Forgets progress and bookmarks of a comic.
+    package func deleteProgress(for content: ContentHash) async throws {
+        try await write { db in
+            try db.execute(sql: "DELETE FROM progress WHERE content = ?", arguments: [content.data])
+            try db.execute(sql: "DELETE FROM bookmark WHERE content = ?", arguments: [content.data])
+        }
+    }
+
+    /// What was read last, newest first. Whether the files are still there is for the caller to see.
+    package func recent(limit: Int = 20) async throws -> [ProgressRecord] {
+        try await read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT * FROM progress WHERE isRecent ORDER BY lastRead DESC, content LIMIT ?",
+                arguments: [max(0, limit)]
+            ).compactMap { try Self.record($0, db) }
+        }
+    }
+
+    /// Takes one comic, or with nil all, off the list of recent ones; progress and bookmarks stay.
+    package func forgetRecent(_ content: ContentHash? = nil) async throws {
+        try await write { db in
+            try db.execute(
+                sql: "UPDATE progress SET isRecent = 0 WHERE ?1 IS NULL OR content = ?1", arguments: [content?.data])
+        }
+    }
+
+    /// Folds the log into the file and closes it. Blocks.
+    package func close() throws {
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try pool.close()
+    }
+
+    // MARK: Inside
+
+    private func read<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
+        do {
+            return try await pool.read(body)
+        } catch let error as DatabaseError {
+            throw Self.fault(error)
+        }
+    }
+
+    private func write<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
+        do {
+            return try await pool.write(body)
+        } catch let error as DatabaseError {
+            throw Self.fault(error)
+        }
+    }
+
+    private static func fault(_ error: DatabaseError) -> Fault {
+        let passes: [ResultCode] = [.SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM]
+        return Fault(
+            passes.contains(error.resultCode) ? .transient : .failed,
+            "reading progress could not be kept or read: \(error.message ?? "\(error.resultCode)")")
+    }
+
+    private static func bookmarks(_ content: ContentHash, _ db: Database) throws -> [Int] {
+        try Int.fetchAll(
+            db, sql: "SELECT page FROM bookmark WHERE content = ? ORDER BY page", arguments: [content.data])
+    }
+
+    private static func record(_ row: Row, _ db: Database) throws -> ProgressRecord? {
+        let (bytes, path): (Data, Data) = (row["content"], row["path"])
+        guard let content = ContentHash(bytes: Array(bytes)) else { return nil }
+        return ProgressRecord(
+            content: content, currentPage: row["currentPage"], totalPages: row["totalPages"],
+            lastReadDate: Timestamp(nanoseconds: row["lastRead"]), isCompleted: row["isCompleted"],
+            bookmarks: try bookmarks(content, db), path: BytePath(bytes: path))
+    }
+}
+
+extension ContentHash {
+    fileprivate var data: Data { Data(bytes) }
+}

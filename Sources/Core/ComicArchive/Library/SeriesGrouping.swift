@@ -1,0 +1,84 @@
+import Platform
+
+/// A comic as far as its series is concerned.
+package struct SeriesMember: Sendable, Equatable {
+    package let path: BytePath
+    package let series: String?
+    package let volume: Int?
+    package let number: String?
+    let isNumberedLikeACopy: Bool
+
+    /// By the file's name, and by what its metadata know better.
+    package init(path: BytePath, metadata: ComicMetadata? = nil) {
+        let name = ComicName.parse(path.nameText)
+        let known = (metadata ?? ComicMetadata()).filled(from: name.metadata)
+        self.path = path
+        (series, volume, number) = (known.series, known.volume, known.number)
+        isNumberedLikeACopy = metadata?.number == nil && name.isNumberedLikeACopy
+    }
+}
+
+/// Comics that form a series.
+package struct SeriesGroup: Sendable, Equatable, Identifiable {
+    /// `auto-` and the key.
+    package let id: String
+    /// As the first member spells it.
+    package let name: String
+    /// By volume, number, then name.
+    package let members: [SeriesMember]
+}
+
+/// Finds the series among comics.
+package enum SeriesGrouping {
+    /// Groups comics whose series is the same, case-insensitive, and that have a number or a volume.
+    ///
+    /// A group has two members at least. A copy (`Akira (1).cbz` beside `Akira.cbz`) is no second issue.
+    ///
+    /// - Returns: the groups by name in page order, and all other members as given.
+    package static func group(_ members: [SeriesMember]) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
+        let originals = Set(members.filter { !$0.isNumberedLikeACopy }.map { plainName($0) })
+        var byKey: [String: [SeriesMember]] = [:]
+        for member in members {
+            guard let series = member.series, member.number != nil || member.volume != nil else { continue }
+            if member.isNumberedLikeACopy, originals.contains(copiedName(member)) { continue }
+            byKey[key(series), default: []].append(member)
+        }
+        let groups = byKey.filter { $0.value.count > 1 }.map { key, members in
+            let sorted = members.sorted(by: precedes)
+            return SeriesGroup(id: "auto-\(key)", name: sorted.first?.series ?? key, members: sorted)
+        }
+        let taken = Set(groups.flatMap(\.members).map(\.path))
+        return (
+            PageOrder.sorted(groups) { Array($0.name.utf8) + [0] + Array($0.id.utf8) },
+            members.filter { !taken.contains($0.path) }
+        )
+    }
+
+    /// What makes two spellings of a series' name the same.
+    package static func key(_ series: String) -> String {
+        series.lowercased().split { $0.isWhitespace }.joined(separator: " ")
+    }
+
+    private static func precedes(_ left: SeriesMember, _ right: SeriesMember) -> Bool {
+        let places = (order(left), order(right))
+        if places.0 != places.1 { return places.0.lexicographicallyPrecedes(places.1) }
+        return PageOrder.precedes(left.path.bytes, right.path.bytes)
+    }
+
+    private static func order(_ member: SeriesMember) -> [Double] {
+        [Double(member.volume ?? 0), member.number.map { ComicName.order(of: $0) ?? .infinity } ?? -.infinity]
+    }
+
+    private static func plainName(_ member: SeriesMember) -> BytePath {
+        member.path.parent.appending(name: Array(text(member.path.stemAndExtension.stem).lowercased().utf8))
+    }
+
+    /// The name without its ` (1)`.
+    private static func copiedName(_ member: SeriesMember) -> BytePath {
+        let stem = text(member.path.stemAndExtension.stem)
+        let plain = stem.lastIndex(of: "(").map { trimmed(stem[..<$0]) } ?? stem
+        return member.path.parent.appending(name: Array(plain.lowercased().utf8))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

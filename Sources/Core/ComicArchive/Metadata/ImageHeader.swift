@@ -1,0 +1,146 @@
+/// Format and size of a picture, read from its first bytes without decoding: what guards a decoder from a 69-byte file
+/// that claims four thousand million pixels.
+package struct ImageHeader: Sendable, Equatable, Codable {
+    package enum Format: String, Sendable, Codable, CaseIterable { case png, jpeg, gif, webp, tiff, heic, avif }
+
+    package let format: Format
+    /// Pixels, as stored: an orientation that EXIF or `irot` asks for is not applied.
+    package let width: Int
+    package let height: Int
+
+    package init(format: Format, width: Int, height: Int) {
+        self.format = format
+        self.width = width
+        self.height = height
+    }
+
+    /// Four bytes a pixel: 400 MB once decoded, what a renderer under its memory limit can still hold. A page scanned
+    /// at 600 dpi has 20 to 35 million.
+    package static let pixelLimit = 100_000_000
+    /// Longer sides overflow decoders' row buffers; a webtoon strip has 20,000.
+    package static let sideLimit = 30_000
+    /// Enough for the headers of nearly all pictures; JPEG with large EXIF and TIFF may want more.
+    package static let headLength = 65_536
+
+    /// `Int.max` where the product is larger.
+    package var pixels: Int {
+        let (product, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? .max : product
+    }
+
+    /// Whether the picture is too large to be decoded.
+    package var isTooLarge: Bool { width > Self.sideLimit || height > Self.sideLimit || pixels > Self.pixelLimit }
+
+    /// What the first bytes of a file tell.
+    package enum Reading: Sendable, Equatable {
+        case found(ImageHeader)
+        /// The header goes on past the bytes given: it needs at least this many from the start of the file.
+        case beyond(Format, needs: Int)
+        /// The bytes begin as the format does and then make no sense.
+        case damaged(Format, reason: String)
+        case unknown
+    }
+
+    /// - Returns: nil where the bytes are no picture, damaged, or too few; ``examine(_:)`` tells these apart.
+    package static func read(_ head: [UInt8]) -> ImageHeader? {
+        if case .found(let header) = examine(head) { header } else { nil }
+    }
+
+    /// The format by its magic bytes; 12 are enough.
+    package static func format(of head: some Collection<UInt8>) -> Format? {
+        let bytes = ByteReader(Array(head.prefix(64)))
+        if bytes.holds([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
+        if bytes.holds([0xFF, 0xD8, 0xFF], at: 0) { return .jpeg }
+        if bytes.holds("GIF87a", at: 0) || bytes.holds("GIF89a", at: 0) { return .gif }
+        if bytes.holds("RIFF", at: 0), bytes.holds("WEBP", at: 8) { return .webp }
+        if bytes.holds([0x49, 0x49, 0x2A, 0x00], at: 0) || bytes.holds([0x4D, 0x4D, 0x00, 0x2A], at: 0) {
+            return .tiff
+        }
+        guard bytes.holds("ftyp", at: 4) else { return nil }
+        let brands = [8] + Array(stride(from: 16, to: min(64, bytes.big32(0) ?? 0), by: 4))
+        if brands.contains(where: { bytes.holds("avif", at: $0) || bytes.holds("avis", at: $0) }) { return .avif }
+        let heic = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+        return brands.contains { brand in heic.contains { bytes.holds($0, at: brand) } } ? .heic : nil
+    }
+
+    /// Reads the header. Any bytes may be given: nothing is trusted, nothing is read twice.
+    ///
+    /// - Parameter head: the first bytes of the file; ``headLength`` are nearly always enough.
+    package static func examine(_ head: [UInt8]) -> Reading {
+        guard let format = format(of: head) else { return .unknown }
+        let bytes = ByteReader(head)
+        switch format {
+        case .png: return png(bytes)
+        case .jpeg: return jpeg(bytes)
+        case .gif: return sized(.gif, bytes, end: 10) { ($0.little16(6), $0.little16(8)) }
+        case .webp: return webp(bytes)
+        case .tiff: return tiff(bytes)
+        case .heic, .avif: return boxes(bytes, format)
+        }
+    }
+
+    /// A header at fixed places, all of them before `end`.
+    static func sized(
+        _ format: Format, _ bytes: ByteReader, end: Int, _ read: (ByteReader) -> (Int?, Int?)
+    ) -> Reading {
+        guard bytes.count >= end, case (let width?, let height?) = read(bytes) else {
+            return .beyond(format, needs: end)
+        }
+        return found(format, width, height)
+    }
+
+    static func found(_ format: Format, _ width: Int, _ height: Int) -> Reading {
+        guard width > 0, height > 0 else { return .damaged(format, reason: "its width or height is 0") }
+        return .found(ImageHeader(format: format, width: width, height: height))
+    }
+
+    private static func png(_ bytes: ByteReader) -> Reading {
+        guard bytes.count >= 24 else { return .beyond(.png, needs: 24) }
+        guard bytes.holds("IHDR", at: 12), bytes.big32(8) == 13 else {
+            return .damaged(.png, reason: "it does not begin with IHDR")
+        }
+        guard let width = bytes.big32(16), let height = bytes.big32(20), width < 1 << 31, height < 1 << 31 else {
+            return .damaged(.png, reason: "its size is out of range")
+        }
+        return found(.png, width, height)
+    }
+
+    private static func jpeg(_ bytes: ByteReader) -> Reading {
+        var at = 2
+        while true {
+            guard let mark = bytes[at], let code = bytes[at + 1] else { return .beyond(.jpeg, needs: at + 4) }
+            guard mark == 0xFF else { return .damaged(.jpeg, reason: "a segment is missing at byte \(at)") }
+            switch code {
+            case 0xFF: at += 1
+            case 0x01, 0xD0...0xD7: at += 2
+            case 0xD9: return .damaged(.jpeg, reason: "it ends before its size is given")
+            case 0xDA: return .damaged(.jpeg, reason: "its picture data come before its size")
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+                return sized(.jpeg, bytes, end: at + 9) { ($0.big16(at + 7), $0.big16(at + 5)) }
+            default:
+                guard let length = bytes.big16(at + 2) else { return .beyond(.jpeg, needs: at + 4) }
+                guard length >= 2 else { return .damaged(.jpeg, reason: "a segment at byte \(at) has no length") }
+                at += 2 + length
+            }
+        }
+    }
+
+    private static func webp(_ bytes: ByteReader) -> Reading {
+        if bytes.count < 30 { return .beyond(.webp, needs: 30) }
+        if bytes.holds("VP8X", at: 12) {
+            return sized(.webp, bytes, end: 30) { ($0.little24(24).map { $0 + 1 }, $0.little24(27).map { $0 + 1 }) }
+        }
+        if bytes.holds("VP8L", at: 12) {
+            guard bytes[20] == 0x2F, let bits = bytes.little32(21) else {
+                return .damaged(.webp, reason: "its lossless header is wrong")
+            }
+            return found(.webp, (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        }
+        guard bytes.holds("VP8 ", at: 12), bytes.holds([0x9D, 0x01, 0x2A], at: 23) else {
+            return .damaged(.webp, reason: "it holds no picture that is known")
+        }
+        return sized(.webp, bytes, end: 30) {
+            ($0.little16(26).map { $0 & 0x3FFF }, $0.little16(28).map { $0 & 0x3FFF })
+        }
+    }
+}

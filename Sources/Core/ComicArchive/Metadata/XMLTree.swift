@@ -1,0 +1,91 @@
+/// A small XML document as a tree, read without a DTD, entities of its own, or anything from outside.
+///
+/// Written here because the metadata come out of hostile archives and are read in the agent itself: bounds are checked
+/// by the language, and what is not needed (DTDs, external entities, namespaces' meaning) is not there to be misused.
+struct XMLTree: Sendable, Equatable {
+    /// Without a namespace prefix.
+    let name: String
+    let attributes: [String: String]
+    private(set) var children: [XMLTree] = []
+    /// Its own character data, without that of its children.
+    private(set) var ownText = ""
+
+    /// Bytes; ComicInfo files have a few kilobytes.
+    static let sizeLimit = 1 << 20
+    static let depthLimit = 32
+    static let elementLimit = 20_000
+
+    /// Why a document is not read.
+    enum Problem: Error, Equatable {
+        case tooLarge, tooDeep, tooManyElements, documentType, unknownEntity(String), encoding
+        case malformed(String, offset: Int)
+
+        var reason: String {
+            switch self {
+            case .tooLarge: "it is larger than \(sizeLimit >> 20) MiB"
+            case .tooDeep: "its elements are nested deeper than \(depthLimit)"
+            case .tooManyElements: "it has more than \(elementLimit) elements"
+            case .documentType: "it has a DOCTYPE, which is refused unread"
+            case .unknownEntity(let name): "it uses the entity &\(name.prefix(20));, which XML does not define"
+            case .encoding: "its text is neither UTF-8, UTF-16 nor ISO 8859-1"
+            case .malformed(let what, let offset): "\(what) at character \(offset)"
+            }
+        }
+    }
+
+    init(name: String, attributes: [String: String]) {
+        self.name = name
+        self.attributes = attributes
+    }
+
+    mutating func append(_ child: XMLTree) { children.append(child) }
+    mutating func append(text: String) { ownText += text }
+
+    /// Trimmed; empty where there is nothing but white space.
+    var text: String { trimmed(ownText) }
+
+    func first(_ name: String) -> XMLTree? { children.first { $0.name == name } }
+    func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
+
+    /// The text of the first child of that name; nil where it is missing or empty.
+    func value(_ name: String) -> String? {
+        guard let text = first(name)?.text, !text.isEmpty else { return nil }
+        return text
+    }
+
+    /// Reads a document. UTF-8 and UTF-16 are told by their byte order mark, ISO 8859-1 by the declaration.
+    ///
+    /// - Throws: ``Problem`` and nothing else.
+    static func parse(_ bytes: [UInt8]) throws(Problem) -> XMLTree {
+        guard bytes.count <= sizeLimit else { throw .tooLarge }
+        var parser = XMLParsing(Array(try decode(bytes).unicodeScalars))
+        return try parser.document()
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(Problem) -> String {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            let isLittle = bytes[0] == 0xFF
+            let units = stride(from: 2, to: bytes.count - 1, by: 2).map { at in
+                let (one, other) = (UInt16(bytes[at]), UInt16(bytes[at + 1]))
+                return isLittle ? other << 8 | one : one << 8 | other
+            }
+            guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else { throw .encoding }
+            return text
+        }
+        let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        if let text = String(validating: body, as: UTF8.self) { return text }
+        let declaration = String(decoding: body.prefix(100), as: UTF8.self).lowercased()
+        guard declaration.contains("iso-8859-1") || declaration.contains("windows-1252") else { throw .encoding }
+        return String(String.UnicodeScalarView(body.map { Unicode.Scalar($0) }))
+    }
+}
+
+/// Without white space and controls at either end.
+func trimmed(_ text: some StringProtocol) -> String {
+    func isSpace(_ character: Character) -> Bool {
+        character.isWhitespace || character.unicodeScalars.allSatisfy { $0.value < 0x20 }
+    }
+    guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) })
+    else { return "" }
+    return String(text[first...last])
+}

@@ -1,0 +1,65 @@
+/// Which entries of an archive are pages, which are passed over, and which condemn the archive (seed 004, section 15).
+package enum PageRules {
+    /// The extensions of pages, lower-case: the seed's, and the two other spellings of what HEIF writers make.
+    package static let allowedExtensions: Set<String> = [
+        "jpg", "jpeg", "png", "gif", "webp", "tiff", "tif", "heic", "heif", "avif",
+    ]
+
+    /// Why an entry is no page; the archive is none the worse for it.
+    package enum Skip: String, Sendable, Codable {
+        /// In `__MACOSX`: resource forks that a Mac left.
+        case systemFolder
+        /// It, or a folder above it, begins with a dot.
+        case hidden
+        /// It, or the first folder of its path, begins with an underscore.
+        case underscore
+        /// Not one of ``allowedExtensions``.
+        case notAPicture
+    }
+
+    /// Why no archive with such an entry is taken.
+    package enum Refusal: String, Sendable, Codable {
+        case empty, nul, traversal, absolute, backslash, driveLetter
+
+        /// What is wrong, to follow the entry's name.
+        package var reason: String {
+            switch self {
+            case .empty: "has no name"
+            case .nul: "has a NUL in its name"
+            case .traversal: "leads out of the archive with `..`"
+            case .absolute: "is an absolute path"
+            case .backslash: "has a backslash in its name, which some systems take for a folder"
+            case .driveLetter: "begins with a drive letter"
+            }
+        }
+    }
+
+    /// - Parameter path: the entry's name as the archive has it.
+    package static func refusal(_ path: some Collection<UInt8>) -> Refusal? {
+        let bytes = Array(path)
+        if bytes.isEmpty { return .empty }
+        if bytes.contains(0) { return .nul }
+        if bytes[0] == UInt8(ascii: "/") { return .absolute }
+        let parts = bytes.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        if parts.contains(where: { $0.elementsEqual("..".utf8) }) { return .traversal }
+        if bytes.count > 1, bytes[1] == UInt8(ascii: ":"), isLetter(bytes[0]) { return .driveLetter }
+        return bytes.contains(UInt8(ascii: "\\")) ? .backslash : nil
+    }
+
+    /// - Parameter path: of a file, not of a folder; one that ``refusal(_:)`` lets pass.
+    package static func skip(_ path: some BidirectionalCollection<UInt8>) -> Skip? {
+        // tar writes `./` before every name.
+        let parts = path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+        guard let name = parts.last, let first = parts.first else { return .notAPicture }
+        if parts.contains(where: { $0.starts(with: "__MACOSX".utf8) }) { return .systemFolder }
+        if parts.contains(where: { $0.first == UInt8(ascii: ".") }) { return .hidden }
+        if [first, name].contains(where: { $0.first == UInt8(ascii: "_") }) { return .underscore }
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return .notAPicture }
+        let ending = String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased()
+        return allowedExtensions.contains(ending) ? nil : .notAPicture
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Platform
+
+/// Reads the pages of one comic, whatever it is kept in (seed 004, section 14).
+package protocol ArchiveReader: Sendable {
+    var archive: BytePath { get }
+
+    /// The pages in reading order. Fast: nothing is inflated, sizes are what the headers claim.
+    ///
+    /// - Throws: `InkyPanelsError.archive` where there are none.
+    func listEntries() async throws -> [ArchiveEntry]
+
+    /// Puts one page's bytes into a new file in `folder` and returns it: always a copy, never the comic's own file.
+    func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL
+
+    /// Several pages, in one pass where the format makes that cheaper (a solid archive); by entry id.
+    func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL]
+}
+
+extension ArchiveReader {
+    package func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL] {
+        var found: [String: URL] = [:]
+        for entry in entries { found[entry.id] = try await extractEntry(entry, into: folder) }
+        return found
+    }
+
+    /// A name that no other file in the folder has: an entry may be taken out twice at the same time.
+    func newFile(for entry: ArchiveEntry, in folder: BytePath) -> BytePath {
+        folder.appending("\(entry.id)-\(randomHex(4))")
+    }
+}
+
+/// Chooses a reader by what a file is, then by what its name says.
+package struct ArchiveReaderFactory: Sendable {
+    private let worker: ArchiveWorker
+    private let lane = BlockingLane("comics")
+
+    package init(worker: ArchiveWorker) { self.worker = worker }
+
+    /// - Throws: `InkyPanelsError`: `.archive(.unsupportedFormat)` names the format in upper case.
+    package func reader(for path: BytePath) async throws -> any ArchiveReader {
+        let type = try await lane.run {
+            guard let status = try FileStatus.of(path) else {
+                throw InkyPanelsError.fileSystem(.fileNotFound(path))
+            }
+            if status.kind == .directory { return ComicFileType.folder }
+            let head = try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
+            return ComicFileType.detect(head: head, name: path.name, isDirectory: false)
+        }
+        switch type.family {
+        case .zip, .rar, .sevenZip, .tar: return WorkerArchiveReader(archive: path, worker: worker)
+        case .folder: return FolderReader(archive: path, lane: lane)
+        case .image: return SingleImageReader(archive: path, lane: lane)
+        case .epub, .pdf, .ace, .unknown:
+            throw InkyPanelsError.archive(.unsupportedFormat(type.rawValue.uppercased()))
+        }
+    }
+}

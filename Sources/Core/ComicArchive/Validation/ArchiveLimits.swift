@@ -1,0 +1,24 @@
+/// What an archive may hold (seed 004, section 15, and more). Bytes are inflated ones, counted.
+///
+/// Which names are pages is in ``PageRules``, how large a picture may be in ``ImageHeader``.
+package enum ArchiveLimits {
+    /// Pages; more refuse the archive.
+    package static let maxEntryCount = 2000
+    /// Bytes of one entry, 100 MiB; a larger one is skipped.
+    package static let maxUncompressedEntrySize: Int64 = 100 << 20
+    /// Bytes of all entries, 2 GiB; more refuse the archive.
+    package static let maxTotalUncompressedSize: Int64 = 2 << 30
+
+    /// Headers of every kind: folders, links and skipped files count too.
+    package static let maxHeaderCount = 5000
+    /// Bytes of one name.
+    package static let maxNameLength = 1024
+    /// Bytes of all names.
+    package static let maxNamesLength = 4 << 20
+    /// Inflated bytes for one byte of the file, once more than `ratioFloor` were inflated.
+    package static let maxRatio: Int64 = 100
+    package static let ratioFloor: Int64 = 64 << 20
+    /// Bytes of ComicInfo.xml and MetronInfo.xml.
+    package static let maxMetadataSize: Int64 = 1 << 20
+    package static let maxMetadataFiles = 8
+}

@@ -1,0 +1,45 @@
+import Platform
+
+/// What a header's name and kind make of an entry.
+package enum EntryRole: Sendable, Equatable {
+    case page
+    /// ComicInfo.xml or MetronInfo.xml.
+    case metadata
+    case skipped(SkipReason)
+    case refused(RefusalReason, String)
+
+    /// Judges by ``PageRules``, in the worker to decide what is read and in the agent to decide what is believed.
+    package init(of header: EntryHeader) {
+        if let refusal = PageRules.refusal(header.path) {
+            let reason: RefusalReason =
+                switch refusal {
+                case .traversal: .traversal
+                case .absolute, .driveLetter: .absolutePath
+                case .backslash, .empty, .nul: .badName
+                }
+            self = .refused(reason, refusal.reason)
+            return
+        }
+        if header.path.count > ArchiveLimits.maxNameLength {
+            self = .refused(.badName, "has a name of more than \(ArchiveLimits.maxNameLength) bytes")
+            return
+        }
+        let name = BytePath(bytes: header.path).nameText.lowercased()
+        switch (header.kind, PageRules.skip(header.path)) {
+        case (.folder, _): self = .skipped(.folder)
+        case (.link, _): self = .skipped(.link)
+        case (.other, _): self = .skipped(.special)
+        case (.file, nil): self = .page
+        case (.file, .systemFolder?): self = .skipped(.systemFolder)
+        case (.file, .hidden?): self = .skipped(.hidden)
+        case (.file, .underscore?): self = .skipped(.underscore)
+        case (.file, .notAPicture?):
+            self = name == "comicinfo.xml" || name == "metroninfo.xml" ? .metadata : .skipped(.notAPicture)
+        }
+    }
+}
+
+/// Why an entry is no page although the archive is accepted.
+package enum SkipReason: String, Sendable, Codable {
+    case folder, link, special, hidden, systemFolder, underscore, notAPicture, oversize, duplicateName
+}

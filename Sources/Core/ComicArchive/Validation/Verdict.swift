@@ -1,0 +1,74 @@
+import Platform
+
+/// What validating an archive comes to.
+package enum Verdict: Sendable {
+    case accepted(ComicReport)
+    /// `message` says what is wrong, where, and what to do, in one line.
+    case refused(reason: RefusalReason, message: String)
+}
+
+/// Why an archive is not taken. The raw values stand in quarantine records and `--json`.
+package enum RefusalReason: String, Sendable, Codable, CaseIterable {
+    case notAnArchive = "not-an-archive"
+    case unsupported
+    case noPages = "no-pages"
+    case encrypted
+    case multiVolume = "multi-volume"
+    case solid
+    case traversal
+    case absolutePath = "absolute-path"
+    case badName = "bad-name"
+    case tooManyHeaders = "too-many-headers"
+    case tooManyPages = "too-many-pages"
+    case tooManyBytes = "too-many-bytes"
+    case ratio
+    case overlap
+    /// The archive cannot be read to its end.
+    case damagedArchive = "damaged-archive"
+    /// A page is damaged, and the mode is strict.
+    case damagedPage = "damaged-page"
+    /// The unpacking process died, went past its limits, or said what makes no sense.
+    case workerCrashed = "worker-crashed"
+    case workerLimit = "worker-limit"
+    case workerNonsense = "worker-nonsense"
+}
+
+/// What an accepted archive holds.
+package struct ComicReport: Sendable {
+    package var format: ContainerFormat
+    package var isSolid: Bool
+    /// In reading order.
+    package var pages: [PageReport]
+    /// In the archive's order.
+    package var metadata: [FoundMetadata]
+    package var skipped: [SkippedEntry]
+    /// What was wrong and was let pass, one line each; empty in strict mode.
+    package var damage: [String]
+    package var headerCount: Int
+    /// Bytes of all pages and metadata files, inflated and counted.
+    package var totalSize: Int64
+    /// The file that was read, as it was before and after.
+    package var fingerprint: Fingerprint
+}
+
+/// One page.
+package struct PageReport: Sendable {
+    package var entry: ArchiveEntry
+    /// nil unless hashes were asked for.
+    package var hash: ContentHash?
+    /// nil where the page does not begin as an image that is known.
+    package var image: ImageHeader?
+    /// What is wrong with this page; nil for a good one.
+    package var damage: String?
+}
+
+/// ComicInfo.xml or MetronInfo.xml as found: not parsed yet, at most 1 MiB.
+package struct FoundMetadata: Sendable, Equatable {
+    package var path: BytePath
+    package var bytes: [UInt8]
+}
+
+package struct SkippedEntry: Sendable, Equatable {
+    package var path: BytePath
+    package var reason: SkipReason
+}

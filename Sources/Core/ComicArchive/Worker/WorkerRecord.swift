@@ -1,0 +1,205 @@
+import Platform
+
+/// What the worker tells the agent, one frame each: length (4 bytes, little-endian), kind (1 byte), fields.
+///
+/// The agent believes none of it: the frame reader checks every length, and the judge every number.
+package enum WorkerRecord: Sendable, Equatable {
+    /// What the worker's own look at the container found, before any entry is read.
+    case structure(ArchiveStructure)
+    /// One header, whatever its kind.
+    case header(EntryHeader)
+    /// What reading an entry's bytes to their end gave.
+    case content(EntryContent)
+    /// Bytes of the entry at `position`: of a metadata file, or of a page that was asked for.
+    case bytes(position: Int, [UInt8])
+    /// The last record: why the worker stopped.
+    case end(WorkerEnd)
+
+    /// Bytes of the largest frame: a metadata file's part with its fields.
+    package static let frameLimit = 300_000
+
+    /// The whole frame, length first.
+    package func encoded() -> [UInt8] {
+        var out = RecordWriter()
+        switch self {
+        case .structure(let structure):
+            out.number(1, bytes: 1)
+            out.number(structure.format.code, bytes: 1)
+            out.number(UInt64(structure.traits.rawValue), bytes: 2)
+        case .header(let header):
+            out.number(2, bytes: 1)
+            out.number(UInt64(header.position), bytes: 4)
+            out.number(UInt64(header.kind.rawValue), bytes: 1)
+            out.number(header.isEncrypted ? 1 : 0, bytes: 1)
+            out.number(UInt64(bitPattern: header.declaredSize), bytes: 8)
+            out.blob(header.path)
+        case .content(let content):
+            out.number(3, bytes: 1)
+            out.number(UInt64(content.position), bytes: 4)
+            out.number(UInt64(content.state.rawValue), bytes: 1)
+            out.number(UInt64(bitPattern: content.size), bytes: 8)
+            out.number(UInt64(content.crc32), bytes: 4)
+            out.blob(content.hash?.bytes ?? [])
+            out.blob(Array((content.image?.format.rawValue ?? "").utf8))
+            out.number(UInt64(max(0, content.image?.width ?? 0)), bytes: 4)
+            out.number(UInt64(max(0, content.image?.height ?? 0)), bytes: 4)
+            out.blob(Array(content.message.utf8.prefix(300)))
+        case .bytes(let position, let bytes):
+            out.number(4, bytes: 1)
+            out.number(UInt64(position), bytes: 4)
+            out.blob(bytes)
+        case .end(let end):
+            out.number(5, bytes: 1)
+            out.number(UInt64(end.reason.rawValue), bytes: 1)
+            out.blob(Array(end.message.utf8.prefix(300)))
+        }
+        return out.frame
+    }
+
+    /// Reads a frame's body, without its length.
+    ///
+    /// - Throws: `Fault` where it says nothing that the protocol knows, or leaves bytes over.
+    package init(body: [UInt8]) throws {
+        var input = RecordReader(body)
+        switch try input.number(1) {
+        case 1:
+            guard let format = ContainerFormat(code: try input.number(1)) else { throw RecordReader.nonsense }
+            let traits = ArchiveStructure.Traits(rawValue: UInt16(try input.number(2)))
+            self = .structure(ArchiveStructure(format: format, traits: traits))
+        case 2:
+            let position = Int(try input.number(4))
+            guard let kind = EntryHeader.Kind(rawValue: UInt8(try input.number(1))) else { throw RecordReader.nonsense }
+            self = .header(
+                EntryHeader(
+                    position: position, kind: kind, isEncrypted: try input.number(1) != 0,
+                    declaredSize: Int64(bitPattern: try input.number(8)), path: try input.blob()))
+        case 3:
+            let position = Int(try input.number(4))
+            guard let state = EntryContent.State(rawValue: UInt8(try input.number(1))) else {
+                throw RecordReader.nonsense
+            }
+            let size = Int64(bitPattern: try input.number(8))
+            let crc32 = UInt32(try input.number(4))
+            let hash = try input.blob()
+            let format = try input.text()
+            let width = Int(try input.number(4))
+            let height = Int(try input.number(4))
+            guard size >= 0, hash.isEmpty || hash.count == 32 else { throw RecordReader.nonsense }
+            let image = ImageHeader.Format(rawValue: format).map {
+                ImageHeader(format: $0, width: width, height: height)
+            }
+            guard format.isEmpty == (image == nil) else { throw RecordReader.nonsense }
+            self = .content(
+                EntryContent(
+                    position: position, state: state, size: size, crc32: crc32, hash: ContentHash(bytes: hash),
+                    image: image,
+                    message: try input.text()))
+        case 4:
+            self = .bytes(position: Int(try input.number(4)), try input.blob())
+        case 5:
+            guard let reason = WorkerEnd.Reason(rawValue: UInt8(try input.number(1))) else {
+                throw RecordReader.nonsense
+            }
+            self = .end(WorkerEnd(reason: reason, message: try input.text()))
+        default:
+            throw RecordReader.nonsense
+        }
+        guard input.isAtEnd else { throw RecordReader.nonsense }
+    }
+}
+
+/// One header of an archive.
+package struct EntryHeader: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable { case file = 1, folder, link, other }
+
+    /// Counts every header from 0.
+    package var position: Int
+    package var kind: Kind
+    package var isEncrypted: Bool
+    /// What the header claims; -1 where it claims nothing. Never to be relied on.
+    package var declaredSize: Int64
+    package var path: [UInt8]
+}
+
+/// What reading one entry gave.
+package struct EntryContent: Sendable, Equatable {
+    package enum State: UInt8, Sendable {
+        case whole = 1
+        /// A checksum or the decoder says that these are not the bytes that were packed.
+        case damaged
+        /// More bytes than an entry may have; reading stopped there.
+        case oversize
+    }
+
+    package var position: Int
+    package var state: State
+    /// Bytes that were inflated.
+    package var size: Int64
+    package var crc32: UInt32
+    /// SHA-256, where it was asked for.
+    package var hash: ContentHash?
+    /// nil where the bytes do not begin as a picture.
+    package var image: ImageHeader?
+    /// What is wrong with it; a whole entry has a message where it is no picture that can be shown.
+    package var message: String
+}
+
+/// Why the worker stopped.
+package struct WorkerEnd: Sendable, Equatable {
+    package enum Reason: UInt8, Sendable {
+        case complete = 1
+        /// libarchive cannot go on: damaged, cut short, or not an archive.
+        case unreadable
+        case tooManyHeaders, tooManyNames, tooManyPages, tooManyBytes, ratio, overlap
+        /// The worker could not lock itself down and read nothing.
+        case noCage
+    }
+
+    package var reason: Reason
+    package var message: String
+}
+
+private struct RecordWriter {
+    private var body: [UInt8] = []
+
+    mutating func number(_ value: UInt64, bytes: Int) {
+        for index in 0..<bytes { body.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    }
+
+    mutating func blob(_ bytes: [UInt8]) {
+        number(UInt64(bytes.count), bytes: 4)
+        body += bytes
+    }
+
+    var frame: [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) } + body
+    }
+}
+
+private struct RecordReader {
+    static let nonsense = Fault(.refused, "the unpacking process answered with something that is not a record")
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ body: [UInt8]) { rest = body[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func number(_ count: Int) throws -> UInt64 {
+        guard rest.count >= count else { throw Self.nonsense }
+        var value: UInt64 = 0
+        for (index, byte) in rest.prefix(count).enumerated() { value |= UInt64(byte) << UInt64(8 * index) }
+        rest = rest.dropFirst(count)
+        return value
+    }
+
+    mutating func blob() throws -> [UInt8] {
+        let count = Int(try number(4))
+        guard count <= rest.count else { throw Self.nonsense }
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    /// Text for people: what is not UTF-8 or would move a cursor is escaped.
+    mutating func text() throws -> String { BytePath.escape(try blob()) }
+}

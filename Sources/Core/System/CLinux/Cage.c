@@ -1,0 +1,94 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int limit(int resource, uint64_t soft, uint64_t hard) {
+    struct rlimit both = {soft, hard};
+    return setrlimit(resource, &both);
+}
+
+int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory) {
+    closefrom(5);
+    if (limit(RLIMIT_CPU, cpu_seconds, cpu_ceiling) || limit(RLIMIT_AS, memory, memory)) return -1;
+    if (limit(RLIMIT_FSIZE, 0, 0) || limit(RLIMIT_NOFILE, 8, 8) || limit(RLIMIT_NPROC, 0, 0)) return -1;
+    return limit(RLIMIT_CORE, 0, 0);
+}
+
+int steward_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+int steward_landlock_nothing(void) {
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 0) return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -1;
+    // The thirteen rights of version 1, REFER (2), TRUNCATE (3) and IOCTL_DEV (5); a kernel refuses those it lacks.
+    uint64_t rights = (1ULL << 13) - 1;
+    if (version >= 2) rights |= 1ULL << 13;
+    if (version >= 3) rights |= 1ULL << 14;
+    if (version >= 5) rights |= 1ULL << 15;
+    // From version 4 on also TCP bind and connect; the older headers do not name the field.
+    uint64_t attributes[2] = {rights, 3};
+    long rules = syscall(SYS_landlock_create_ruleset, attributes, version >= 4 ? 16 : 8, 0);
+    if (rules < 0) return -1;
+    long done = syscall(SYS_landlock_restrict_self, rules, 0);
+    close((int)rules);
+    return done < 0 ? -1 : (int)version;
+}
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#define ALLOW(name) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+// Memory that can be executed kills; the five instructions after the comparison end the filter.
+#define ALLOW_WITHOUT_EXECUTION(name) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[2]), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), KILL, BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+int steward_filter_worker(void) {
+#ifdef OWN_ARCHITECTURE
+    struct sock_filter rules[] = {
+        LOAD(arch),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+        KILL,
+        LOAD(nr),
+        ALLOW(pread64), ALLOW(read), ALLOW(lseek), ALLOW(fstat), ALLOW(brk), ALLOW(munmap), ALLOW(mremap),
+        ALLOW(madvise), ALLOW(futex), ALLOW(getrandom), ALLOW(clock_gettime), ALLOW(sched_yield),
+        ALLOW(rt_sigreturn), ALLOW(exit), ALLOW(exit_group), ALLOW(close),
+        ALLOW_WITHOUT_EXECUTION(mmap),
+        ALLOW_WITHOUT_EXECUTION(mprotect),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 4),
+        LOAD(args[0]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        KILL,
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+int steward_raise_cpu_limit(int id, uint64_t cpu_seconds) {
+    struct rlimit now;
+    if (prlimit(id, RLIMIT_CPU, NULL, &now)) return -1;
+    now.rlim_cur = cpu_seconds < now.rlim_max ? cpu_seconds : now.rlim_max;
+    return prlimit(id, RLIMIT_CPU, &now, NULL);
+}

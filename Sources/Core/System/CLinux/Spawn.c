@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id) {
+    // Out of the way of the numbers that they will have in the worker.
+    int high_archive = fcntl(archive, F_DUPFD_CLOEXEC, 16);
+    int high_result = fcntl(result, F_DUPFD_CLOEXEC, 16);
+    int code = high_archive < 0 || high_result < 0 ? errno : 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    for (int descriptor = 0; descriptor < 3; descriptor++)
+        posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor ? O_WRONLY : O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, high_archive, 3);
+    posix_spawn_file_actions_adddup2(&actions, high_result, 4);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    char *environment[] = {"TZ=UTC0", "LC_ALL=C.UTF-8", NULL};
+    if (code == 0) code = posix_spawn(id, program, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (high_archive >= 0) close(high_archive);
+    if (high_result >= 0) close(high_result);
+    return code;
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// A folder of comics, with real files.
+@Suite struct LibraryServiceTests {
+    private let folder: TemporaryFolder
+    private let library: ComicLibrary
+    private let zip: [UInt8] = [0x50, 0x4B, 3, 4, 0, 0, 0, 0]
+
+    init() throws {
+        folder = try TemporaryFolder("library")
+        library = ComicLibrary(root: folder.path)
+    }
+
+    @Test func `lists what it knows in natural order, folders first`() async throws {
+        for name in ["b10.cbz", "b2.cbz", "z/1.cbz", ".hidden.cbz", "note.txt", "wrong.rar"] {
+            try folder.write(BytePath(name), name == "note.txt" ? Array("hello".utf8) : zip)
+        }
+        try folder.write(BytePath(bytes: [0xFF] + Array(".cbz".utf8)), zip)
+        let files = try await library.listFiles()
+        #expect(files.map(\.path.description) == ["z", "b2.cbz", "b10.cbz", "wrong.rar", "\\xFF.cbz"])
+        #expect(files.map(\.type) == [.folder, .cbz, .cbz, .zip, .cbz])
+        #expect(try await library.listFiles(in: "z").map(\.path) == ["z/1.cbz"])
+        #expect(try await library.allComics().files.count == 5)
+        #expect(try await library.fileExists("z/1.cbz"))
+        #expect(try await !library.fileExists("z/2.cbz"))
+        #expect(try await library.detectFileType("wrong.rar") == .zip)
+    }
+
+    @Test func `cannot be left`() async throws {
+        let outside = try TemporaryFolder("outside")
+        try outside.write("secret.cbz", zip)
+        symlink(outside.path.text, folder.path.appending("link").text)
+        for path: BytePath in ["../x", "/etc", "link", "link/secret.cbz"] {
+            await #expect(throws: InkyPanelsError.self) { try await library.listFiles(in: path) }
+            await #expect(throws: InkyPanelsError.self) { try await library.detectFileType(path) }
+        }
+        await #expect(throws: (any Error).self) {
+            try await library.moveFile(from: outside.path.appending("secret.cbz"), to: "link/x.cbz")
+        }
+        #expect(try FileStatus.of(outside.path.appending("secret.cbz")) != nil)
+        await #expect(throws: (any Error).self) {
+            try await library.moveFile(from: outside.path.appending("secret.cbz"), to: "link/new/x.cbz")
+        }
+        #expect(try FileStatus.of(outside.path.appending("new")) == nil)
+        #expect(try await library.listFiles().isEmpty)
+    }
+
+    @Test func `moves beside what has the name, never over it`() async throws {
+        let inbox = try TemporaryFolder("inbox")
+        for number in 0..<3 {
+            let source = try inbox.write("a.cbz", zip + [UInt8(number)])
+            let placed = try await library.moveFile(from: source, to: "s/a.cbz")
+            #expect(placed == BytePath(number == 0 ? "s/a.cbz" : "s/a (\(number)).cbz"))
+            #expect(try FileStatus.of(source) == nil)
+        }
+        await #expect(throws: InkyPanelsError.self) {
+            try await library.moveFile(from: inbox.path.appending("gone.cbz"), to: "b.cbz")
+        }
+    }
+
+    @Test func `deletes only the content that was looked at`() async throws {
+        try folder.write("a.cbz", zip)
+        await #expect(throws: InkyPanelsError.self) {
+            try await library.deleteFile("a.cbz", expecting: ContentHash(of: [1]))
+        }
+        #expect(try await library.fileExists("a.cbz"))
+        try await library.deleteFile("a.cbz", expecting: ContentHash(of: zip))
+        #expect(try await !library.fileExists("a.cbz"))
+    }
+
+    @Test func `duplicates are found by content, the original first`() throws {
+        try folder.write("x (1).cbz", [1, 2, 3])
+        try folder.write("x.cbz", [1, 2, 3])
+        try folder.write("same size.cbz", [1, 2, 4])
+        try folder.write("e1.cbz", [UInt8]())
+        try folder.write("e2.cbz", [UInt8]())
+        link(folder.path.appending("x.cbz").text, folder.path.appending("y.cbz").text)
+        let names = ["x (1).cbz", "x.cbz", "same size.cbz", "e1.cbz", "e2.cbz", "y.cbz", "gone.cbz"]
+        var last: Int64 = 0
+        let found = Duplicates.find(among: names.map { folder.path.appending($0) }) { done, total in
+            last = done
+            #expect(done <= total)
+        }
+        #expect(found.groups.map { $0.files.map(\.nameText) } == [["x.cbz", "x (1).cbz"]])
+        #expect(found.groups.first?.wasted == 3)
+        #expect(last == 9)
+        #expect(found.unreadable.isEmpty)
+    }
+
+    @Test func `messages say what to do`() {
+        let errors: [InkyPanelsError] = [
+            .archive(.unsupportedFormat("ACE")), .archive(.rar5NotSupported), .archive(.corruptedArchive),
+            .archive(.extractionFailed(underlying: Fault(.refused, "broken"))), .archive(.passwordProtected),
+            .archive(.emptyArchive), .vault(.incorrectPassword), .vault(.manifestCorrupted),
+            .fileSystem(.fileNotFound("a")), .fileSystem(.insufficientStorage), .reader(.pageLoadFailed(index: 0)),
+            .reader(.imageTooLarge),
+        ]
+        for error in errors {
+            #expect(error.message.contains(";") || error.message.contains(","))
+            #expect(error.localizedDescription == error.message)
+            #expect(error.fault("x.cbz").message.hasPrefix("x.cbz: "))
+        }
+        #expect(InkyPanelsError.archive(.passwordProtected).fault().kind == .refused)
+        #expect(InkyPanelsError.fileSystem(.insufficientStorage).fault().kind == .transient)
+        #expect(InkyPanelsError.reader(.pageLoadFailed(index: 0)).message.hasPrefix("page 1 "))
+    }
+}

@@ -1,0 +1,114 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// ComicInfo and MetronInfo, from hostile archives.
+@Suite struct MetadataXMLTests {
+    private let comicInfo = """
+        <?xml version="1.0" encoding="utf-8"?>
+        <ComicInfo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+          <Title>Ebb &amp; Flow</Title><Series>Blue Harbor</Series><Number>007</Number><Count>-1</Count>
+          <Volume>2</Volume><Year>2021</Year><Month>8</Month><Writer>A. One, B. Two</Writer>
+          <Summary><![CDATA[<b>old</b>]]></Summary><Manga>YesAndRightToLeft</Manga>
+          <Pages><Page Image="0" Type="Story"/><Page Image="1" Type="FrontCover" DoublePage="true"/>
+            <Page Image="-4"/><Page Image="x"/></Pages>
+        </ComicInfo>
+        """
+
+    @Test func `ComicInfo is read`() throws {
+        let found = try MetadataFile.comicInfo.parse(Array(comicInfo.utf8))
+        #expect(found.title == "Ebb & Flow")
+        #expect(found.number == "7")
+        #expect(found.count == nil)
+        #expect((found.volume, found.year, found.month) == (2, 2021, 8))
+        #expect(found.writers == ["A. One", "B. Two"])
+        #expect(found.summary == "<b>old</b>")
+        #expect(found.isRightToLeft == true)
+        #expect(
+            found.pages == [ComicPageInfo(image: 0), ComicPageInfo(image: 1, type: .frontCover, doublePage: true)])
+    }
+
+    @Test func `MetronInfo is read`() throws {
+        let found = try MetadataFile.metronInfo.parse(
+            Array(
+                """
+                <MetronInfo><Publisher id="1"><Name>Tide</Name><Imprint>Low</Imprint></Publisher>
+                <Series lang="en"><Name>Blue Harbor</Name><Volume>2</Volume></Series><Number>1</Number>
+                <Stories><Story>One</Story><Story>Two</Story></Stories><CoverDate>2011-10-01</CoverDate>
+                <GTIN><ISBN>9781234567897</ISBN></GTIN><Credits><Credit><Creator>A. One</Creator>
+                <Roles><Role>Writer</Role><Role>Cover</Role></Roles></Credit></Credits></MetronInfo>
+                """.utf8))
+        #expect((found.series, found.volume, found.publisher, found.imprint) == ("Blue Harbor", 2, "Tide", "Low"))
+        #expect((found.year, found.month, found.day) == (2011, 10, 1))
+        #expect((found.title, found.language, found.gtin) == ("One; Two", "en", "9781234567897"))
+        #expect(found.credits.map(\.role) == ["Writer", "CoverArtist"])
+    }
+
+    @Test func `UTF-16 is read`() throws {
+        let text = "<ComicInfo><Title>Ünder</Title></ComicInfo>"
+        let little: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] as [UInt8] }
+        let big: [UInt8] = [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] as [UInt8] }
+        for bytes in [little, big] { #expect(try MetadataFile.comicInfo.parse(bytes).title == "Ünder") }
+    }
+
+    @Test(arguments: [
+        ("<!DOCTYPE x [<!ENTITY a \"b\">]><ComicInfo/>", "DOCTYPE"),
+        ("<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><ComicInfo/>", "DOCTYPE"),
+        ("<ComicInfo><Title>&a;</Title></ComicInfo>", "entity &a;"),
+        ("<ComicInfo><Title></ComicInfo>", "ends nothing"),
+        ("<ComicInfo>", "still open"), ("", "no document"), ("<a/><b/>", "second document"),
+        ("<html/>", "it is a `html`"),
+    ])
+    func `what is not plain is refused with its reason`(text: String, reason: String) {
+        let fault = #expect(throws: Fault.self) { try MetadataFile.comicInfo.parse(Array(text.utf8)) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
+    }
+
+    @Test func `size, depth and number of elements are limited`() {
+        let deep = String(repeating: "<a>", count: 100_000)
+        #expect(throws: XMLTree.Problem.tooDeep) { try XMLTree.parse(Array(deep.utf8)) }
+        let wide = "<a>" + String(repeating: "<b/>", count: 30_000) + "</a>"
+        #expect(throws: XMLTree.Problem.tooManyElements) { try XMLTree.parse(Array(wide.utf8)) }
+        let large = [UInt8](repeating: 0x20, count: XMLTree.sizeLimit + 1)
+        #expect(throws: XMLTree.Problem.tooLarge) { try XMLTree.parse(large) }
+    }
+
+    @Test func `no bytes do harm`() {
+        var random = SeededGenerator(for: "hostile XML")
+        for _ in 0..<3000 {
+            var bytes = Array(comicInfo.utf8)
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let at = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0...2, using: &random) {
+                case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.removeSubrange(at...)
+                default: bytes.insert(contentsOf: Array("<&;]]>".utf8), at: at)
+                }
+                if bytes.isEmpty { break }
+            }
+            _ = try? MetadataFile.comicInfo.parse(bytes)
+        }
+    }
+
+    @Test func `of several the one nearest to the root counts`() {
+        let paths = ["a/b/ComicInfo.xml", "__MACOSX/ComicInfo.xml", "x/comicinfo.XML", "y/ComicInfo.xml", "1.jpg"]
+        let found = MetadataFile.comicInfo.choose(among: paths.map { Array($0.utf8) })
+        #expect(found?.index == 2)
+        #expect(found?.ignored == [0, 3])
+        #expect(MetadataFile.metronInfo.choose(among: [Array("1.jpg".utf8)]) == nil)
+    }
+
+    @Test func `ComicInfo beats MetronInfo beats the name beats the folder`() {
+        var (first, second) = (ComicMetadata(), ComicMetadata())
+        (first.title, first.year) = ("T", 2001)
+        (second.title, second.publisher, second.year, second.month) = ("no", "P", 1999, 5)
+        let all = ComicMetadata.resolve(
+            comicInfo: first, metronInfo: second, fileName: "Blue Harbor 003 (1990).cbz", folder: "Other (1980)")
+        #expect((all.title, all.publisher, all.series, all.number) == ("T", "P", "Blue Harbor", "3"))
+        #expect((all.year, all.month) == (2001, nil))
+        #expect(ComicMetadata.resolve(fileName: "#3.cbz", folder: "Tide (1980)").series == "Tide")
+    }
+}

@@ -1,0 +1,38 @@
+import Platform
+import Testing
+
+@testable import ComicArchive
+
+/// Series among the files of a library.
+@Suite struct SeriesGroupingTests {
+    private func group(_ names: String...) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
+        SeriesGrouping.group(names.map { SeriesMember(path: BytePath($0)) })
+    }
+
+    @Test func `numbers of one series stand together in order`() {
+        let found = group("Saga #10.cbz", "saga  #2.cbz", "Saga #½.cbz", "Other 001.cbz", "Rev 2.cbz")
+        #expect(found.groups.map(\.id) == ["auto-saga"])
+        #expect(found.groups.first?.name == "Saga")
+        #expect(found.groups.first?.members.map(\.number) == ["½", "2", "10"])
+        #expect(found.loose.map(\.path.text) == ["Other 001.cbz", "Rev 2.cbz"])
+    }
+
+    @Test func `years and words are no numbers`() {
+        #expect(group("Akira (2022).cbz", "Akira (2023).cbz", "March 5.cbz", "Mar 6.cbz").groups.isEmpty)
+        #expect(group("Cyberpunk 2077.cbz", "Cyberpunk 2078.cbz").groups.isEmpty)
+    }
+
+    @Test func `copies are no series`() {
+        #expect(group("Akira.cbz", "Akira (1).cbz", "Akira (2).cbz").groups.isEmpty)
+        #expect(group("Akira (1).cbz", "Akira (2).cbz").groups.first?.members.count == 2)
+    }
+
+    @Test func `volumes come before numbers, and metadata before names`() {
+        var known = ComicMetadata()
+        (known.series, known.volume, known.number) = ("Saga", 1, "9")
+        let found = SeriesGrouping.group([
+            SeriesMember(path: "Saga v02 c01.cbz"), SeriesMember(path: "scan0001.cbz", metadata: known),
+        ])
+        #expect(found.groups.first?.members.map(\.number) == ["9", "1"])
+    }
+}

@@ -1,0 +1,146 @@
+import ComicArchive
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// What is accepted, skipped, refused.
+struct ValidationVerdictTests {
+    let folder: TemporaryFolder
+    let validator: ComicValidator
+    let worker: ArchiveWorker
+
+    init() throws {
+        folder = try TemporaryFolder("comics")
+        worker = try builtWorker()
+        validator = ComicValidator(worker: worker)
+    }
+
+    private func judge(
+        _ entries: [Packed], _ packing: Packing = .storedZip, mode: ValidationMode = .strict
+    ) async throws -> Verdict {
+        let path = folder.path.appending("comic-\(randomHex(4))")
+        try pack(entries, packing, to: path)
+        return try await validator.validate(path, mode: mode)
+    }
+
+    @Test(arguments: Packing.allCases)
+    func pagesComeInReadingOrderWithTheirHashes(_ packing: Packing) async throws {
+        let entries = [10, 2, 1].map { Packed(name: "a/page\($0).png", bytes: picture($0)) }
+        let report = try #require(try await judge(entries, packing).report)
+        #expect(report.pages.map(\.entry.fileName) == ["page1.png", "page2.png", "page10.png"])
+        #expect(report.pages.map(\.hash) == [1, 2, 10].map { ContentHash(of: picture($0)) })
+        #expect(report.pages.map(\.entry.uncompressedSize) == [3000, 3000, 3000])
+        #expect(report.pages.map(\.entry.position) == [2, 1, 0])
+        #expect(report.pages.first?.image == ImageHeader(format: .png, width: 800, height: 1200))
+    }
+
+    @Test func skipsWhatIsNoPage() async throws {
+        let names = [
+            "__MACOSX/1.png", ".hidden.png", "_cover.png", "a/.b/1.png", "readme.txt", "inner.cbz", "1.png",
+            "ComicInfo.xml",
+        ]
+        let report = try #require(
+            try await judge(
+                names.map { Packed(name: $0, bytes: picture(1)) } + [Packed(name: "2.png", link: "/etc/passwd")], .tar
+            )
+            .report)
+        #expect(report.pages.map(\.entry.path) == ["1.png"])
+        #expect(report.metadata.map(\.bytes) == [picture(1)])
+        #expect(
+            report.skipped.map(\.reason) == [
+                .systemFolder, .hidden, .underscore, .hidden, .notAPicture, .notAPicture, .link,
+            ])
+    }
+
+    @Test(arguments: [
+        ("../1.png", "traversal"), ("a/../../1.png", "traversal"), ("a\\..\\1.png", "traversal"),
+        ("..", "traversal"), ("/etc/1.png", "absolute-path"), ("C:/1.png", "absolute-path"),
+        ("C:\\1.png", "absolute-path"),
+    ])
+    func refusesNamesThatLeadOut(_ name: String, _ word: String) async throws {
+        for packing in Packing.allCases {
+            let entries = [Packed(name: "1.png", bytes: picture(1)), Packed(name: name, bytes: picture(2))]
+            let verdict = try await judge(entries, packing)
+            #expect(verdict.word == word, "\(packing)")
+        }
+    }
+
+    /// Where the format lets libarchive turn `\` into `/`, the name is judged as it then is.
+    @Test(arguments: Packing.allCases)
+    func refusesBackslashes(_ packing: Packing) async throws {
+        for (name, words) in [
+            ("a\\1.png", ["bad-name", "accepted"]), ("\\\\host\\1.png", ["bad-name", "absolute-path"]),
+        ] {
+            let verdict = try await judge([Packed(name: name, bytes: picture(1))], packing)
+            #expect(words.contains(verdict.word), "\(name): \(verdict.word)")
+            for page in verdict.report?.pages ?? [] { #expect(page.entry.path == "a/1.png") }
+        }
+    }
+
+    @Test func refusesTooManyPages() async throws {
+        let entries = (0..<2001).map { Packed(name: "\($0).png", bytes: picture($0, size: 33)) }
+        #expect(try await judge(entries).word == "too-many-pages")
+        #expect(try await judge(entries.dropLast()).report?.pages.count == 2000)
+    }
+
+    @Test func refusesTooManyHeaders() async throws {
+        let entries = [Packed(name: "1.png", bytes: picture(1))] + (0..<100_000).map { Packed(name: "\($0).txt") }
+        for packing in [Packing.storedZip, .tar] {
+            #expect(try await judge(entries, packing).word == "too-many-headers")
+        }
+    }
+
+    @Test func refusesARatioThatNoComicHas() async throws {
+        let entries = (0..<2).map {
+            Packed(name: "\($0).png", bytes: picture(0) + [UInt8](repeating: 0, count: 60 << 20))
+        }
+        #expect(try await judge(entries, .deflatedZip).word == "ratio")
+    }
+
+    @Test func skipsAnEntryThatIsTooLarge() async throws {
+        let large = picture(0) + [UInt8](repeating: 7, count: 101 << 20)
+        let report = try #require(
+            try await judge([Packed(name: "0.png", bytes: large), Packed(name: "1.png", bytes: picture(1))]).report)
+        #expect(report.pages.map(\.entry.path) == ["1.png"])
+        #expect(report.skipped.map { "\($0.path) \($0.reason)" } == ["0.png oversize"])
+    }
+
+    @Test func anImageBombIsADamagedPage() async throws {
+        var bomb = picture(1)
+        bomb.replaceSubrange(16..<24, with: [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
+        let entries = [Packed(name: "1.png", bytes: bomb), Packed(name: "2.png", bytes: picture(2))]
+        let strict = try await judge(entries)
+        #expect(strict.word == "damaged-page")
+        #expect(strict.message.contains("1.png"))
+        let lenient = try #require(try await judge(entries, mode: .lenient).report)
+        #expect(lenient.pages.map { $0.damage != nil } == [true, false])
+        #expect(lenient.damage.count == 1)
+    }
+
+    @Test func whatIsNoArchiveIsRefused() async throws {
+        for (name, bytes) in [
+            ("empty", []), ("text", Array("hello".utf8)), ("zeros", [UInt8](repeating: 0, count: 9000)),
+        ] {
+            let path = try folder.write(BytePath(name), bytes)
+            let word = try await validator.validate(path).word
+            #expect(["not-an-archive", "no-pages", "damaged-archive"].contains(word), "\(name): \(word)")
+        }
+    }
+
+    @Test func aWorkerThatTalksNonsenseIsAVerdict() async throws {
+        let path = folder.path.appending("a.cbz")
+        try pack([Packed(name: "1.png", bytes: picture(1))], .storedZip, to: path)
+        for (script, word) in [
+            ("head -c 100000 /dev/urandom >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
+            ("exit 0", "worker-nonsense"), ("cat <&3 >&4", "worker-nonsense"),
+            ("printf '\\377\\377\\377\\177' >&4; sleep 100", "worker-nonsense"),
+        ] {
+            let program = try folder.write("fake", "#!/bin/bash\n\(script)\n")
+            chmod(program.text, 0o755)
+            let fake = ComicValidator(worker: try ArchiveWorker(program: program))
+            let verdict = try await fake.validate(path)
+            #expect(verdict.word == word, "\(script)")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CArchive
+import ComicArchive
+import Foundation
+import Platform
+import TestSupport
+
+/// The worker that was built beside the tests.
+func builtWorker() throws -> ArchiveWorker {
+    let program = BytePath(AgentFixture.binary).parent.appending("steward-unpack")
+    let beside = try FileStatus.of(program) != nil ? program : nil
+    let bundles = CommandLine.arguments.compactMap { argument in
+        argument.range(of: ".xctest").map { BytePath(String(argument[..<$0.upperBound])).parent }
+    }
+    let own = BytePath(URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path).parent
+    let found = try (bundles + [own]).map { $0.appending("steward-unpack") }.first { try FileStatus.of($0) != nil }
+    return try ArchiveWorker(program: found ?? beside)
+}
+
+/// The folder of foreign archives beside a checkout; nil where it is absent.
+func sharedArchives() -> [BytePath] {
+    let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/fixtures/archives")
+    let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
+    return names.sorted().map { BytePath(root.appendingPathComponent($0).path) }.filter {
+        $0.nameText != "README.md" && (try? FileStatus.of($0))??.kind == .file
+    }
+}
+
+/// One entry of an archive that a test packs.
+struct Packed {
+    var name: String
+    var bytes: [UInt8] = []
+    var link: String?
+}
+
+/// A small picture that no other number gives: a PNG header and noise behind it.
+func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
+    var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+    bytes += [0, 0, 3, 0x20, 0, 0, 4, 0xB0, 8, 2, 0, 0, 0] + [0, 0, 0, 0]
+    var state = UInt32(truncatingIfNeeded: number &* 7919 &+ 1)
+    while bytes.count < size {
+        state = state &* 1_664_525 &+ 1_013_904_223
+        bytes.append(UInt8(truncatingIfNeeded: state >> 24))
+    }
+    return bytes
+}
+
+enum Packing: String, CaseIterable {
+    case storedZip, deflatedZip, sevenZip, tar
+}
+
+/// Packs with libarchive's writer.
+func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) throws {
+    guard let archive = archive_write_new() else { throw TestFailure("no archive") }
+    defer { archive_write_free(archive) }
+    switch packing {
+    case .storedZip:
+        archive_write_set_format_zip(archive)
+        archive_write_zip_set_compression_store(archive)
+    case .deflatedZip: archive_write_set_format_zip(archive)
+    case .sevenZip: archive_write_set_format_7zip(archive)
+    case .tar: archive_write_set_format_pax_restricted(archive)
+    }
+    guard archive_write_open_filename(archive, path.text) == ARCHIVE_OK else { throw TestFailure("cannot write") }
+    for item in entries {
+        let entry = archive_entry_new()
+        defer { archive_entry_free(entry) }
+        archive_entry_copy_pathname(entry, item.name)
+        archive_entry_set_perm(entry, 0o644)
+        if let link = item.link {
+            archive_entry_set_filetype(entry, 0o120_000)
+            archive_entry_copy_symlink(entry, link)
+        } else {
+            archive_entry_set_filetype(entry, 0o100_000)
+            archive_entry_set_size(entry, Int64(item.bytes.count))
+        }
+        guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw TestFailure("cannot write a header") }
+        if item.link == nil { _ = item.bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, $0.count) } }
+    }
+    guard archive_write_close(archive) == ARCHIVE_OK else { throw TestFailure("cannot finish") }
+}
+
+extension Verdict {
+    /// `accepted`, or the reason of the refusal.
+    var word: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused(let reason, _): reason.rawValue
+        }
+    }
+
+    var report: ComicReport? { if case .accepted(let report) = self { report } else { nil } }
+
+    var message: String { if case .refused(_, let message) = self { message } else { "" } }
+}
