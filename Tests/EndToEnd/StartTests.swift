@@ -48,6 +48,18 @@ struct StartTests {
         #expect(try steward.count("<") == 6, "a second start finds nothing new")
     }
 
+    @Test("a file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(5)))
+    func duringTheFirstLook() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(rule("Skip", in: "drafts", "existing: skip"))
+        for number in 0..<200 { try steward.drop(BytePath("drafts/old/\(number).md"), "old\n") }
+        try await steward.start()
+        try steward.drop("drafts/new.md", "new\n")
+        try steward.wait()
+        #expect(try steward.count("<Skip arrived new.md>") == 1)
+        #expect(try steward.count("<") == 1, "and what was there before has not")
+    }
+
     @Test("a place that is added later is met as the first ones were")
     func place() async throws {
         let steward = try AgentFixture()

@@ -36,6 +36,8 @@ package actor Pipeline {
     /// A place that is met for the first time, until all that lay there has been judged.
     private struct Meeting {
         let kind: Judge.Meeting
+        /// What has changed since then was not there before.
+        let began: Timestamp?
         var open: Set<BytePath> = []
         var isScanned = false
     }
@@ -71,10 +73,18 @@ package actor Pipeline {
             let path = root.path
             let open = try await core.ledger.write { transaction in
                 let isNew = try transaction.meetPlace(name, root: path)
-                if isNew { try transaction.setMeta("meeting:\(name)", silent ? "silent" : "first") }
+                if isNew {
+                    let began = Timestamp.now().nanoseconds
+                    try transaction.setMeta("meeting:\(name)", "\(silent ? "silent" : "first") \(began)")
+                }
                 return try transaction.meta("meeting:\(name)")
             }
-            if let open { meetings[name] = Meeting(kind: open == "silent" ? .silent : .first) }
+            if let open {
+                let words = open.split(separator: " ")
+                meetings[name] = Meeting(
+                    kind: words.first == "silent" ? .silent : .first,
+                    began: words.last.flatMap { Int64($0) }.map(Timestamp.init(nanoseconds:)))
+            }
             firstScans.insert(name)
         }
     }
@@ -259,8 +269,10 @@ package actor Pipeline {
         guard let place = core.places[name: key.root] else { return }
         var isDone = true
         do {
-            let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0.kind : nil } ?? .normal
-            switch try await core.judge.judge(place, key.path, meeting: meeting) {
+            let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0 : nil }
+            switch try await core.judge.judge(
+                place, key.path, meeting: meeting?.kind ?? .normal, began: meeting?.began)
+            {
             case .known, .touched: break
             case .again:
                 isDone = false

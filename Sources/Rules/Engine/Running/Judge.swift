@@ -45,7 +45,10 @@ package final class Judge: Sendable {
 
     /// Judges a file that stands still.
     ///
-    package func judge(_ place: PlaceInfo, _ path: BytePath, meeting: Meeting = .normal) async throws -> Verdict {
+    /// - Parameter began: when the meeting began: what has changed since was not there before, but has arrived.
+    package func judge(
+        _ place: PlaceInfo, _ path: BytePath, meeting asked: Meeting = .normal, began: Timestamp? = nil
+    ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
         guard let status = try await lanes.run({ try FileStatus.of(absolute) }), status.kind == .file else {
@@ -77,6 +80,8 @@ package final class Judge: Sendable {
             oldName = former.path
             record.version = max(record.version, former.version + 1)
         }
+        let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
+        let meeting = isLater ? .normal : asked
         let jobs = try await planner.commit(
             record, in: place, event: event, oldName: oldName, status: status, meeting: meeting)
         return .news(event, jobs: jobs)
