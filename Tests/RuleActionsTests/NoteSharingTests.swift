@@ -33,7 +33,7 @@ import Testing
         var options = ActionWorld.Options()
         options.patience.open = 0.1
         let world = try scene.open(options)
-        try await until("the note is quiet") {
+        try await waitUntil("the note is quiet") {
             try isQuiet(note)
         }
         #expect(try await world.notes.append(world.request("new")) == "cap-0930")
@@ -48,7 +48,7 @@ import Testing
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
         let shell = try Shell("exec 3>>\"$0\"; read", note.text)
-        try await until("the shell has it open") { Openers.processes(holding: note).contains { $0.id == shell.id } }
+        try await waitUntil("the shell has it open") { Openers.processes(holding: note).contains { $0.id == shell.id } }
         var options = ActionWorld.Options()
         options.patience.open = 0.1
         let world = try scene.open(options)

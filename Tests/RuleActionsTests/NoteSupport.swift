@@ -16,19 +16,10 @@ extension ActionWorld {
     /// Waits until this process holds a lease on the file, by /proc/locks.
     func untilLeased(_ path: BytePath) async throws {
         let inode = try FileStatus.of(path)?.inode ?? 0
-        try await until("\(path) is leased") {
+        try await waitUntil("\(path) is leased") {
             try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
                 .contains { $0.contains("LEASE") && $0.contains(":\(inode) ") }
         }
-    }
-}
-
-/// Asks until `condition` holds, for at most a minute.
-func until(_ what: String, _ condition: () throws -> Bool) async throws {
-    let end = ContinuousClock.now.advanced(by: .seconds(60))
-    while try !condition() {
-        guard ContinuousClock.now < end else { throw TestFailure("waited in vain until \(what)") }
-        try await Task.sleep(for: .milliseconds(10))
     }
 }
 

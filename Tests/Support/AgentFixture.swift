@@ -197,12 +197,11 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Asks until `condition` holds, for at most `seconds`.
     package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
-        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+        var patience = Patience(seconds: seconds)
         while try !condition() {
-            guard ContinuousClock.now < end else {
+            guard try await patience.pause(milliseconds: 50) else {
                 throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")")
             }
-            try await Task.sleep(for: .milliseconds(50))
         }
     }
 }

@@ -31,17 +31,6 @@ package final class FileHolder: @unchecked Sendable {  // set up in init; afterw
     deinit { if process.isRunning { process.terminate() } }
 }
 
-/// Asks until `condition` holds; for conditions that another thread or process brings about.
-package func waitUntil(
-    _ what: String, seconds: Double = 60, _ condition: () async throws -> Bool
-) async throws {
-    let end = ContinuousClock.now.advanced(by: .seconds(seconds))
-    while try await !condition() {
-        guard ContinuousClock.now < end else { throw TestFailure("waited \(seconds) s in vain until \(what)") }
-        try await Task.sleep(for: .milliseconds(5))
-    }
-}
-
 /// Waits until no process has the file open for writing: a child that another test has just forked keeps a copy of
 /// every descriptor until it executes its program.
 package func letGo(_ path: BytePath) async throws {

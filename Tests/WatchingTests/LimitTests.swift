@@ -32,8 +32,8 @@ extension WatchingTests {
                 try shell("cp -r \(folder.path)/src \(root.path)/s\(round)")
                 expected.insert(BytePath("s\(round)/a/b/c.txt"))
             }
-            await eventually("every file is seen") { observer.files() == expected }
-            await eventually("every folder is watched") {
+            try await eventually("every file is seen") { observer.files() == expected }
+            try await eventually("every folder is watched") {
                 observer.source.status().root("root")?.watches == 1 + 30 * 3
             }
             let status = observer.source.status()
@@ -41,7 +41,7 @@ extension WatchingTests {
             #expect(status.rescans <= 10, "rescans must not follow one another like the overflows")
             observer.forget()
             try writeFile(root.path.appending("s29/a/b/after.txt"))
-            await eventually("events flow again") { observer.files().contains("s29/a/b/after.txt") }
+            try await eventually("events flow again") { observer.files().contains("s29/a/b/after.txt") }
             await observer.stop()
         }
 
@@ -52,7 +52,7 @@ extension WatchingTests {
             options.maximumWatches = 20
             options.onMessage = { text in messages.withLock { $0.append(text) } }
             let observer = try Observer([root], options)
-            await eventually("all that is there is seen") { observer.files().count == 50 }
+            try await eventually("all that is there is seen") { observer.files().count == 50 }
             #expect(observer.source.status().watches == 20)
             #expect(observer.source.status().watchLimitHit)
             #expect(messages.withLock { $0.count { $0.contains("fs.inotify.max_user_watches") } } == 1)
@@ -64,9 +64,9 @@ extension WatchingTests {
             }
             try folder.write("in/later/deep/er.txt", "x")
             expected.insert("later/deep/er.txt")
-            await eventually("what is new is seen everywhere") { observer.files().isSuperset(of: expected) }
+            try await eventually("what is new is seen everywhere") { observer.files().isSuperset(of: expected) }
             for number in 10..<50 { try shell("rm -r \(root.path)/d\(number)") }
-            await eventually("freed watches are used") {
+            try await eventually("freed watches are used") {
                 let status = observer.source.status()
                 return !status.watchLimitHit && status.root("root")?.polledFolders == 0
                     && status.root("root")?.watches == 13
@@ -80,13 +80,13 @@ extension WatchingTests {
             let observer = try await withLimit("max_user_watches", 1) {
                 let observer = try Observer([root])
                 #expect(observer.source.status().watchLimitHit)
-                await eventually("all that is there is seen") { observer.files().count == 10 }
+                try await eventually("all that is there is seen") { observer.files().count == 10 }
                 observer.forget()
                 try writeFile(root.path.appending("d7/new.txt"))
-                await eventually("and what is new") { observer.files().contains("d7/new.txt") }
+                try await eventually("and what is new") { observer.files().contains("d7/new.txt") }
                 return observer
             }
-            await eventually("watches are taken when they are granted") {
+            try await eventually("watches are taken when they are granted") {
                 observer.source.status().root("root")?.watches == 11
             }
             await observer.stop()
@@ -100,15 +100,15 @@ extension WatchingTests {
             let again = root.path.appending("again")
             for _ in 0..<60 {
                 try makeFolder(again)
-                await eventually("it is watched") { observer.source.status().root("root")?.watches == 3 }
+                try await eventually("it is watched") { observer.source.status().root("root")?.watches == 3 }
                 try remove(again)
-                await eventually("it is not") { observer.source.status().root("root")?.watches == 2 }
+                try await eventually("it is not") { observer.source.status().root("root")?.watches == 2 }
             }
             #expect(observer.source.status().restarts > 0)
             #expect(observer.source.status().staleEntries <= 20)
             observer.forget()
             try writeFile(root.path.appending("keep/g.txt"))
-            await eventually("events still come") { observer.files().contains("keep/g.txt") }
+            try await eventually("events still come") { observer.files().contains("keep/g.txt") }
             await observer.stop()
         }
 
@@ -117,27 +117,27 @@ extension WatchingTests {
             polled.mode = .poll
             try folder.write("in/a/b.txt", "x")
             let observer = try Observer([polled])
-            await eventually("what is there is seen") { observer.files() == ["a/b.txt"] }
+            try await eventually("what is there is seen") { observer.files() == ["a/b.txt"] }
             guard case .poll = observer.source.status().root("root")?.mode else {
                 Issue.record("the status must say that it is polled")
                 return
             }
-            await eventually("the status knows it") {
+            try await eventually("the status knows it") {
                 let status = observer.source.status().root("root")
                 return status?.present == true && status?.polledFolders == 2
             }
             observer.forget()
             try folder.write("in/c/d/e.txt", "x")
-            await eventually("a new file is seen") { observer.files().contains("c/d/e.txt") }
+            try await eventually("a new file is seen") { observer.files().contains("c/d/e.txt") }
             observer.forget()
             try folder.write("in/a/b.txt", "longer")
             // A late look at the folder made before may still come.
-            await eventually("a changed one") { observer.files().contains("a/b.txt") }
+            try await eventually("a changed one") { observer.files().contains("a/b.txt") }
             observer.forget()
             try remove(root.path.appending("a/b.txt"))
-            await eventually("a removed one") { observer.marks.contains(.subtree(root: "root", path: "a")) }
+            try await eventually("a removed one") { observer.marks.contains(.subtree(root: "root", path: "a")) }
             try shell("rm -r \(root.path)")
-            await eventually("a missing root is no deletion") {
+            try await eventually("a missing root is no deletion") {
                 observer.marks.contains(.rootState(root: "root"))
                     && observer.source.status().root("root")?.present == false
             }

@@ -24,39 +24,39 @@ extension WatchingTests {
             #expect(!present(observer))
             #expect(observer.source.status().root("root")?.identity == nil)
             try shell("mkdir -p \(root.path)/deep && echo x > \(root.path)/deep/file.txt")
-            await eventually("its file is seen") { observer.files() == ["deep/file.txt"] }
+            try await eventually("its file is seen") { observer.files() == ["deep/file.txt"] }
             #expect(present(observer))
-            await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
+            try await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
             await observer.stop()
         }
 
         @Test func aRootWhoseFoldersAppearOneByOne() async throws {
             let observer = try Observer([root])
             for part in ["a", "a/b", "a/b/in"] {
-                await observer.source.settled()
+                try await observer.source.settled()
                 try makeFolder(folder.path.appending(part))
             }
-            await eventually("it is present") { present(observer) }
+            try await eventually("it is present") { present(observer) }
             try shell("rm -r \(folder.path)/a")
-            await eventually("it is missing") { !present(observer) }
-            await observer.source.settled()
+            try await eventually("it is missing") { !present(observer) }
+            try await observer.source.settled()
             try folder.write("a/b/in/file.txt", "x")
-            await eventually("it is seen") { observer.files() == ["file.txt"] }
+            try await eventually("it is seen") { observer.files() == ["file.txt"] }
             await observer.stop()
         }
 
         @Test func aRootThatIsRemovedAndMadeAnew() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
-            await eventually("its file is seen") { observer.files() == ["one.txt"] }
+            try await eventually("its file is seen") { observer.files() == ["one.txt"] }
             for round in 0..<20 {
                 observer.forget()
                 try shell("rm -r \(root.path)")
-                await eventually("it is missing") { !present(observer) }
+                try await eventually("it is missing") { !present(observer) }
                 try makeFolder(root.path)
                 try writeFile(root.path.appending("again\(round).txt"))
-                await eventually("the new one is watched") { observer.files().contains(BytePath("again\(round).txt")) }
-                await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
+                try await eventually("the new one is watched") { observer.files().contains(BytePath("again\(round).txt")) }
+                try await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
             }
             #expect(observer.source.status().watches == 1 + root.path.components.count)
             await observer.stop()
@@ -67,11 +67,11 @@ extension WatchingTests {
             let observer = try Observer([root])
             let identity = observer.source.status().root("root")?.identity
             try rename(root.path, folder.path.appending("away"))
-            await eventually("it is missing") { !present(observer) }
+            try await eventually("it is missing") { !present(observer) }
             observer.forget()
             try writeFile(folder.path.appending("away/unseen.txt"))
             try rename(folder.path.appending("away"), root.path)
-            await eventually("it is back") { observer.files() == ["one.txt", "unseen.txt"] }
+            try await eventually("it is back") { observer.files() == ["one.txt", "unseen.txt"] }
             #expect(observer.source.status().root("root")?.identity == identity)
             await observer.stop()
         }
@@ -80,12 +80,12 @@ extension WatchingTests {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try rename(folder.path.appending("a"), folder.path.appending("z"))
-            await eventually("it is missing") { !present(observer) }
+            try await eventually("it is missing") { !present(observer) }
             try rename(folder.path.appending("z"), folder.path.appending("a"))
-            await eventually("it is back") { present(observer) }
+            try await eventually("it is back") { present(observer) }
             observer.forget()
             try writeFile(root.path.appending("two.txt"))
-            await eventually("and watched") { observer.files().contains("two.txt") }
+            try await eventually("and watched") { observer.files().contains("two.txt") }
             await observer.stop()
         }
 
@@ -95,8 +95,8 @@ extension WatchingTests {
             let observer = try Observer([root])
             let identity = observer.source.status().root("root")?.identity
             try shell("mv \(root.path) \(folder.path)/old && mv \(folder.path)/a/b/new \(root.path)")
-            await eventually("the other one is seen") { observer.files().contains("two.txt") }
-            await eventually("its state is told, with another identity") {
+            try await eventually("the other one is seen") { observer.files().contains("two.txt") }
+            try await eventually("its state is told, with another identity") {
                 let now = observer.source.status().root("root")?.identity
                 return observer.marks.contains(.rootState(root: "root")) && now != nil && now != identity
             }
@@ -109,12 +109,12 @@ extension WatchingTests {
             let linked = WatchRoot(name: "root", path: folder.path.appending("link"))
             try shell("ln -s first \(linked.path)")
             let observer = try Observer([linked])
-            await eventually("the first is seen") { observer.files() == ["one.txt"] }
+            try await eventually("the first is seen") { observer.files() == ["one.txt"] }
             observer.forget()
             try shell("ln -s second \(folder.path)/turned && mv -T \(folder.path)/turned \(linked.path)")
-            await eventually("then the second") { observer.files().contains("two.txt") }
+            try await eventually("then the second") { observer.files().contains("two.txt") }
             try writeFile(folder.path.appending("second/three.txt"))
-            await eventually("which is watched") { observer.files().contains("three.txt") }
+            try await eventually("which is watched") { observer.files().contains("three.txt") }
             await observer.stop()
         }
 
@@ -124,17 +124,17 @@ extension WatchingTests {
             let observer = try Observer([root])
             let identity = observer.source.status().root("root")?.identity
             try shell("mount -t tmpfs none \(root.path)")
-            await eventually("another folder stands there") {
+            try await eventually("another folder stands there") {
                 let status = observer.source.status().root("root")
                 return status?.present == true && status?.identity != identity
                     && observer.marks.contains(.rootState(root: "root"))
             }
             observer.forget()
             try writeFile(root.path.appending("mounted.txt"))
-            await eventually("the mounted one is watched") { observer.files().contains("mounted.txt") }
+            try await eventually("the mounted one is watched") { observer.files().contains("mounted.txt") }
             observer.forget()
             try shell("umount -l \(root.path)")
-            await eventually("the first one is back") {
+            try await eventually("the first one is back") {
                 observer.source.status().root("root")?.identity == identity && observer.files().contains("one.txt")
                     && observer.marks.contains(.rootState(root: "root"))
             }
@@ -146,33 +146,33 @@ extension WatchingTests {
             try folder.write("a/b/in/disk/under.txt", "x")
             let observer = try Observer([root])
             try shell("mount -t tmpfs none \(root.path)/disk && echo x > \(root.path)/disk/on.txt")
-            await eventually("what is on it is seen") {
+            try await eventually("what is on it is seen") {
                 observer.files().contains("disk/on.txt")
                     && observer.source.status().root("root")?.mountsInside == ["disk"]
             }
             observer.forget()
             try shell("umount -l \(root.path)/disk")
-            await eventually("that it went is told") {
+            try await eventually("that it went is told") {
                 observer.marks.isSuperset(of: [.rootState(root: "root"), .subtree(root: "root", path: "disk")])
                     && observer.source.status().root("root")?.mountsInside == []
             }
             observer.forget()
             try writeFile(root.path.appending("disk/new.txt"))
-            await eventually("what was below it is watched again") { observer.files().contains("disk/new.txt") }
+            try await eventually("what was below it is watched again") { observer.files().contains("disk/new.txt") }
             await observer.stop()
         }
 
         @Test func whatHappensElsewhereWakesNobody() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
-            await eventually("the first scan is over") { observer.files() == ["one.txt"] }
-            await observer.source.settled()
+            try await eventually("the first scan is over") { observer.files() == ["one.txt"] }
+            try await observer.source.settled()
             let before = observer.source.status().wakeUps
             for number in 0..<50 { try folder.write(BytePath("a/b/noise\(number)"), "x") }
             try writeFile(root.path.appending("two.txt"))
-            await eventually("the file is seen") { observer.files() == ["one.txt", "two.txt"] }
+            try await eventually("the file is seen") { observer.files() == ["one.txt", "two.txt"] }
             // One for the file's events, or one for each of them.
-            await observer.source.settled()
+            try await observer.source.settled()
             #expect(observer.source.status().wakeUps - before <= 8)
             await observer.stop()
         }
@@ -184,7 +184,7 @@ extension WatchingTests {
             let observer = try Observer([root, other])
             observer.source.replaceRoots([other])
             #expect(observer.source.status().roots.map(\.name) == ["other"])
-            await eventually("watches of the one that left are gone") {
+            try await eventually("watches of the one that left are gone") {
                 observer.source.status().watches == 1 + other.path.components.count
             }
             await observer.stop()
@@ -204,18 +204,18 @@ extension WatchingTests {
             let rules = folder.path.appending("rules.d")
             let changes = Mutex(0)
             observer.source.watchFolder(rules) { changes.withLock { $0 += 1 } }
-            func changed(after: Int) async {
-                await eventually("a change is told") { changes.withLock { $0 } > after }
-                await observer.source.settled()
+            func changed(after: Int) async throws {
+                try await eventually("a change is told") { changes.withLock { $0 } > after }
+                try await observer.source.settled()
             }
             try folder.write("rules.d/10-a.yaml", "x")
-            await changed(after: 0)
+            try await changed(after: 0)
             let made = changes.withLock { $0 }
             try shell("echo y > \(rules)/10-a.yaml")
-            await changed(after: made)
+            try await changed(after: made)
             let written = changes.withLock { $0 }
             try shell("rm -r \(rules)")
-            await changed(after: written)
+            try await changed(after: written)
             #expect(observer.marks.isEmpty)
             observer.source.stopWatchingFolder(rules)
             await observer.stop()
@@ -225,12 +225,12 @@ extension WatchingTests {
 
 extension InotifySource {
     /// Until the owner thread has nothing to do any more: no wake-up between two looks.
-    func settled() async {
+    func settled() async throws {
         var last = -1
-        await eventually("the owner thread rests") {
+        try await eventually("the owner thread rests") {
             let now = status().wakeUps
             defer { last = now }
-            try? await Task.sleep(for: .milliseconds(50))
+            try await Task.sleep(for: .milliseconds(50))
             return now == last
         }
     }

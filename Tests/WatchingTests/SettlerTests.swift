@@ -50,7 +50,7 @@ import Testing
     @Test func aFileThatStandsStill() async throws {
         try folder.write("a.txt", "abc")
         await settler.add(root: root, path: "a.txt", settle: 0.05)
-        await eventually("it is whole") { results.said == ["whole a.txt 3"] }
+        try await eventually("it is whole") { results.said == ["whole a.txt 3"] }
         #expect(await settler.pending().isEmpty)
     }
 
@@ -63,7 +63,7 @@ import Testing
             await settler.add(root: root, path: "a.txt", settle: 0.5)
             try await Task.sleep(for: .milliseconds(20))
         }
-        await eventually("it is whole") { !results.said.isEmpty }
+        try await eventually("it is whole") { !results.said.isEmpty }
         #expect(results.said == ["whole a.txt 100"])
     }
 
@@ -77,43 +77,43 @@ import Testing
         try writer.run()
         try await eventually("the writer has it open") { try FileStatus.of(folder.path.appending("open")) != nil }
         await settler.add(root: root, path: "a.txt", settle: 0.02)
-        await eventually("it waits for the writer") {
+        try await eventually("it waits for the writer") {
             await settler.pending() == [Unsettled(root: "root", path: "a.txt", waitingFor: .writer)]
         }
         #expect(results.said.isEmpty)
         input.fileHandleForWriting.write(Data("\n".utf8))
         writer.waitUntilExit()
-        await eventually("it is whole") { results.said == ["whole a.txt 9"] }
+        try await eventually("it is whole") { results.said == ["whole a.txt 9"] }
     }
 
     @Test func aSaveByRenamingTheOldOneAway() async throws {
         try folder.write("note.md", "old")
         try rename(folder.path.appending("note.md"), folder.path.appending("note.md~"))
         await settler.add(root: root, path: "note.md", settle: 0.02)
-        await eventually("it waits for its return") {
+        try await eventually("it waits for its return") {
             await settler.pending() == [Unsettled(root: "root", path: "note.md", waitingFor: .absent)]
         }
         try folder.write("note.md", "newer")
         await settler.add(root: root, path: "note.md", settle: 0.02)
         try remove(folder.path.appending("note.md~"))
-        await eventually("the new one is whole") { results.said == ["whole note.md 5"] }
+        try await eventually("the new one is whole") { results.said == ["whole note.md 5"] }
     }
 
     @Test func aFileThatIsGone() async throws {
         await settler.add(root: root, path: "never.txt", settle: 0.02)
-        await eventually("it is gone") { results.said == ["gone never.txt"] }
+        try await eventually("it is gone") { results.said == ["gone never.txt"] }
     }
 
     @Test func aLockFilePromisesTheReturnOnlyForAWhile() async throws {
         try folder.write(".note.md.swp", "")
         await settler.add(root: root, path: "note.md", settle: 0.02)
-        await eventually("it is gone in the end") { results.said == ["gone note.md"] }
+        try await eventually("it is gone in the end") { results.said == ["gone note.md"] }
     }
 
     @Test func whatIsNoRegularFileIsNone() async throws {
         try shell("mkfifo \(folder.path)/fifo; ln -s /etc/passwd \(folder.path)/link; mkdir \(folder.path)/folder")
         for name in ["fifo", "link", "folder"] { await settler.add(root: root, path: BytePath(name), settle: 0.02) }
-        await eventually("none of them is a file, and none blocks") {
+        try await eventually("none of them is a file, and none blocks") {
             Set(results.said) == ["gone fifo", "gone link", "gone folder"]
         }
     }
@@ -127,14 +127,14 @@ import Testing
         try folder.write("new.txt", "y")
         await settler.add(root: root, path: "old.txt", settle: 1, alreadyStill: true)
         await settler.add(root: root, path: "new.txt", settle: 1, alreadyStill: true)
-        await eventually("both are whole, the old one first") {
+        try await eventually("both are whole, the old one first") {
             results.said == ["whole old.txt 1", "whole new.txt 1"]
         }
     }
 
     @Test func aRootThatIsForgotten() async throws {
         await settler.add(root: root, path: "a.txt", settle: 1000)
-        await eventually("it is pending") { await settler.pendingCount == 1 }
+        try await eventually("it is pending") { await settler.pendingCount == 1 }
         await settler.forget(root: "root")
         #expect(await settler.pendingCount == 0)
     }
@@ -146,7 +146,7 @@ import Testing
                 root: root, path: number % 2 == 0 ? BytePath("missing\(number)") : BytePath("a.txt/\(number)"),
                 settle: 0.1)
         }
-        await eventually("all are answered", 600) { results.said.count == 100_000 }
+        try await eventually("all are answered", 600) { results.said.count == 100_000 }
         #expect(await settler.pendingCount == 0)
     }
 }

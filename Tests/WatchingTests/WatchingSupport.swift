@@ -75,17 +75,18 @@ final class Observer: Sendable {
     func forget() { seen.withLock { $0 = Seen() } }
 }
 
-/// Waits for a condition, not for a time: the deadline is only there so that a failure ends.
+/// Waits for a condition, not for a time, and goes on with the test if it never comes true.
 func eventually(
     _ what: @autoclosure () -> String, _ seconds: Double = 60, _ condition: () async throws -> Bool,
     sourceLocation: SourceLocation = #_sourceLocation
-) async rethrows {
-    let end = ContinuousClock.now + .seconds(seconds)
-    while ContinuousClock.now < end {
-        if try await condition() { return }
-        try? await Task.sleep(for: .milliseconds(5))
+) async throws {
+    var patience = Patience(seconds: seconds)
+    while try await !condition() {
+        guard try await patience.pause() else {
+            Issue.record("never came true: \(what())", sourceLocation: sourceLocation)
+            return
+        }
     }
-    Issue.record("never came true: \(what())", sourceLocation: sourceLocation)
 }
 
 /// Runs a program to its end; its exit code.

@@ -68,7 +68,10 @@ final class WatchLoop {
             mailbox.obey(self)
             if isStopping { break }
             doWhatIsDue()
+            let begun = Self.now()
             readEvents()
+            // Only now: the second half may have lain in the queue all the while that this thread did not run.
+            if !mayHaveMore { abandonRenames(dueBy: begun) }
             checkSuspects()
             putAway()
             publish()
@@ -101,13 +104,16 @@ final class WatchLoop {
 
     private func doWhatIsDue() {
         let now = Self.now()
-        while let first = parked.first, first.due <= now {
-            parked.removeFirst()
-            abandon(first)
-        }
         if let due = pollDue, due <= now { pollUnwatched() }
         if let due = hourlyDue, due <= now { rescan() }
         scheduleTimers()
+    }
+
+    private func abandonRenames(dueBy time: Int64) {
+        while let first = parked.first, first.due <= time {
+            parked.removeFirst()
+            abandon(first)
+        }
     }
 
     func scheduleTimers() {
