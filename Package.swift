@@ -26,6 +26,8 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -38,6 +40,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -60,6 +63,7 @@ let package = Package(
         core("A4CoreSwift", ["Platform"]),
         core("DotLifeDomain"),
         core("ComicArchive", ["Platform", "CArchive", "CLinux", grdb]),
+        core("ComicVault", ["Platform", "CLinux", "COpenSSL"]),
         core("DotLifePersistence", ["DotLifeDomain", "Platform", grdb]),
 
         .target(
@@ -67,19 +71,24 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RuleActions",
-            dependencies: ["Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifeDomain", "DotLifePersistence", log],
+            dependencies: [
+                "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "DotLifeDomain", "DotLifePersistence",
+                log,
+            ],
             path: "Sources/Rules/Actions", swiftSettings: strict),
 
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "DotLifeDomain",
-                "DotLifePersistence", yams, log, lifecycle,
+                "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
+                "DotLifeDomain", "DotLifePersistence", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
             name: "steward",
-            dependencies: ["AgentKit", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals],
+            dependencies: [
+                "AgentKit", "ComicArchive", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals,
+            ],
             path: "Sources/Agent/steward",
             swiftSettings: strict),
 
@@ -88,19 +97,27 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "ComicTestSupport", dependencies: ["ComicArchive", "Platform", "CArchive", "TestSupport"],
+            path: "Tests/ComicSupport", swiftSettings: strict),
         suite("PlatformTests", ["Platform", "CLinux"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
-        suite("ComicArchiveTests", ["ComicArchive", "Platform", "CArchive", "steward-unpack", grdb]),
+        suite(
+            "ComicArchiveTests", ["ComicArchive", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
+        suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("RulesTests", ["Rules", "Ledger", "Platform", log]),
         suite(
             "RuleActionsTests",
-            ["RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "DotLifePersistence", "DotLifeDomain", log]),
+            [
+                "RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
+                "DotLifePersistence", "DotLifeDomain", "steward-unpack", log,
+            ]),
         suite("AgentKitTests", ["AgentKit", "RuleActions", "Rules", "Watching", "Ledger", "Platform", log]),
-        suite("EndToEnd", ["Platform", "steward"]),
+        suite("EndToEnd", ["ComicArchive", "ComicTestSupport", "Platform", "steward", "steward-unpack"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import ComicArchive
+import ComicTestSupport
 import Foundation
 import Platform
 import TestSupport

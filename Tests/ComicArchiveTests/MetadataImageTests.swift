@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Foundation
 import TestSupport
 import Testing

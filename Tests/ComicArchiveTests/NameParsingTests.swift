@@ -1,3 +1,4 @@
+import ComicTestSupport
 import TestSupport
 import Testing
 

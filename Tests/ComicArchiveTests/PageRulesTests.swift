@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Testing
 
 @testable import ComicArchive

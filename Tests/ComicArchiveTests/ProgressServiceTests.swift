@@ -1,3 +1,4 @@
+import ComicTestSupport
 import GRDB
 import Platform
 import TestSupport

@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Platform
 import Testing
 

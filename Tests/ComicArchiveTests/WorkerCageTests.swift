@@ -1,4 +1,5 @@
 import ComicArchive
+import ComicTestSupport
 import Platform
 import Testing
 

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 
 /// The worker that was built beside the tests.
-func builtWorker() throws -> ArchiveWorker {
+package func builtWorker() throws -> ArchiveWorker {
     let program = BytePath(AgentFixture.binary).parent.appending("steward-unpack")
     let beside = try FileStatus.of(program) != nil ? program : nil
     let bundles = CommandLine.arguments.compactMap { argument in
@@ -17,7 +17,7 @@ func builtWorker() throws -> ArchiveWorker {
 }
 
 /// The folder of foreign archives beside a checkout; nil where it is absent.
-func sharedArchives() -> [BytePath] {
+package func sharedArchives() -> [BytePath] {
     let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/fixtures/archives")
@@ -28,14 +28,20 @@ func sharedArchives() -> [BytePath] {
 }
 
 /// One entry of an archive that a test packs.
-struct Packed {
-    var name: String
-    var bytes: [UInt8] = []
-    var link: String?
+package struct Packed {
+    package var name: String
+    package var bytes: [UInt8] = []
+    package var link: String?
+
+    package init(name: String, bytes: [UInt8] = [], link: String? = nil) {
+        self.name = name
+        self.bytes = bytes
+        self.link = link
+    }
 }
 
 /// A small picture that no other number gives: a PNG header and noise behind it.
-func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
+package func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
     bytes += [0, 0, 3, 0x20, 0, 0, 4, 0xB0, 8, 2, 0, 0, 0] + [0, 0, 0, 0]
     var state = UInt32(truncatingIfNeeded: number &* 7919 &+ 1)
@@ -46,12 +52,12 @@ func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
     return bytes
 }
 
-enum Packing: String, CaseIterable {
+package enum Packing: String, CaseIterable {
     case storedZip, deflatedZip, sevenZip, tar
 }
 
 /// Packs with libarchive's writer.
-func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) throws {
+package func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) throws {
     guard let archive = archive_write_new() else { throw TestFailure("no archive") }
     defer { archive_write_free(archive) }
     switch packing {
@@ -83,14 +89,14 @@ func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) throws {
 
 extension Verdict {
     /// `accepted`, or the reason of the refusal.
-    var word: String {
+    package var word: String {
         switch self {
         case .accepted: "accepted"
         case .refused(let reason, _): reason.rawValue
         }
     }
 
-    var report: ComicReport? { if case .accepted(let report) = self { report } else { nil } }
+    package var report: ComicReport? { if case .accepted(let report) = self { report } else { nil } }
 
-    var message: String { if case .refused(_, let message) = self { message } else { "" } }
+    package var message: String { if case .refused(_, let message) = self { message } else { "" } }
 }

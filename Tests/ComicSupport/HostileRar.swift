@@ -18,7 +18,7 @@ private func variable(_ value: Int) -> [UInt8] {
 }
 
 /// A RAR 4 archive of stored entries `1.png`, `2.png` and so on.
-func storedRar4(_ pages: [[UInt8]]) -> [UInt8] {
+package func storedRar4(_ pages: [[UInt8]]) -> [UInt8] {
     func block(_ type: UInt8, _ flags: Int, _ fields: [UInt8]) -> [UInt8] {
         let body = [type] + little(flags, 2) + little(7 + fields.count, 2) + fields
         return little(crc32(body) & 0xFFFF, 2) + body
@@ -34,7 +34,7 @@ func storedRar4(_ pages: [[UInt8]]) -> [UInt8] {
 }
 
 /// A RAR 5 archive of stored entries `1.png`, `2.png` and so on.
-func storedRar5(_ pages: [[UInt8]]) -> [UInt8] {
+package func storedRar5(_ pages: [[UInt8]]) -> [UInt8] {
     func block(_ fields: [UInt8]) -> [UInt8] {
         let body = variable(fields.count) + fields
         return little(crc32(body), 4) + body

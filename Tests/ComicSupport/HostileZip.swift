@@ -1,7 +1,7 @@
 import Foundation
 
 /// A ZIP whose entries share one deflated kernel by quoting each other's local headers.
-func quotedOverlap(entries: Int, kernel: [UInt8]) -> [UInt8] {
+package func quotedOverlap(entries: Int, kernel: [UInt8]) -> [UInt8] {
     func little(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }

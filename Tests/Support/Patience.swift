@@ -1,0 +1,28 @@
+/// A deadline that is only there so that a failing wait ends: a time in which the waiting task was not let run, on a
+/// machine under load, does not count towards it.
+package struct Patience {
+    private var left: Duration
+    private var last = ContinuousClock.now
+
+    package init(seconds: Double = 60) { left = .seconds(seconds) }
+
+    /// Pauses for a moment; false once the time is used up.
+    package mutating func pause(milliseconds: Int = 5) async throws -> Bool {
+        guard left > .zero else { return false }
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        let now = ContinuousClock.now
+        left -= min(now - last, .milliseconds(200))
+        last = now
+        return true
+    }
+}
+
+/// Asks until `condition` holds; for conditions that another thread or process brings about.
+package func waitUntil(
+    _ what: String, seconds: Double = 60, _ condition: () async throws -> Bool
+) async throws {
+    var patience = Patience(seconds: seconds)
+    while try await !condition() {
+        guard try await patience.pause() else { throw TestFailure("waited \(seconds) s in vain until \(what)") }
+    }
+}
