@@ -55,7 +55,9 @@ extension WatchingTests {
                 try await eventually("it is missing") { !present(observer) }
                 try makeFolder(root.path)
                 try writeFile(root.path.appending("again\(round).txt"))
-                try await eventually("the new one is watched") { observer.files().contains(BytePath("again\(round).txt")) }
+                try await eventually("the new one is watched") {
+                    observer.files().contains(BytePath("again\(round).txt"))
+                }
                 try await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
             }
             #expect(observer.source.status().watches == 1 + root.path.components.count)

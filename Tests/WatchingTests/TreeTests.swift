@@ -84,6 +84,7 @@ extension WatchingTests {
         @Test func aFolderRenamedWithinTheRootKeepsItsWatches() async throws {
             try folder.write("in/old/a/b.txt", "x")
             let observer = try Observer([root], patient)
+            try await observer.firstLook()
             let before = observer.source.status().watches
             try rename(root.path.appending("old"), root.path.appending("new"))
             try await eventually("the rename is told") {
@@ -122,6 +123,7 @@ extension WatchingTests {
             try makeFolder(other.path)
             try folder.write("in/d/x.txt", "x")
             let observer = try Observer([root, other], patient)
+            try await observer.firstLook()
             try rename(root.path.appending("d"), other.path.appending("e"))
             try await eventually("the rename is told") {
                 observer.marks.contains(.renamed(root: "root", from: "d", toRoot: "other", to: "e"))
@@ -192,7 +194,7 @@ extension WatchingTests {
 
         @Test func ignoredNamesAreNoNews() async throws {
             let observer = try Observer([root])
-            try await eventually("the first scan is over") { !observer.marks.isEmpty }
+            try await observer.firstLook()
             observer.forget()
             try makeFolder(root.path.appending(".git"))
             try writeFile(root.path.appending(".git/HEAD"))
@@ -249,7 +251,7 @@ extension WatchingTests {
         @Test func hardLinksAndAttributesCount() async throws {
             try folder.write("elsewhere.txt", "x")
             let observer = try Observer([root])
-            try await eventually("the first scan is over") { !observer.marks.isEmpty }
+            try await observer.firstLook()
             try shell("ln \(folder.path)/elsewhere.txt \(root.path)/linked.txt")
             try await eventually("a link is seen") { observer.files() == ["linked.txt"] }
             observer.forget()

@@ -71,6 +71,13 @@ final class Observer: Sendable {
     func files(_ root: String = "root") -> Set<BytePath> { seen.withLock { Set($0.files[root, default: [:]].keys) } }
     var marks: Set<DirtyMark> { seen.withLock { $0.marks } }
 
+    /// Waits until every root was walked once: a walk that is still to come would swallow the marks of what it will see.
+    func firstLook() async throws {
+        try await eventually("every root was walked once") {
+            marks.isSuperset(of: roots.keys.map { .subtree(root: $0, path: "") })
+        }
+    }
+
     /// Begins a new account.
     func forget() { seen.withLock { $0 = Seen() } }
 }
