@@ -65,6 +65,63 @@ import Testing
         }
     }
 
+    @Test func `a link that leads out is not followed, one that stays inside is`() async throws {
+        let (inbox, outside) = (try TemporaryFolder("inbox"), try TemporaryFolder("outside"))
+        try folder.write("real/x.txt", "x")
+        symlink("real", folder.path.appending("inside").text)
+        symlink("../\(outside.path.nameText)", folder.path.appending("relative").text)
+        symlink("\(outside.path.text)/later", folder.path.appending("dangling").text)
+        let source = try inbox.write("a.cbz", zip)
+        for target: BytePath in ["relative/a.cbz", "relative/new/a.cbz", "dangling/a.cbz", "dangling/new/a.cbz"] {
+            await #expect(throws: (any Error).self) { try await library.moveFile(from: source, to: target) }
+        }
+        #expect(try listDirectory(outside.path).isEmpty)
+        #expect(try FileStatus.of(source) != nil)
+        #expect(try await library.moveFile(from: source, to: "inside/new/a.cbz") == "inside/new/a.cbz")
+        #expect(try FileStatus.of(folder.path.appending("real/new/a.cbz")) != nil)
+    }
+
+    @Test func `moves a folder of pictures, beside one of that name`() async throws {
+        let inbox = try TemporaryFolder("inbox")
+        for name in ["s", "s (1)"] {
+            try inbox.write("pages/1.png", zip)
+            #expect(try await library.moveFile(from: inbox.path.appending("pages"), to: "s") == BytePath(name))
+            #expect(try await library.fileExists(BytePath(name).appending("1.png")))
+        }
+        await #expect(throws: (any Error).self) {
+            try await library.moveFile(from: folder.path.appending("s"), to: "s/s")
+        }
+        #expect(try await library.fileExists("s/1.png"))
+    }
+
+    @Test func `what disposes of a file is the caller's choice`() async throws {
+        let trash = try TemporaryFolder("trash")
+        try folder.write("a.cbz", zip)
+        try await library.deleteFile("a.cbz", expecting: ContentHash(of: zip)) { path, hash in
+            _ = try Mover.move(path, expecting: hash, to: [trash.path.appending("a.cbz")]) { _, _ in }
+        }
+        #expect(try await !library.fileExists("a.cbz"))
+        #expect(try FileStatus.of(trash.path.appending("a.cbz")) != nil)
+        try folder.write("b.cbz", zip)
+        await #expect(throws: InkyPanelsError.self) {
+            try await library.deleteFile("b.cbz", expecting: ContentHash(of: zip)) { _, _ in }
+        }
+        #expect(try await library.fileExists("b.cbz"))
+    }
+
+    @Test func `numbered files of other content are shown for review, and are no duplicates`() throws {
+        try folder.write("x.cbz", [1])
+        try folder.write("x (1).cbz", [2])
+        try folder.write("x (2).cbr", [1])
+        try folder.write("y (1).cbz", [3])
+        try folder.write("s/x (1).cbz", [4])
+        let files = ["x (1).cbz", "x.cbz", "x (2).cbr", "y (1).cbz", "s/x (1).cbz"].map { folder.path.appending($0) }
+        let groups = Duplicates.find(among: files).groups
+        #expect(groups.map { $0.files.map(\.nameText) } == [["x.cbz", "x (2).cbr"]])
+        let namesakes = Duplicates.namesakes(among: files, besides: groups)
+        #expect(namesakes.map { $0.map(\.nameText) } == [["x.cbz", "x (1).cbz"]])
+    }
+
     @Test func `deletes only the content that was looked at`() async throws {
         try folder.write("a.cbz", zip)
         await #expect(throws: InkyPanelsError.self) {

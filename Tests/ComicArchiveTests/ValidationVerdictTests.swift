@@ -137,8 +137,7 @@ struct ValidationVerdictTests {
             ("exit 0", "worker-nonsense"), ("cat <&3 >&4", "worker-nonsense"),
             ("printf '\\377\\377\\377\\177' >&4; sleep 100", "worker-nonsense"),
         ] {
-            let program = try folder.write("fake", "#!/bin/bash\n\(script)\n")
-            chmod(program.text, 0o755)
+            let program = try fakeWorker(script, in: folder)
             let fake = ComicValidator(worker: try ArchiveWorker(program: program))
             let verdict = try await fake.validate(path)
             #expect(verdict.word == word, "\(script)")

@@ -52,8 +52,14 @@ package func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
     return bytes
 }
 
+/// A small picture like ``picture(_:size:)`` that packs to about half.
+package func drawing(_ number: Int, size: Int = 4000) -> [UInt8] {
+    let noise = picture(number, size: size)
+    return noise.prefix(33) + noise.dropFirst(33).enumerated().map { $0 % 64 < 16 ? 0x20 : $1 & 31 }
+}
+
 package enum Packing: String, CaseIterable {
-    case storedZip, deflatedZip, sevenZip, tar
+    case storedZip, deflatedZip, sevenZip, copiedSevenZip, tar
 }
 
 /// Packs with libarchive's writer.
@@ -66,6 +72,9 @@ package func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) th
         archive_write_zip_set_compression_store(archive)
     case .deflatedZip: archive_write_set_format_zip(archive)
     case .sevenZip: archive_write_set_format_7zip(archive)
+    case .copiedSevenZip:
+        archive_write_set_format_7zip(archive)
+        archive_write_set_options(archive, "compression=store")
     case .tar: archive_write_set_format_pax_restricted(archive)
     }
     guard archive_write_open_filename(archive, path.text) == ARCHIVE_OK else { throw TestFailure("cannot write") }
@@ -85,6 +94,24 @@ package func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) th
         if item.link == nil { _ = item.bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, $0.count) } }
     }
     guard archive_write_close(archive) == ARCHIVE_OK else { throw TestFailure("cannot finish") }
+}
+
+/// The bytes of an archive that libarchive's writer packs.
+package func packed(_ entries: [Packed], _ packing: Packing = .storedZip) throws -> [UInt8] {
+    let folder = try TemporaryFolder("packed")
+    let path = folder.path.appending("archive")
+    try pack(entries, packing, to: path)
+    return try Descriptor(path).readAll(limit: 1 << 30)
+}
+
+/// A ZIP that says of each entry that it is encrypted.
+package func saidToBeEncrypted(_ zip: [UInt8]) -> [UInt8] {
+    var bytes = zip
+    for index in bytes.indices.dropLast(10) {
+        if bytes[index...].starts(with: [0x50, 0x4B, 3, 4]) { bytes[index + 6] |= 1 }
+        if bytes[index...].starts(with: [0x50, 0x4B, 1, 2]) { bytes[index + 8] |= 1 }
+    }
+    return bytes
 }
 
 extension Verdict {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Lanes for calls that block", .timeLimit(.minutes(2)))
+@Suite("Lanes for calls that block", .timeLimit(.minutes(30)))
 struct BlockingLaneTests {
     @Test("The pool goes on while more calls block than it has threads")
     func poolIsFree() async throws {

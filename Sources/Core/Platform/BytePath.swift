@@ -100,6 +100,10 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// Writes bytes so that a terminal shows them and does nothing else; undone by ``unescape(_:)``.
     package static func escape(_ bytes: some Collection<UInt8>) -> String {
+        // Nearly all names are such, and asking for a scalar's properties takes long.
+        if bytes.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var out = ""
         var rest = Array(bytes)[...]
         while let first = rest.first {

@@ -24,12 +24,17 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
     package let path: BytePath?
     /// The errno of the system call that failed, if one did.
     package let errno: Int32?
+    /// Which of several reasons it is, in one word for programs: `encrypted`. Stands beside a refused file.
+    package let code: String?
 
-    package init(_ kind: Kind, _ message: String, path: BytePath? = nil, errno: Int32? = nil) {
+    package init(
+        _ kind: Kind, _ message: String, path: BytePath? = nil, errno: Int32? = nil, code: String? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.path = path
         self.errno = errno
+        self.code = code
     }
 
     /// A system call's failure; the kind follows from `code`: what passes by itself is transient.

@@ -27,6 +27,8 @@ struct RarFile: Equatable {
     var unpackedSize: UInt64
     /// nil where the archive holds none.
     var crc32: UInt32?
+    /// What newer archives may hold in its place, 32 bytes.
+    var blake2sp: [UInt8]?
 }
 
 /// A look at a container's own headers, in the worker.
@@ -34,10 +36,32 @@ struct StructureScan {
     var structure: ArchiveStructure
     /// In the order of the headers; nil where the container is no RAR.
     var rarFiles: [RarFile]?
+    /// How many entries the container's own directory or headers hold; nil where it was not counted.
+    var entries: Int?
+    /// Whether the mark stands that ends such a container; without it the rest may be cut off between two entries,
+    /// which libarchive takes for the end.
+    var hasEnd = true
+
+    /// What libarchive did not find although it came to the end without complaint; nil where nothing is missing.
+    ///
+    /// - Parameters:
+    ///   - count: the headers that it gave.
+    ///   - format: what it took the archive for.
+    func missing(entries count: Int, format: ContainerFormat) -> String? {
+        if structure.format != .unknown, format != structure.format, count > 0 {
+            return "it is two archives in one file"
+        }
+        if let entries, entries != count { return "it lists \(entries) entries and holds \(count)" }
+        return hasEnd ? nil : "the mark at its end is missing, so that more may be"
+    }
 
     /// Never throws for what the bytes say: what cannot be followed is left to libarchive's judgement.
     static func of(_ file: Descriptor, size: Int64) throws -> StructureScan {
         let head = try file.read(at: 0, count: ComicFileType.headLength)
+        if Compression.detect(head) != nil {
+            // Each entry costs all before it.
+            return StructureScan(structure: ArchiveStructure(format: .tar, traits: .solid), rarFiles: nil)
+        }
         let format = ContainerFormat.detect(head)
         switch format {
         case .rar5:
@@ -46,11 +70,21 @@ struct StructureScan {
             return try Rar4Headers.scan(file, size: size, start: 0)
         case .sevenZip, .tar:
             // Nearly every 7z is one solid block; it is given the time of one.
-            let traits: ArchiveStructure.Traits = format == .sevenZip ? .solid : []
-            return StructureScan(structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil)
+            var traits: ArchiveStructure.Traits = format == .sevenZip ? .solid : []
+            // GNU tar's mark of a volume that goes on with an entry of the one before.
+            if format == .tar, head[156] == UInt8(ascii: "M") { traits.insert(.multiVolume) }
+            let last = try format == .tar ? file.read(at: max(0, size - 512), count: 512) : []
+            return StructureScan(
+                structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil,
+                hasEnd: last.allSatisfy { $0 == 0 })
         default:
-            if let traits = try ZipDirectory.scan(file, size: size) {
-                return StructureScan(structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil)
+            if let (traits, entries) = try ZipDirectory.scan(file, size: size) {
+                return StructureScan(
+                    structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil, entries: entries)
+            }
+            // The mark of a ZIP that was split; its directory is in the last part.
+            if head.starts(with: [0x50, 0x4B, 7, 8, 0x50, 0x4B]) {
+                return StructureScan(structure: ArchiveStructure(format: .zip, traits: .multiVolume), rarFiles: nil)
             }
             // A program that unpacks itself carries the archive behind its own code.
             let front = try file.read(at: 0, count: 262_144)
@@ -86,6 +120,12 @@ struct ByteCursor {
         guard position >= 0, position + count <= bytes.count else { return nil }
         defer { position += count }
         return (0..<count).reduce(0) { $0 | UInt64(bytes[position + $1]) << UInt64(8 * $1) }
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8]? {
+        guard position >= 0, count >= 0, position + count <= bytes.count else { return nil }
+        defer { position += count }
+        return Array(bytes[position..<(position + count)])
     }
 
     /// RAR5's variable-length number: seven bits a byte, lowest first.

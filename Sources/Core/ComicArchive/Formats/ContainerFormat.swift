@@ -1,6 +1,10 @@
-/// The container that the worker unpacks, by its bytes; ``ComicFileType`` tells files apart more finely.
+/// The container that the worker reads, by its bytes; ``ComicFileType`` tells files apart more finely.
 package enum ContainerFormat: String, Sendable, Codable, CaseIterable {
     case zip, rar, rar5, sevenZip = "7z", tar, unknown
+    /// Drawn by a foreign program, in the worker's second profile.
+    case pdf
+    /// A ZIP whose pages stand in the order of its spine.
+    case epub
 
     /// How the worker's records name it.
     var code: UInt64 { UInt64(Self.allCases.firstIndex(of: self) ?? 255) }
@@ -17,6 +21,7 @@ package enum ContainerFormat: String, Sendable, Codable, CaseIterable {
         case .rar: head.starts(with: Rar5Headers.signature) ? .rar5 : .rar
         case .sevenZip: .sevenZip
         case .tar: .tar
+        case .pdf: .pdf
         default: .unknown
         }
     }

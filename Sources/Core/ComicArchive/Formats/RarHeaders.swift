@@ -7,6 +7,7 @@ enum Rar4Headers {
     static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
+        var hasEnd = false
         var offset = start + Int64(signature.count)
         for count in 0... {
             if count > 2 * ArchiveLimits.maxHeaderCount {
@@ -25,7 +26,7 @@ enum Rar4Headers {
                 if flags & 0x0008 != 0 { traits.insert(.solid) }
                 if flags & 0x0080 != 0 { traits.formUnion([.encrypted, .encryptedHeaders]) }
             case 0x74, 0x7A:
-                guard let found = readFile(&block, flags: flags) else { return result(traits, files) }
+                guard let found = readFile(&block, flags: flags) else { return result(traits, files, hasEnd: hasEnd) }
                 dataSize = found.packedSize
                 guard type == 0x74 else { break }
                 if found.file.isEncrypted { traits.insert(.encrypted) }
@@ -34,15 +35,16 @@ enum Rar4Headers {
                 files.append(found.file)
             default:
                 if flags & 0x8000 != 0 {
-                    guard let added = block.number(4) else { return result(traits, files) }
+                    guard let added = block.number(4) else { return result(traits, files, hasEnd: hasEnd) }
                     dataSize = added
                 }
             }
-            if type == 0x7B || traits.contains(.encryptedHeaders) { break }
+            hasEnd = type == 0x7B
+            if hasEnd || traits.contains(.encryptedHeaders) { break }
             guard dataSize <= UInt64(size) else { break }
             offset += Int64(length) + Int64(dataSize)
         }
-        return result(traits, files)
+        return result(traits, files, hasEnd: hasEnd)
     }
 
     private static func readFile(_ block: inout ByteCursor, flags: UInt64) -> (file: RarFile, packedSize: UInt64)? {
@@ -59,8 +61,12 @@ enum Rar4Headers {
         return (file, packed)
     }
 
-    private static func result(_ traits: ArchiveStructure.Traits, _ files: [RarFile]) -> StructureScan {
-        StructureScan(structure: ArchiveStructure(format: .rar, traits: traits), rarFiles: files)
+    private static func result(
+        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool
+    ) -> StructureScan {
+        StructureScan(
+            structure: ArchiveStructure(format: .rar, traits: traits), rarFiles: files, entries: files.count,
+            hasEnd: hasEnd)
     }
 }
 
@@ -71,6 +77,7 @@ enum Rar5Headers {
     static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
+        var hasEnd = false
         var offset = start + Int64(signature.count)
         for count in 0... {
             if count > 2 * ArchiveLimits.maxHeaderCount {
@@ -85,7 +92,7 @@ enum Rar5Headers {
                 if flags & 1 != 0 { traits.insert(.multiVolume) }
                 if flags & 4 != 0 { traits.insert(.solid) }
             case 2:
-                guard let found = readFile(block) else { return result(traits, files) }
+                guard let found = readFile(block) else { return result(traits, files, hasEnd: hasEnd) }
                 if found.file.isEncrypted { traits.insert(.encrypted) }
                 if block.flags & 0x18 != 0 { traits.insert(.multiVolume) }
                 if found.isSolid { traits.insert(.solid) }
@@ -95,11 +102,12 @@ enum Rar5Headers {
             default:
                 break
             }
-            if block.type == 5 || traits.contains(.encryptedHeaders) { break }
+            hasEnd = block.type == 5
+            if hasEnd || traits.contains(.encryptedHeaders) { break }
             guard block.dataSize <= UInt64(size) else { break }
             offset += Int64(block.length) + Int64(block.dataSize)
         }
-        return result(traits, files)
+        return result(traits, files, hasEnd: hasEnd)
     }
 
     private struct Block {
@@ -150,18 +158,25 @@ enum Rar5Headers {
         }
         guard let compression = cursor.variable() else { return nil }
         var isEncrypted = false
+        var blake2sp: [UInt8]?
         var extra = block.extra
         while let size = extra?.variable(), let start = extra?.position, let type = extra?.variable() {
             if type == 1 { isEncrypted = true }
+            if type == 2, var hash = extra, hash.variable() == 0 { blake2sp = hash.bytes(32) }
             let used = UInt64((extra?.position ?? start) - start)
             guard size >= used, extra?.skip(size - used) == true else { break }
         }
         let file = RarFile(
-            isStored: compression >> 7 & 7 == 0, isEncrypted: isEncrypted, unpackedSize: unpacked, crc32: crc)
+            isStored: compression >> 7 & 7 == 0, isEncrypted: isEncrypted, unpackedSize: unpacked, crc32: crc,
+            blake2sp: blake2sp)
         return (file, compression & 64 != 0)
     }
 
-    private static func result(_ traits: ArchiveStructure.Traits, _ files: [RarFile]) -> StructureScan {
-        StructureScan(structure: ArchiveStructure(format: .rar5, traits: traits), rarFiles: files)
+    private static func result(
+        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool
+    ) -> StructureScan {
+        StructureScan(
+            structure: ArchiveStructure(format: .rar5, traits: traits), rarFiles: files, entries: files.count,
+            hasEnd: hasEnd)
     }
 }

@@ -6,30 +6,34 @@ import Platform
 /// more than a gigabyte. libarchive reads it without complaint.
 enum ZipDirectory {
     /// nil where the file holds no central directory that can be followed; libarchive then refuses it too.
-    static func scan(_ file: Descriptor, size: Int64) throws -> ArchiveStructure.Traits? {
+    ///
+    /// - Returns: with the traits, how many entries it lists.
+    static func scan(
+        _ file: Descriptor, size: Int64
+    ) throws -> (traits: ArchiveStructure.Traits, entries: Int)? {
         guard let end = try findEnd(file, size: size) else { return nil }
         var traits: ArchiveStructure.Traits = end.isSplit ? .multiVolume : []
         guard end.offset <= UInt64(size), end.size <= UInt64(size) - end.offset, end.size <= 64 << 20 else {
-            return traits
+            return (traits, 0)
         }
         let directory = try file.read(at: Int64(end.offset), count: Int(end.size))
         var ranges: [(start: UInt64, end: UInt64)] = []
         var claimed: UInt64 = 0
         var cursor = ByteCursor(directory)
         while let entry = next(&cursor, in: directory) {
-            if ranges.count > ArchiveLimits.maxHeaderCount { return traits.union(.tooManyHeaders) }
+            if ranges.count > ArchiveLimits.maxHeaderCount { return (traits.union(.tooManyHeaders), ranges.count) }
             if entry.isEncrypted { traits.insert(.encrypted) }
             let (length, overflow) = entry.packedSize.addingReportingOverflow(30 + entry.nameLength)
             let (stop, tooFar) = entry.start.addingReportingOverflow(length)
             let (sum, tooMuch) = claimed.addingReportingOverflow(entry.packedSize)
-            if overflow || tooFar || tooMuch { return traits.union(.overlap) }
+            if overflow || tooFar || tooMuch { return (traits.union(.overlap), ranges.count) }
             claimed = sum
             ranges.append((entry.start, stop))
         }
         ranges.sort { $0.start < $1.start }
         let overlaps = zip(ranges, ranges.dropFirst()).contains { $0.end > $1.start }
         if overlaps || claimed > UInt64(size) { traits.insert(.overlap) }
-        return traits
+        return (traits, ranges.count)
     }
 
     private struct End {

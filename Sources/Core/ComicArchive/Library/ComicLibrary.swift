@@ -55,13 +55,15 @@ package final class ComicLibrary: Sendable {
         try await lane.run { try self.typeBlocking(path, self.locate(path)) }
     }
 
-    /// Moves a file into or within the library; where the name is taken it becomes `name (1).ext`. Nothing is ever
-    /// overwritten.
+    /// Moves a file or a folder of pictures into or within the library; where the name is taken it becomes
+    /// `name (1).ext`. Nothing is ever overwritten, and no symbolic link is followed out of the library.
     ///
     /// - Parameters:
-    ///   - source: absolute.
+    ///   - source: absolute. A folder must lie on the library's own file system.
+    ///   - destination: below the library's folder.
     ///   - record: as in `Mover.Record`.
     /// - Returns: where it lies now, below the library's folder.
+    /// - Throws: `InkyPanelsError.fileSystem`; the source is in place then.
     package func moveFile(
         from source: BytePath, to destination: BytePath,
         record: @escaping @Sendable (BytePath, FileStatus) throws -> Void = { _, _ in }
@@ -69,22 +71,32 @@ package final class ComicLibrary: Sendable {
         try await lane.run {
             let target = try self.confined(destination)
             do {
-                let hash = try ContentHash.ofFile(source)
-                try self.checkInside(destination.parent)
-                try Durable.makeDirectory(target.parent)
-                let placed = try Mover.move(
-                    source, expecting: hash, to: Mover.alternatives(target), record: record)
-                return placed.path.relative(to: self.root) ?? placed.path
+                try Durable.makeDirectory(self.root)
+                let folder = try LibraryFolder(destination.parent, root: self.root)
+                let placed =
+                    try Self.isFolder(source)
+                    ? try Self.moveFolder(source, to: target)
+                    : try Mover.move(
+                        source, expecting: ContentHash.ofFile(source), to: Mover.alternatives(target), record: record
+                    ).path
+                try folder.check(placed, from: source)
+                return placed.relative(to: self.root) ?? placed
             } catch {
                 throw Self.problem(error, source)
             }
         }
     }
 
-    /// Removes a file for good, if its content is still the one that was looked at; the trash is the caller's to offer.
+    /// How a file leaves the library: given its absolute path and the content that was looked at.
+    package typealias Disposal = @Sendable (BytePath, ContentHash) throws -> Void
+
+    /// Removes a file, if its content is still the one that was looked at.
     ///
+    /// - Parameter dispose: puts it into the trash, as commands do unless asked otherwise; nil removes it for good.
     /// - Throws: `InkyPanelsError.fileSystem`; the file is in place then.
-    package func deleteFile(_ path: BytePath, expecting hash: ContentHash) async throws {
+    package func deleteFile(
+        _ path: BytePath, expecting hash: ContentHash, by dispose: Disposal? = nil
+    ) async throws {
         try await lane.run {
             let full = self.root.appending(path)
             let status = try self.locate(path).status()
@@ -96,7 +108,7 @@ package final class ComicLibrary: Sendable {
                 guard try ContentHash.ofFile(full) == hash else {
                     throw Fault(.superseded, "\(path) has changed since it was looked at", path: full)
                 }
-                try Mover.removeSource(full, expecting: hash)
+                if let dispose { try dispose(full, hash) } else { try Mover.removeSource(full, expecting: hash) }
                 if try FileStatus.of(full) != nil {
                     throw Fault(.transient, "\(path) is in use or was replaced meanwhile; it was left", path: full)
                 }
@@ -171,19 +183,25 @@ package final class ComicLibrary: Sendable {
         return root.appending(path)
     }
 
-    /// Refuses a folder that a symbolic link puts outside, before anything is made there.
-    private func checkInside(_ folder: BytePath) throws {
-        guard try FileStatus.of(root) != nil else { return }
-        let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
-        var part: BytePath = ""
-        for component in folder.components {
-            part = part.appending(name: component)
-            do {
-                _ = try SafePath.locate(part, beneath: directory)
-            } catch let fault as Fault where fault.errno == ENOENT {
-                return
-            }
+    private static func isFolder(_ path: BytePath) throws -> Bool {
+        guard let status = try FileStatus.of(path) else {
+            throw InkyPanelsError.fileSystem(.fileNotFound(path))
         }
+        return status.kind == .directory
+    }
+
+    private static func moveFolder(_ source: BytePath, to target: BytePath) throws -> BytePath {
+        guard !target.isWithin(source) else {
+            throw Fault(.usage, "\(source) cannot be moved into itself; choose another folder", path: source)
+        }
+        do {
+            for free in Mover.alternatives(target) where try Durable.renameNew(source, to: free) { return free }
+        } catch let fault as Fault where fault.errno == EXDEV {
+            throw Fault(
+                .failed, "\(source) is a folder on another file system than the library; copy it there, then remove it",
+                path: source)
+        }
+        throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
     }
 
     /// The seed's error for what the system said.

@@ -66,6 +66,34 @@ package enum Duplicates {
         return (groups, unreadable)
     }
 
+    /// Files whose name says that they are second files of that name (`x (1).cbz` beside `x.cbz` or `x.cbr`) although
+    /// their content differs: another scan, another packing, a damaged copy. For a person to look at; none is a copy.
+    ///
+    /// - Parameters:
+    ///   - files: absolute.
+    ///   - groups: what ``find(among:progress:)`` found of them; copies of one content are named once.
+    /// - Returns: groups of two or more in page order, the file without a number first.
+    package static func namesakes(among files: some Sequence<BytePath>, besides groups: [DuplicateGroup])
+        -> [[BytePath]]
+    {
+        let copies = Set(groups.flatMap(\.copies))
+        var byName: [BytePath: [BytePath]] = [:]
+        for file in PageOrder.sorted(files, by: \.bytes) where !copies.contains(file) {
+            byName[file.parent.appending(name: plainStem(file)), default: []].append(file)
+        }
+        let found = byName.values.filter { $0.count > 1 && $0.contains(where: isNamedLikeACopy) }.map { files in
+            files.filter { !isNamedLikeACopy($0) } + files.filter(isNamedLikeACopy)
+        }
+        return PageOrder.sorted(found) { $0.first?.bytes ?? [] }
+    }
+
+    /// The stem without its ` (1)`.
+    private static func plainStem(_ path: BytePath) -> [UInt8] {
+        let stem = path.stemAndExtension.stem
+        guard isNamedLikeACopy(path), let open = stem.lastIndex(of: UInt8(ascii: "(")) else { return stem }
+        return Array(stem[..<(open - 1)])
+    }
+
     /// Whether the name ends in ` (1)`, as the agent and most programs name a second file.
     package static func isNamedLikeACopy(_ path: BytePath) -> Bool {
         let stem = path.stemAndExtension.stem

@@ -63,6 +63,9 @@ package final class ProgressService: Sendable {
                         content BLOB NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (content, page)) WITHOUT ROWID;
                     """)
         }
+        KnownContents.register(in: &migrator)
+        Favourites.register(in: &migrator)
+        ManualSeriesTable.register(in: &migrator)
         return migrator
     }
 
@@ -155,7 +158,7 @@ package final class ProgressService: Sendable {
 
     // MARK: Inside
 
-    private func read<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
+    func read<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
         do {
             return try await pool.read(body)
         } catch let error as DatabaseError {
@@ -163,7 +166,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    private func write<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
+    func write<R: Sendable>(_ body: @Sendable @escaping (Database) throws -> R) async throws -> R {
         do {
             return try await pool.write(body)
         } catch let error as DatabaseError {

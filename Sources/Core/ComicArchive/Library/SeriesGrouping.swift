@@ -20,11 +20,11 @@ package struct SeriesMember: Sendable, Equatable {
 
 /// Comics that form a series.
 package struct SeriesGroup: Sendable, Equatable, Identifiable {
-    /// `auto-` and the key.
+    /// `auto-` and the key, or `manual-` and a UUID.
     package let id: String
     /// As the first member spells it.
     package let name: String
-    /// By volume, number, then name.
+    /// By volume, number, then name; in a manual series as the user has put them.
     package let members: [SeriesMember]
 }
 
@@ -52,6 +52,32 @@ package enum SeriesGrouping {
             PageOrder.sorted(groups) { Array($0.name.utf8) + [0] + Array($0.id.utf8) },
             members.filter { !taken.contains($0.path) }
         )
+    }
+
+    /// The same, the user's own series first: their members take no part in the others.
+    ///
+    /// - Parameters:
+    ///   - manual: in the order to be shown in; those of which no member is here are left out.
+    ///   - contents: what is known of the files. A file of which nothing is known belongs to a series by its path.
+    package static func group(
+        _ members: [SeriesMember], manual: [ManualSeries], contents: [BytePath: ContentHash]
+    ) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
+        var byContent: [ContentHash: [SeriesMember]] = [:]
+        var byPath: [BytePath: SeriesMember] = [:]
+        for member in members {
+            if let content = contents[member.path] {
+                byContent[content, default: []].append(member)
+            } else {
+                byPath[member.path] = member
+            }
+        }
+        let own = manual.map { series in
+            let found = series.members.flatMap { byContent[$0.content] ?? byPath[$0.path].map { [$0] } ?? [] }
+            return SeriesGroup(id: series.id, name: series.name, members: found)
+        }.filter { !$0.members.isEmpty }
+        let taken = Set(own.flatMap(\.members).map(\.path))
+        let (groups, loose) = group(members.filter { !taken.contains($0.path) })
+        return (own + groups, loose)
     }
 
     /// What makes two spellings of a series' name the same.

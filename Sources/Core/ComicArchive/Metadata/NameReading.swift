@@ -25,6 +25,20 @@ struct NameReading {
         }
         text = stem.contains(" ") ? String(stem) : String(stem.replacing("+", with: " "))
         text = text.replacing("_", with: " ")
+        if !text.contains(" ") { text = Self.spaced(text) }
+    }
+
+    /// `Blue.Harbor.003` and `Blue-Harbor-003`, from where spaces are not wanted in names.
+    private static func spaced(_ name: String) -> String {
+        let words = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard words.count > 2 else { return name.replacing(/-([0-9]{2,3})$/) { " \($0.output.1)" } }
+        // An acronym.
+        guard words.contains(where: { $0.count > 1 }) else { return name }
+        return words.dropFirst().reduce(into: String(words[0])) { text, word in
+            // A dot between digits is one of a number, but for that between a number and a year.
+            let isDecimal = text.last?.isNumber == true && word.first?.isNumber == true && word.count < 3
+            text += (isDecimal ? "." : " ") + word
+        }
     }
 
     mutating func read() -> ComicName {

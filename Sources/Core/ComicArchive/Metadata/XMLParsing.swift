@@ -1,9 +1,11 @@
 /// The parser behind ``XMLTree``: one pass, an explicit stack, no recursion.
 struct XMLParsing {
     private let input: [Unicode.Scalar]
+    private let dialect: XMLTree.Dialect
     private var at = 0
+    private var hasDocumentType = false
 
-    init(_ input: [Unicode.Scalar]) { self.input = input }
+    init(_ input: [Unicode.Scalar], _ dialect: XMLTree.Dialect) { (self.input, self.dialect) = (input, dialect) }
 
     mutating func document() throws(XMLTree.Problem) -> XMLTree {
         var open: [XMLTree] = []
@@ -22,7 +24,9 @@ struct XMLParsing {
             } else if takes("<?") {
                 try skip(past: "?>", "an unfinished processing instruction")
             } else if takes("<!") {
-                throw .documentType
+                guard dialect == .xhtml, root == nil, open.isEmpty, !hasDocumentType else { throw .documentType }
+                hasDocumentType = true
+                try skipDocumentType()
             } else if takes("</") {
                 let name = try self.name()
                 skipSpace()
@@ -49,6 +53,19 @@ struct XMLParsing {
         guard open.isEmpty else { throw malformed("the end, with `\(open[open.count - 1].name)` still open,") }
         guard let root else { throw malformed("no document") }
         return root
+    }
+
+    /// Passes over what names a document type, unread: nothing is fetched. One that defines anything itself is refused.
+    private mutating func skipDocumentType() throws(XMLTree.Problem) {
+        guard takes("DOCTYPE") || takes("doctype") else { throw .documentType }
+        while at < input.count {
+            let scalar = input[at]
+            at += 1
+            if scalar == ">" { return }
+            if scalar == "[" { throw .documentType }
+            if scalar == "\"" || scalar == "'" { try skip(past: String(Character(scalar)), "an unfinished DOCTYPE") }
+        }
+        throw malformed("an unfinished DOCTYPE")
     }
 
     private mutating func startTag() throws(XMLTree.Problem) -> (XMLTree, isEmpty: Bool) {
@@ -99,7 +116,11 @@ struct XMLParsing {
             name.hasPrefix("#x")
             ? UInt32(name.dropFirst(2), radix: 16)
             : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
-        guard let code, let scalar = Unicode.Scalar(code), code != 0 else { throw .unknownEntity(name) }
+        guard let code, let scalar = Unicode.Scalar(code), code != 0 else {
+            // XHTML names hundreds of characters (`&nbsp;`) that no path to a picture needs.
+            if dialect == .xhtml, !name.isEmpty, name.unicodeScalars.allSatisfy(isNameScalar) { return "\u{FFFD}" }
+            throw .unknownEntity(name)
+        }
         return scalar
     }
 

@@ -15,6 +15,15 @@ struct XMLTree: Sendable, Equatable {
     static let depthLimit = 32
     static let elementLimit = 20_000
 
+    /// What is let pass.
+    enum Dialect {
+        /// Nothing that names a document type.
+        case plain
+        /// A document type without definitions of its own is passed over unread; an entity that XML does not define is
+        /// no error, and stands for nothing.
+        case xhtml
+    }
+
     /// Why a document is not read.
     enum Problem: Error, Equatable {
         case tooLarge, tooDeep, tooManyElements, documentType, unknownEntity(String), encoding
@@ -56,9 +65,9 @@ struct XMLTree: Sendable, Equatable {
     /// Reads a document. UTF-8 and UTF-16 are told by their byte order mark, ISO 8859-1 by the declaration.
     ///
     /// - Throws: ``Problem`` and nothing else.
-    static func parse(_ bytes: [UInt8]) throws(Problem) -> XMLTree {
+    static func parse(_ bytes: [UInt8], as dialect: Dialect = .plain) throws(Problem) -> XMLTree {
         guard bytes.count <= sizeLimit else { throw .tooLarge }
-        var parser = XMLParsing(Array(try decode(bytes).unicodeScalars))
+        var parser = XMLParsing(Array(try decode(bytes).unicodeScalars), dialect)
         return try parser.document()
     }
 

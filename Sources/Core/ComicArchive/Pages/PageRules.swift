@@ -43,7 +43,27 @@ package enum PageRules {
         let parts = bytes.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
         if parts.contains(where: { $0.elementsEqual("..".utf8) }) { return .traversal }
         if bytes.count > 1, bytes[1] == UInt8(ascii: ":"), isLetter(bytes[0]) { return .driveLetter }
-        return bytes.contains(UInt8(ascii: "\\")) ? .backslash : nil
+        return hasBackslash(bytes) ? .backslash : nil
+    }
+
+    /// Whether a backslash is one. In Shift-JIS, which old archives use without saying so, 0x5C is also the second byte
+    /// of characters such as 表 and ソ: behind a lead byte it is part of the character, as 0x2F never is. In a name that
+    /// is UTF-8 there is no such thing. What leads out of the archive is refused in either reading.
+    private static func hasBackslash(_ bytes: [UInt8]) -> Bool {
+        let backslash = UInt8(ascii: "\\")
+        if !bytes.contains(backslash) { return false }
+        if String(validating: bytes, as: UTF8.self) != nil { return true }
+        var isSecond = false
+        for byte in bytes {
+            if isSecond {
+                isSecond = false
+            } else if byte == backslash {
+                return true
+            } else {
+                isSecond = (0x81...0x9F).contains(byte) || (0xE0...0xFC).contains(byte)
+            }
+        }
+        return false
     }
 
     /// - Parameter path: of a file, not of a folder; one that ``refusal(_:)`` lets pass.

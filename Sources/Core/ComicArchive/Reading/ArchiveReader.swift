@@ -7,17 +7,32 @@ package protocol ArchiveReader: Sendable {
 
     /// The pages in reading order. Fast: nothing is inflated, sizes are what the headers claim.
     ///
-    /// - Throws: `InkyPanelsError.archive` where there are none.
+    /// - Throws: `InkyPanelsError.archive` where there are none; `Fault` where this machine cannot read the format.
     func listEntries() async throws -> [ArchiveEntry]
 
     /// Puts one page's bytes into a new file in `folder` and returns it: always a copy, never the comic's own file.
     func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL
+
+    /// One page, as `extractEntry` gives it, and the list of all: together they may cost less.
+    ///
+    /// - Parameter index: from 0; no file where there is no such page.
+    func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?)
 
     /// Several pages, in one pass where the format makes that cheaper (a solid archive); by entry id.
     func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL]
 }
 
 extension ArchiveReader {
+    package func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+        try await listedPage(index, into: folder)
+    }
+
+    func listedPage(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+        let entries = try await listEntries()
+        guard entries.indices.contains(index) else { return (entries, nil) }
+        return (entries, try await extractEntry(entries[index], into: folder))
+    }
+
     package func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL] {
         var found: [String: URL] = [:]
         for entry in entries { found[entry.id] = try await extractEntry(entry, into: folder) }
@@ -45,13 +60,15 @@ package struct ArchiveReaderFactory: Sendable {
             }
             if status.kind == .directory { return ComicFileType.folder }
             let head = try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
-            return ComicFileType.detect(head: head, name: path.name, isDirectory: false)
+            let type = ComicFileType.detect(head: head, name: path.name, isDirectory: false)
+            return type == .unknown && Compression.detect(head) != nil ? .tar : type
         }
         switch type.family {
-        case .zip, .rar, .sevenZip, .tar: return WorkerArchiveReader(archive: path, worker: worker)
+        case .zip, .rar, .sevenZip, .tar, .epub: return WorkerArchiveReader(archive: path, worker: worker)
         case .folder: return FolderReader(archive: path, lane: lane)
         case .image: return SingleImageReader(archive: path, lane: lane)
-        case .epub, .pdf, .ace, .unknown:
+        case .pdf: return PdfReader(archive: path, worker: worker)
+        case .ace, .unknown:
             throw InkyPanelsError.archive(.unsupportedFormat(type.rawValue.uppercased()))
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// ZIP, RAR 4 and 5, 7z and TAR, read in the worker.
+/// ZIP, RAR 4 and 5, 7z, TAR (also compressed) and EPUB, read in the worker.
 package struct WorkerArchiveReader: ArchiveReader {
     package let archive: BytePath
     private let worker: ArchiveWorker
@@ -12,21 +12,22 @@ package struct WorkerArchiveReader: ArchiveReader {
     }
 
     package func listEntries() async throws -> [ArchiveEntry] {
-        var seen: Set<[UInt8]> = []
-        let pages = try await worker.list(archive).filter { header in
-            switch EntryRole(of: header) {
-            case .refused: throw InkyPanelsError.archive(.corruptedArchive)
-            case .page where header.isEncrypted: throw InkyPanelsError.archive(.passwordProtected)
-            case .page:
-                return header.declaredSize <= ArchiveLimits.maxUncompressedEntrySize
-                    && seen.insert(header.path).inserted
-            case .metadata, .skipped: return false
-            }
+        let (headers, order) = try await worker.listComic(archive)
+        if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
+        return Self.entries(try pageHeaders(among: headers, order: order))
+    }
+
+    private static func entries(_ pages: [EntryHeader]) -> [ArchiveEntry] {
+        pages.enumerated().map { ArchiveEntry(header: $1, size: $1.declaredSize, index: $0) }
+    }
+
+    package func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+        let target = folder.appending("page\(index)-\(randomHex(4))")
+        guard let pages = try await worker.page(archive, index, to: target) else {
+            return try await listedPage(index, into: folder)
         }
-        guard !pages.isEmpty else { throw InkyPanelsError.archive(.emptyArchive) }
-        return PageOrder.sorted(pages) { $0.path }.enumerated().map {
-            ArchiveEntry(header: $1, size: $1.declaredSize, index: $0)
-        }
+        let isThere = pages.indices.contains(index)
+        return (Self.entries(pages), isThere ? URL(fileURLWithPath: target.text) : nil)
     }
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {

@@ -21,6 +21,8 @@ struct ArchiveJudge {
     private var totalSize: Int64 = 0
     /// The page or metadata file whose content must come next.
     private var awaited: (header: EntryHeader, role: EntryRole)?
+    /// The position of a header that is damaged in itself, of which what is wrong must come next.
+    private var unreadable: Int?
     private var pages: [(header: EntryHeader, content: EntryContent)] = []
     private var pagePaths: Set<[UInt8]> = []
     private var metadata: [FoundMetadata] = []
@@ -62,11 +64,12 @@ struct ArchiveJudge {
         let name = BytePath(bytes: header.path)
         let role = EntryRole(of: header)
         awaited = nil
+        unreadable = header.kind == .unreadable ? header.position : nil
         switch role {
         case .refused(let reason, let what):
             return refuse(reason, "its entry \(name) \(what); whoever packed it meant harm or used a broken program")
         case .skipped(let reason):
-            skipped.append(SkippedEntry(path: name, reason: reason))
+            if unreadable == nil { skipped.append(SkippedEntry(path: name, reason: reason)) }
         case .page, .metadata:
             if header.isEncrypted {
                 return refuse(.encrypted, "\(name) is encrypted; unpack it with its password and pack it again without")
@@ -91,7 +94,10 @@ struct ArchiveJudge {
 
     private mutating func take(_ content: EntryContent) {
         guard let (header, role) = awaited else {
-            // A header that is damaged in itself: there is no telling what it was.
+            guard content.position == unreadable else {
+                return refuse(.workerNonsense, "the unpacking process answered for what was not asked for")
+            }
+            unreadable = nil
             damage.append("entry \(content.position + 1) cannot be read: \(content.message)")
             return
         }
@@ -132,7 +138,10 @@ struct ArchiveJudge {
             let text =
                 "the page \(name) is damaged: \(content.message.isEmpty ? "its bytes are not what was packed" : content.message)"
             damage.append(text)
-            if mode == .strict { refuse(.damagedPage, text + "; fetch the file again, or import it leniently") }
+            let isUnknownMethod = content.message.hasPrefix("Unsupported")
+            let advice =
+                isUnknownMethod ? "pack its pages again as CBZ" : "fetch the file again, or import it leniently"
+            if mode == .strict { refuse(.damagedPage, "\(text); \(advice)") }
         }
     }
 }
@@ -143,7 +152,10 @@ extension ArchiveJudge {
         if let (reason, message) = refusal { return .refused(reason: reason, message: "\(path): \(message)") }
         var damage = damage
         if outcome != .finished(WorkerEnd(reason: .complete, message: "")) {
-            let (reason, message) = Self.reason(of: outcome, structure)
+            var (reason, message) = Self.reason(of: outcome, structure)
+            if [.damagedArchive, .notAnArchive].contains(reason), Self.isPart(path.name) {
+                (reason, message) = (.multiVolume, Self.multiVolumeMessage)
+            }
             guard mode == .lenient, reason == .damagedArchive, !pages.isEmpty else {
                 return .refused(reason: reason, message: "\(path): \(message)")
             }
@@ -156,10 +168,16 @@ extension ArchiveJudge {
             let text = "\(path): it holds no page that can be shown (JPEG, PNG, GIF, WebP, TIFF, HEIC or AVIF)"
             return .refused(reason: .noPages, message: text)
         }
-        return .accepted(report(damage))
+        return .accepted(report(damage, suspicion: Self.suspicion(outcome)))
     }
 
-    private func report(_ damage: [String]) -> ComicReport {
+    /// What is wrong with every page as far as anybody can tell.
+    private static func suspicion(_ outcome: WorkerProcess.Outcome) -> String? {
+        guard case .finished(let end) = outcome, end.reason == .damagedStream else { return nil }
+        return message(.damagedStream)
+    }
+
+    private func report(_ damage: [String], suspicion: String?) -> ComicReport {
         let ordered = PageOrder.sorted(pages) { $0.header.path }
         let reports = ordered.enumerated().map { index, page in
             let content = page.content
@@ -168,7 +186,7 @@ extension ArchiveJudge {
             let hash = isDamaged && content.state == .damaged ? nil : content.hash
             return PageReport(
                 entry: entry, hash: hash, image: content.image,
-                damage: isDamaged ? (content.message.isEmpty ? "damaged" : content.message) : nil)
+                damage: isDamaged ? (content.message.isEmpty ? "damaged" : content.message) : suspicion)
         }
         return ComicReport(
             format: structure.format, isSolid: structure.traits.contains(.solid), pages: reports, metadata: metadata,
@@ -202,10 +220,11 @@ extension ArchiveJudge {
         case .tooManyBytes: return (.tooManyBytes, message(.tooManyBytes))
         case .noCage: return (.workerCrashed, "the unpacking process could not be locked down: \(end.message)")
         case .complete: return (.noPages, "it holds no such entry")
+        case .damagedStream: return (.damagedArchive, message(.damagedStream) + "; fetch the file again")
         case .unreadable: break
         }
         if traits.contains(.multiVolume) {
-            return (.multiVolume, "it is one part of several; join the parts and pack the pages again as CBZ")
+            return (.multiVolume, multiVolumeMessage)
         }
         if !traits.isDisjoint(with: [.encrypted, .encryptedHeaders]) || end.message == "encrypted"
             || end.message.lowercased().contains("encrypt")
@@ -222,6 +241,18 @@ extension ArchiveJudge {
         return (.damagedArchive, "the archive cannot be read to its end\(detail); fetch the file again")
     }
 
+    private static let multiVolumeMessage = "it is one part of several; join the parts and pack the pages again as CBZ"
+
+    /// Whether a name is one of those that parts get whose bytes do not tell: `.7z.001`, `.z01`, `.r00`.
+    private static func isPart(_ name: [UInt8]) -> Bool {
+        let ending = name.suffix(4).map { $0 }
+        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+        guard ending.count == 4, ending[0] == UInt8(ascii: "."), isDigit(ending[2]), isDigit(ending[3]) else {
+            return false
+        }
+        return isDigit(ending[1]) || [0x7A, 0x5A, 0x72, 0x52].contains(ending[1])
+    }
+
     static func message(_ reason: WorkerEnd.Reason) -> String {
         switch reason {
         case .tooManyHeaders: "it has more than \(ArchiveLimits.maxHeaderCount) entries; split it"
@@ -230,6 +261,7 @@ extension ArchiveJudge {
         case .tooManyBytes: "it unpacks to more than \(ArchiveLimits.maxTotalUncompressedSize >> 30) GiB; split it"
         case .ratio: "it unpacks to more than \(ArchiveLimits.maxRatio) times its size, as a bomb does"
         case .overlap: "its entries share bytes, as in a bomb; no honest program packs so"
+        case .damagedStream: "its compressed bytes are damaged or cut short, so that any of its pages may be wrong"
         case .complete, .unreadable, .noCage: "it cannot be read"
         }
     }

@@ -8,11 +8,15 @@ package struct ComicValidator: Sendable {
 
     /// A verdict on the archive at `path`; whatever it holds, the agent comes back with one.
     ///
-    /// - Parameter hashes: whether the SHA-256 of each page is wanted, which costs as much again as reading.
+    /// - Parameters:
+    ///   - hashes: whether the SHA-256 of each page is wanted, which costs as much again as reading.
+    ///   - progress: told after each page; it is called on the thread that reads the worker's answers.
     /// - Throws: `Fault` only for what is not the archive's fault: it cannot be opened, it changed meanwhile
     ///   (`.superseded`), there is no worker.
-    package func validate(_ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true) async throws -> Verdict
-    {
-        try await worker.validate(path, mode: mode, hashes: hashes)
+    package func validate(
+        _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
+        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+    ) async throws -> Verdict {
+        try await worker.validate(path, mode: mode, hashes: hashes, progress: progress)
     }
 }

@@ -10,6 +10,10 @@ package enum EntryRole: Sendable, Equatable {
 
     /// Judges by ``PageRules``, in the worker to decide what is read and in the agent to decide what is believed.
     package init(of header: EntryHeader) {
+        if header.kind == .unreadable {
+            self = .skipped(.special)
+            return
+        }
         if let refusal = PageRules.refusal(header.path) {
             let reason: RefusalReason =
                 switch refusal {
@@ -24,16 +28,16 @@ package enum EntryRole: Sendable, Equatable {
             self = .refused(.badName, "has a name of more than \(ArchiveLimits.maxNameLength) bytes")
             return
         }
-        let name = BytePath(bytes: header.path).nameText.lowercased()
         switch (header.kind, PageRules.skip(header.path)) {
         case (.folder, _): self = .skipped(.folder)
         case (.link, _): self = .skipped(.link)
-        case (.other, _): self = .skipped(.special)
+        case (.other, _), (.unreadable, _): self = .skipped(.special)
         case (.file, nil): self = .page
         case (.file, .systemFolder?): self = .skipped(.systemFolder)
         case (.file, .hidden?): self = .skipped(.hidden)
         case (.file, .underscore?): self = .skipped(.underscore)
         case (.file, .notAPicture?):
+            let name = BytePath(bytes: header.path).nameText.lowercased()
             self = name == "comicinfo.xml" || name == "metroninfo.xml" ? .metadata : .skipped(.notAPicture)
         }
     }
@@ -42,4 +46,6 @@ package enum EntryRole: Sendable, Equatable {
 /// Why an entry is no page although the archive is accepted.
 package enum SkipReason: String, Sendable, Codable {
     case folder, link, special, hidden, systemFolder, underscore, notAPicture, oversize, duplicateName
+    /// A picture of an EPUB that its spine does not show.
+    case notInSpine
 }

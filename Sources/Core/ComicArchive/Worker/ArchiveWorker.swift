@@ -5,70 +5,111 @@ import Platform
 /// The agent's side of `steward-unpack`: starts one process an archive and believes nothing that it says unchecked.
 package struct ArchiveWorker: Sendable {
     package let program: BytePath
-    private let lanes: BlockingLanes
+    package let limits: WorkerLimits
+    let lanes: BlockingLanes
 
     /// - Parameters:
-    ///   - program: the worker's executable; nil looks at `STEWARD_UNPACK`, then beside the running program.
+    ///   - program: the worker's executable; nil looks at `STEWARD_UNPACK`, then beside the running program, then in
+    ///     `libexec/steward` beside that one's folder.
     ///   - count: how many archives may be unpacked at the same time.
+    ///   - limits: what each of them may use up.
     /// - Throws: `Fault` where there is no such program.
-    package init(program: BytePath? = nil, count: Int = 2) throws {
-        guard let found = program ?? Self.locate() else {
+    package init(program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard) throws {
+        guard let found = program ?? Self.locate(), Self.isProgram(found) else {
+            let named = program ?? getenv("STEWARD_UNPACK").map { BytePath(String(cString: $0)) }
             throw Fault(
                 .fatal,
-                "the program steward-unpack is not beside this one; install it there, or name it in STEWARD_UNPACK")
+                named.map { "there is no program \($0) to unpack comics with; install it, or mend STEWARD_UNPACK" }
+                    ?? "the program steward-unpack is not beside this one; install it there, or name it in STEWARD_UNPACK"
+            )
         }
         self.program = found
+        self.limits = limits
         lanes = BlockingLanes("unpack", count: count)
     }
 
     private static func locate() -> BytePath? {
         if let named = getenv("STEWARD_UNPACK") { return BytePath(String(cString: named)) }
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map { BytePath($0) }
-        let candidates = [own?.parent.appending("steward-unpack"), own?.parent.appending("../libexec/steward-unpack")]
-        return candidates.compactMap { $0 }.first { path in path.withCString { access($0, X_OK) } == 0 }
+        guard let folder = own?.parent else { return nil }
+        return ["steward-unpack", "../libexec/steward/steward-unpack"].map { folder.appending($0) }.first(
+            where: isProgram)
     }
+
+    /// Whether it can be started now.
+    package static func isProgram(_ path: BytePath) -> Bool { path.withCString { access($0, X_OK) } == 0 }
 
     /// Walks over all of an archive and judges it.
     ///
-    /// - Parameter hashes: whether each page's SHA-256 is computed.
+    /// - Parameters:
+    ///   - hashes: whether each page's SHA-256 is computed.
+    ///   - progress: told after each page.
     /// - Throws: `Fault` where the file cannot be read or changes meanwhile, or no worker can be started.
-    package func validate(_ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true) async throws -> Verdict
-    {
-        try await lanes.run {
-            let file = try Descriptor(path)
-            let before = try file.status()
-            guard before.kind == .file else { throw Fault(.refused, "\(path) is not a file", path: path) }
-            var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before.fingerprint)
-            let process = WorkerProcess(
-                program: program, file: file, arguments: hashes ? ["inspect", "hash"] : ["inspect"])
-            let outcome = try process.run { judge.take($0) }
-            guard try file.status().fingerprint == before.fingerprint else {
-                throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
-            }
-            return judge.verdict(outcome)
-        }
+    package func validate(
+        _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
+        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+    ) async throws -> Verdict {
+        try await lanes.run { try judge(Descriptor(path), mode: mode, hashes: hashes, progress: progress) }
     }
 
     /// The headers of an archive without reading its entries: fast, and every size is only claimed.
     ///
     /// - Throws: `Fault` (`.refused` where the archive cannot be listed).
     package func list(_ path: BytePath) async throws -> [EntryHeader] {
+        try await lanes.run { try headers(Descriptor(path)) }
+    }
+
+    /// The headers as ``list(_:)``, and in an EPUB what its spine makes of them.
+    func listComic(_ path: BytePath) async throws -> (headers: [EntryHeader], order: EpubOrder?) {
         try await lanes.run {
-            var headers: [EntryHeader] = []
-            let process = WorkerProcess(program: program, file: try Descriptor(path), arguments: ["list"])
-            let outcome = try process.run { record in
-                guard case .header(let header) = record else { return true }
-                guard header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount else {
-                    return false
-                }
-                headers.append(header)
-                return true
-            }
-            guard case .finished(let end) = outcome, end.reason == .complete else {
-                throw Self.refusal(path, outcome)
-            }
-            return headers
+            let file = try Descriptor(path)
+            let found = try headers(file)
+            return (found, try epubOrder(file, found))
         }
+    }
+
+    func headers(_ file: Descriptor) throws -> [EntryHeader] {
+        var headers: [EntryHeader] = []
+        var structure = ArchiveStructure(format: .unknown, traits: [])
+        let outcome = try process(file, ["list"]).run { record in
+            if case .structure(let found) = record { structure = found }
+            guard case .header(let header) = record else { return true }
+            guard header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount else {
+                return false
+            }
+            headers.append(header)
+            return true
+        }
+        guard outcome.isComplete else { throw Self.refusal(file.path, outcome, structure) }
+        return headers
+    }
+
+    func epubOrder(_ file: Descriptor, _ headers: [EntryHeader]) throws -> EpubOrder? {
+        try EpubOrder.read(headers) { positions, limit in try contents(file, positions, limit: limit) }
+    }
+
+    /// Small entries, in memory; one that is damaged is left out.
+    ///
+    /// - Parameter limit: bytes of all of them.
+    func contents(_ file: Descriptor, _ positions: [Int], limit: Int) throws -> [Int: [UInt8]] {
+        guard !positions.isEmpty else { return [:] }
+        let wanted = Set(positions)
+        var found: [Int: [UInt8]] = [:]
+        var total = 0
+        let words = ["extract"] + wanted.sorted().map { "\($0)" }
+        _ = try process(file, words).run { record in
+            switch record {
+            case .bytes(let position, let bytes):
+                total += bytes.count
+                guard wanted.contains(position), total <= limit else { return false }
+                found[position, default: []] += bytes
+            case .content(let content) where content.state == .whole && content.size == 0: found[content.position] = []
+            case .content(let content) where content.state != .whole: found[content.position] = nil
+            case .content, .structure, .header, .end: break
+            }
+            return true
+        }
+        return found
     }
 
     /// Takes entries out of an archive, in one pass and in the archive's order, each into its own new file.
@@ -80,11 +121,15 @@ package struct ArchiveWorker: Sendable {
         guard !targets.isEmpty else { return [:] }
         return try await lanes.run {
             var extraction = Extraction(path: path, targets: targets)
+            var structure = ArchiveStructure(format: .unknown, traits: [])
             do {
                 let words = ["extract"] + targets.keys.sorted().map { "\($0)" }
-                let process = WorkerProcess(program: program, file: try Descriptor(path), arguments: words)
-                let outcome = try process.run { try extraction.take($0) }
-                guard extraction.whole.count == targets.count else { throw Self.refusal(path, outcome) }
+                let process = process(try Descriptor(path), words)
+                let outcome = try process.run { record in
+                    if case .structure(let found) = record { structure = found }
+                    return try extraction.take(record)
+                }
+                guard extraction.whole.count == targets.count else { throw Self.refusal(path, outcome, structure) }
                 return extraction.whole
             } catch {
                 for (position, target) in targets where extraction.opened.contains(position) {
@@ -95,12 +140,43 @@ package struct ArchiveWorker: Sendable {
         }
     }
 
-    /// Runs the worker's `probe`: how breaking one rule of the cage ends. For tests and `doctor`.
-    package func probe(_ what: String) async throws -> String {
+    /// Whether PDFs can be drawn here.
+    ///
+    /// - Throws: `Fault` otherwise, which says what to install or what the kernel lacks.
+    package func checkPdf() async throws {
         try await lanes.run {
-            let process = WorkerProcess(
-                program: program, file: try Descriptor("/dev/null"), arguments: ["probe", what])
-            switch try process.run({ _ in true }) {
+            switch try process(Descriptor("/dev/null"), ["pdf", "info"]).stream({ _ in true }) {
+            case .vanished(RenderWorker.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
+            case .vanished(RenderWorker.notCaged): throw Fault(.failed, PdfWork.notCaged)
+            // What it says of a file that is no PDF is no matter.
+            case .vanished: break
+            default: throw Fault(.failed, "the program that draws PDFs does not run here; install poppler-utils anew")
+            }
+        }
+    }
+
+    /// The pages of a PDF.
+    ///
+    /// - Throws: ``PdfRefusal``; `Fault` where PDFs cannot be drawn on this machine: the message says what to install.
+    func pdfPages(_ path: BytePath) async throws -> [PdfPage] {
+        try await lanes.run { try PdfWork(program: program, limits: limits, file: Descriptor(path)).pages() }
+    }
+
+    /// Draws page `index` (from 0) of a PDF into a new file, which is removed where that fails.
+    @discardableResult
+    func drawPdf(_ path: BytePath, _ index: Int, _ page: PdfPage, to target: BytePath) async throws -> ImageHeader {
+        try await lanes.run {
+            try PdfWork(program: program, limits: limits, file: Descriptor(path)).draw(index, page, to: target)
+        }
+    }
+
+    /// Runs the worker's `probe`: how breaking one rule of the cage ends. For tests and `doctor`.
+    ///
+    /// - Parameter drawing: whether it is the cage of the program that draws PDFs.
+    package func probe(_ what: String, drawing: Bool = false) async throws -> String {
+        try await lanes.run {
+            let process = process(try Descriptor("/dev/null"), (drawing ? ["pdf"] : []) + ["probe", what])
+            switch try drawing ? process.stream({ _ in true }) : process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
             case .vanished(let status): return "left \(status)"
             case .finished(let end): return "said \(end.reason): \(end.message)"
@@ -109,14 +185,21 @@ package struct ArchiveWorker: Sendable {
         }
     }
 
-    static func refusal(_ path: BytePath, _ outcome: WorkerProcess.Outcome) -> Fault {
-        let (_, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .unknown, traits: []))
+    func process(_ file: Descriptor, _ arguments: [String]) -> WorkerProcess {
+        WorkerProcess(
+            program: program, file: file, arguments: arguments, patience: limits.patience, limits: limits)
+    }
+
+    static func refusal(
+        _ path: BytePath, _ outcome: WorkerProcess.Outcome, _ structure: ArchiveStructure
+    ) -> Fault {
+        let (_, message) = ArchiveJudge.reason(of: outcome, structure)
         return Fault(.refused, "\(path): \(message)", path: path)
     }
 }
 
 /// Writes the bytes that a worker hands over, no more than an entry may have.
-private struct Extraction {
+struct Extraction {
     let path: BytePath
     let targets: [Int: BytePath]
     private(set) var opened: Set<Int> = []

@@ -2,7 +2,8 @@ import CArchive
 import Glibc
 import Platform
 
-/// An archive read by libarchive from an open file: the five formats of comics, no filters. Only in the worker.
+/// An archive read by libarchive from an open file: the five formats of comics, and of these a TAR also compressed.
+/// Only in the worker.
 final class LibraryArchive {
     enum Step {
         case header
@@ -21,9 +22,19 @@ final class LibraryArchive {
         var size: Int64
         var offset: Int64
         var buffer: UnsafeMutableRawPointer
+        /// Bytes that are read at a time. Little after a jump, where as a rule a header stands and the next jump
+        /// follows; twice as much with every read that goes on.
+        var window = LibraryArchive.leastWindow
     }
 
+    private static let leastWindow = 4096
     private static let window = 131_072
+    private let zeros: UnsafeMutableRawBufferPointer
+    /// Where the archive is a compressed TAR.
+    private var stream: CompressedStream?
+    /// Bytes of the entry that were handed out, and those that stand ready behind a hole.
+    private var handed: Int64 = 0
+    private var ready: (offset: Int64, bytes: UnsafeRawBufferPointer)?
 
     /// Allocates what is needed; reads nothing yet.
     init(descriptor: Int32, size: Int64) throws {
@@ -34,26 +45,38 @@ final class LibraryArchive {
             to: Source(
                 descriptor: descriptor, size: size, offset: 0,
                 buffer: .allocate(byteCount: Self.window, alignment: 4096)))
-        archive_read_support_format_zip_seekable(archive)
-        archive_read_support_format_rar(archive)
-        archive_read_support_format_rar5(archive)
-        archive_read_support_format_7zip(archive)
-        archive_read_support_format_tar(archive)
+        zeros = .allocate(byteCount: 4096, alignment: 64)
+        zeros.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {
         archive_read_free(archive)
         source.pointee.buffer.deallocate()
         source.deallocate()
+        zeros.deallocate()
     }
 
-    func open() -> Bool {
+    /// - Parameter format: what the container's own headers are; no other reader is tried, so that a RAR with a ZIP
+    ///   at its end is not read as that ZIP. All are for an unknown one.
+    func open(as format: ContainerFormat) -> Bool {
+        let isAny = format == .unknown
+        if isAny || format == .tar { archive_read_support_format_tar(archive) }
+        if pread(source.pointee.descriptor, source.pointee.buffer, 8, 0) == 8,
+            let compression = Compression.detect(UnsafeRawBufferPointer(start: source.pointee.buffer, count: 8))
+        {
+            return open(compression)
+        }
+        if isAny || format == .zip { archive_read_support_format_zip_seekable(archive) }
+        if isAny || format == .rar { archive_read_support_format_rar(archive) }
+        if isAny || format == .rar5 { archive_read_support_format_rar5(archive) }
+        if isAny || format == .sevenZip { archive_read_support_format_7zip(archive) }
         archive_read_set_callback_data(archive, source)
         archive_read_set_read_callback(archive) { _, data, buffer in
             guard let source = data?.assumingMemoryBound(to: Source.self) else { return -1 }
             let got = pread(
-                source.pointee.descriptor, source.pointee.buffer, LibraryArchive.window, Int(source.pointee.offset))
+                source.pointee.descriptor, source.pointee.buffer, source.pointee.window, Int(source.pointee.offset))
             if got > 0 { source.pointee.offset += Int64(got) }
+            source.pointee.window = min(2 * source.pointee.window, LibraryArchive.window)
             buffer?.pointee = UnsafeRawPointer(source.pointee.buffer)
             return got
         }
@@ -61,6 +84,7 @@ final class LibraryArchive {
             guard let source = data?.assumingMemoryBound(to: Source.self), request > 0 else { return 0 }
             let step = min(request, max(0, source.pointee.size - source.pointee.offset))
             source.pointee.offset += step
+            source.pointee.window = LibraryArchive.leastWindow
             return step
         }
         archive_read_set_seek_callback(archive) { _, data, offset, whence in
@@ -69,13 +93,37 @@ final class LibraryArchive {
             let (target, overflow) = base.addingReportingOverflow(offset)
             guard !overflow, target >= 0, target <= source.pointee.size else { return -30 }
             source.pointee.offset = target
+            source.pointee.window = LibraryArchive.leastWindow
             return target
         }
         return archive_read_open1(archive) == ARCHIVE_OK
     }
 
+    private func open(_ compression: Compression) -> Bool {
+        stream = CompressedStream(compression, descriptor: source.pointee.descriptor, size: source.pointee.size)
+        guard let stream, stream.open() else { return false }
+        archive_read_set_callback_data(archive, Unmanaged.passUnretained(stream).toOpaque())
+        archive_read_set_read_callback(archive) { _, data, buffer in
+            guard let data else { return -30 }
+            guard let part = Unmanaged<CompressedStream>.fromOpaque(data).takeUnretainedValue().next() else {
+                return -30
+            }
+            buffer?.pointee = part.baseAddress
+            return part.count
+        }
+        return archive_read_open1(archive) == ARCHIVE_OK
+    }
+
+    /// Why a compressed archive gave no more bytes, where it was not its end.
+    var streamFailure: (reason: WorkerEnd.Reason, message: String)? { stream?.failure }
+
+    /// To be called behind the last entry: reads a compressed archive to its end and compares its checksum.
+    func finishStream() { stream?.finish() }
+
     func next() -> Step {
-        switch archive_read_next_header(archive, &entry) {
+        handed = 0
+        ready = nil
+        return switch archive_read_next_header(archive, &entry) {
         case ARCHIVE_EOF: .end
         case ARCHIVE_OK, ARCHIVE_WARN: .header
         case ARCHIVE_RETRY, ARCHIVE_FAILED: .badEntry
@@ -102,7 +150,43 @@ final class LibraryArchive {
         archive_read_data(archive, buffer.baseAddress, buffer.count)
     }
 
-    var error: String { archive_error_string(archive).map { String(cString: $0) } ?? "" }
+    /// What `nextPart()` found.
+    enum Part {
+        /// More bytes of the entry, which stay until the next call.
+        case bytes(UnsafeRawBufferPointer)
+        case end
+        /// From here on its bytes are not what was packed.
+        case damaged
+    }
+
+    /// More of the entry, not copied from where libarchive has it; not to be mixed with `read(into:)` in one entry.
+    /// The holes of a sparse file are zeros.
+    func nextPart() -> Part {
+        if ready == nil {
+            var start: UnsafeRawPointer?
+            var count = 0
+            var offset: Int64 = 0
+            switch archive_read_data_block(archive, &start, &count, &offset) {
+            case ARCHIVE_OK: ready = (offset, UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+            case ARCHIVE_EOF: return .end
+            default: return .damaged
+            }
+        }
+        guard let (offset, bytes) = ready, offset >= handed else { return .damaged }
+        if offset > handed {
+            let count = Int(min(offset - handed, Int64(zeros.count)))
+            handed += Int64(count)
+            return .bytes(UnsafeRawBufferPointer(rebasing: zeros[..<count]))
+        }
+        ready = nil
+        handed += Int64(bytes.count)
+        return .bytes(bytes)
+    }
+
+    /// What libarchive says of its last failure, on one line.
+    var error: String {
+        archive_error_string(archive).map { String(cString: $0).split(separator: "\n").joined(separator: " ") } ?? ""
+    }
 
     var format: ContainerFormat {
         switch archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK {

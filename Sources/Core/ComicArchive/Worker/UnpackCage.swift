@@ -4,17 +4,14 @@ import Platform
 
 /// How the worker locks itself down, before it has read a byte of the archive.
 enum UnpackCage {
-    /// CPU seconds for an archive whose entries stand alone, and for a solid one: the agent lifts the first to the
-    /// second when the worker has reported a solid archive.
-    static let processorSeconds: UInt64 = 10
-    static let solidProcessorSeconds: UInt64 = 120
     static let memory: UInt64 = 512 << 20
+    static var solidProcessorSeconds: UInt64 { WorkerLimits.standard.solidProcessorSeconds }
 
     /// Limits, no new privileges, no core dumps, Landlock where the kernel has it, and the system call filter.
     ///
     /// - Throws: `Fault` where one of them is refused: then nothing may be read.
-    static func enter() throws {
-        guard steward_limit_worker(processorSeconds, solidProcessorSeconds, memory) == 0 else {
+    static func enter(_ limits: WorkerLimits) throws {
+        guard steward_limit_worker(limits.processorSeconds, limits.solidProcessorSeconds, memory) == 0 else {
             throw Fault.system("limit the unpacking process")
         }
         guard steward_set_parent_death_signal(SIGKILL) == 0, steward_forbid_core_dumps() == 0,
@@ -25,11 +22,13 @@ enum UnpackCage {
     }
 
     /// Reads and hashes a little, so that the libraries have loaded all they need from files.
-    static func warmUp() {
+    ///
+    /// - Parameter hashes: whether SHA-256 will be computed: OpenSSL takes a millisecond to begin.
+    static func warmUp(hashes: Bool = false) {
         setenv("TZ", "UTC0", 1)
         tzset()
         setlocale(LC_CTYPE, "C.UTF-8")
-        _ = ContentHash(of: [0])
+        if hashes { _ = ContentHash(of: [0]) }
         _ = Set(["a"])
         _ = "É".lowercased()
         var crc = CRC32()

@@ -2,29 +2,32 @@ import Platform
 
 /// One walk over an archive's headers, in the worker. Stops by itself where a limit is passed; the agent counts again.
 final class UnpackPass {
-    private let archive: LibraryArchive
+    private var archive: LibraryArchive
     private let file: Descriptor
     private let size: Int64
     private let output: RecordOutput
-    private let buffer: UnsafeMutableRawBufferPointer
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
     private var inflated: Int64 = 0
     private var names = 0
     private var pages = 0
 
-    /// Enough for the headers of images that carry profiles and thumbnails.
-    private static let headLength = 262_144
+    /// What is said of a walk, but for the bytes of an entry that is handed over.
+    private enum Saying { case all, headers, nothing }
+    private var saying = Saying.all
+    /// Inflated bytes of which the agent has heard, and how many it need not hear of at once.
+    private var told: Int64 = 0
+    private static let untold: Int64 = 8 << 20
+
+    /// Bytes of an entry in one record.
+    private static let handLength = 262_144
 
     init(archive: LibraryArchive, file: Descriptor, size: Int64, output: RecordOutput) {
         self.archive = archive
         self.file = file
         self.size = size
         self.output = output
-        buffer = .allocate(byteCount: 262_144, alignment: 64)
     }
-
-    deinit { buffer.deallocate() }
 
     /// What is done with the bytes of an entry.
     private enum Use { case judge(hash: Bool), hand, skip }
@@ -50,35 +53,80 @@ final class UnpackPass {
         }
     }
 
-    private func walk(until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use) throws {
+    /// All headers, and the bytes of the page at `index` of the reading order: not where there is no such page, and not
+    /// in an EPUB.
+    ///
+    /// - Parameter again: the archive, to be read from its beginning once more.
+    func page(_ index: Int, again: () throws -> LibraryArchive) throws {
         let scan = try StructureScan.of(file, size: size)
+        var headers: [EntryHeader] = []
+        saying = .headers
+        let isListed = visit(scan) { header in
+            headers.append(header)
+            return .skip
+        }
+        guard isListed else { return }
+        if !headers.contains(where: \.isEpubContainer), let pages = try? pageHeaders(among: headers),
+            pages.indices.contains(index)
+        {
+            let wanted = pages[index].position
+            var isRead = false
+            (archive, rarIndex, names, saying) = (try again(), 0, 0, .nothing)
+            let isFound = visit(scan, until: { isRead }) { header in
+                isRead = header.position == wanted
+                return isRead && header.kind == .file ? .hand : .skip
+            }
+            guard isFound else { return }
+        }
+        finish(.complete)
+    }
+
+    private func walk(until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use) throws {
+        if visit(try StructureScan.of(file, size: size), until: isDone, use: use) { finish(.complete) }
+    }
+
+    /// - Returns: false where it came to an end before it was done, and has said why.
+    private func visit(
+        _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
+    ) -> Bool {
         rarFiles = scan.rarFiles
-        output.send(.structure(scan.structure))
-        if let stop = refusal(scan.structure) { return finish(stop) }
-        guard archive.open() else { return finish(.unreadable, archive.error) }
+        if saying != .nothing { output.send(.structure(scan.structure)) }
+        if let reason = refusal(scan.structure) { return stop(reason) }
+        guard archive.open(as: scan.structure.format) else { return stop(.unreadable, archive.error) }
         var position = 0
         while !isDone() {
             let step = archive.next()
             switch step {
-            case .end: return finish(.complete)
-            case .fatal: return finish(.unreadable, archive.error)
+            case .end:
+                archive.finishStream()
+                if let missing = scan.missing(entries: position, format: archive.format) {
+                    return stop(.unreadable, missing)
+                }
+                return true
+            case .fatal: return stop(.unreadable, archive.error)
             case .header, .badEntry: break
             }
             let rar = step == .header ? nextRarFile() : nil
             var header = archive.header(at: position)
+            if step == .badEntry { (header.kind, header.path) = (.unreadable, []) }
             if rar?.isEncrypted == true { header.isEncrypted = true }
-            output.send(.header(header))
+            if saying != .nothing { output.queue(.header(header)) }
             position += 1
             names += header.path.count
-            if position > ArchiveLimits.maxHeaderCount { return finish(.tooManyHeaders) }
-            if names > ArchiveLimits.maxNamesLength { return finish(.tooManyNames) }
+            if position > ArchiveLimits.maxHeaderCount { return stop(.tooManyHeaders) }
+            if names > ArchiveLimits.maxNamesLength { return stop(.tooManyNames) }
             if step == .badEntry {
-                output.send(.content(bad(header.position, archive.error)))
+                if saying == .all { output.send(.content(bad(header.position, archive.error))) }
                 continue
             }
-            if let stop = read(header, rar, use(header)) { return finish(stop) }
+            if let reason = read(header, rar, use(header)) { return stop(reason) }
         }
-        finish(.complete)
+        return true
+    }
+
+    private func stop(_ reason: WorkerEnd.Reason, _ message: String = "") -> Bool {
+        finish(reason, message)
+        return false
     }
 
     private func refusal(_ structure: ArchiveStructure) -> WorkerEnd.Reason? {
@@ -112,53 +160,72 @@ final class UnpackPass {
         var content = EntryContent(
             position: header.position, state: .whole, size: 0, crc32: 0, hash: nil, image: nil, message: "")
         var crc = CRC32()
-        var hash = StreamingHash()
-        var head: [UInt8] = []
+        var blake: Blake2sp? = rar?.isStored == true && rar?.blake2sp != nil ? Blake2sp() : nil
+        var hash = wantsHash ? StreamingHash() : nil
+        var picture = PictureHead()
         reading: while true {
-            let got = archive.read(into: buffer)
-            if got == 0 { break }
-            if got < 0 {
+            let part: UnsafeRawBufferPointer
+            switch archive.nextPart() {
+            case .bytes(let bytes): part = bytes
+            case .end: break reading
+            case .damaged:
+                if let failure = archive.streamFailure, failure.reason != .damagedStream { return failure.reason }
                 content.state = .damaged
                 content.message = archive.error
-                break
+                break reading
             }
-            content.size += Int64(got)
-            inflated += Int64(got)
+            content.size += Int64(part.count)
+            inflated += Int64(part.count)
             if inflated > ArchiveLimits.maxTotalUncompressedSize { return .tooManyBytes }
             if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > size { return .ratio }
             if content.size > most {
                 content.state = .oversize
                 break reading
             }
-            let part = UnsafeRawBufferPointer(rebasing: buffer[..<got])
             if isRar { crc.update(part) }
-            if wantsHash { hash.update(part) }
+            blake?.update(part)
+            hash?.update(part)
             if hands {
-                output.send(.bytes(position: header.position, Array(part)))
-            } else if head.count < Self.headLength {
-                head += part.prefix(Self.headLength - head.count)
+                hand(part, header.position)
+            } else {
+                picture.take(part)
             }
         }
         content.crc32 = isRar ? crc.value : 0
         if content.state == .whole {
-            if isRar, let complaint = complaint(about: content, rar) {
+            if isRar, let complaint = complaint(about: content, rar, blake?.finish()) {
                 content.state = .damaged
                 content.message = complaint
             }
-            if wantsHash { content.hash = hash.finish() }
-            if !hands, content.state == .whole { look(head, &content) }
+            content.hash = hash?.finish()
+            if !hands, content.state == .whole { look(picture, &content) }
         }
-        output.send(.content(content))
+        report(content)
         return nil
     }
 
+    /// What is wrong is told at once, what is well every few pages.
+    private func report(_ content: EntryContent) {
+        let isWell = content.state == .whole && content.message.isEmpty
+        if isWell && inflated - told < Self.untold { return output.queue(.content(content)) }
+        told = inflated
+        output.send(.content(content))
+    }
+
+    private func hand(_ part: UnsafeRawBufferPointer, _ position: Int) {
+        for start in stride(from: 0, to: part.count, by: Self.handLength) {
+            let end = min(start + Self.handLength, part.count)
+            output.send(.bytes(position: position, Array(part[start..<end])))
+        }
+    }
+
     /// Judges a page by the header of its picture.
-    private func look(_ head: [UInt8], _ content: inout EntryContent) {
-        switch ImageHeader.examine(head) {
+    private func look(_ picture: PictureHead, _ content: inout EntryContent) {
+        switch picture.reading {
         case .found(let image):
             content.image = image
             if image.isTooLarge { content.message = "it claims \(image.width) × \(image.height) pixels" }
-        case .beyond where content.size > Int64(head.count): break
+        case .beyond where content.size > Int64(picture.count): break
         case .beyond: content.message = "its picture is cut short"
         case .damaged(let format, let reason): content.message = "its \(format.rawValue) header is damaged: \(reason)"
         case .unknown: content.message = "it is no picture"
@@ -166,15 +233,16 @@ final class UnpackPass {
     }
 
     /// libarchive returns the bytes of a stored RAR entry without comparing their checksum.
-    private func complaint(about content: EntryContent, _ rar: RarFile?) -> String? {
+    private func complaint(about content: EntryContent, _ rar: RarFile?, _ blake2sp: [UInt8]?) -> String? {
         guard let rar else { return "its header cannot be found again, so that nothing proves its bytes" }
         if rar.unpackedSize != UInt64(content.size), rar.unpackedSize < UInt64(Int64.max) {
             return "it has \(content.size) bytes where its header says \(rar.unpackedSize)"
         }
-        guard let expected = rar.crc32 else {
-            return rar.isStored ? "its header holds no CRC-32, so that nothing proves its stored bytes" : nil
+        if rar.isStored, rar.crc32 == nil, blake2sp == nil {
+            return "its header holds no checksum, so that nothing proves its stored bytes"
         }
-        return expected == content.crc32 ? nil : "its checksum differs from the one in its header"
+        let isWhole = (rar.crc32 ?? content.crc32) == content.crc32 && (blake2sp ?? rar.blake2sp) == rar.blake2sp
+        return isWhole ? nil : "its checksum differs from the one in its header"
     }
 
     private func bad(_ position: Int, _ message: String) -> EntryContent {
@@ -182,8 +250,43 @@ final class UnpackPass {
     }
 
     private func finish(_ reason: WorkerEnd.Reason, _ message: String = "") {
-        var message = message
+        var (reason, message) = (reason, message)
+        if let failure = archive.streamFailure { (reason, message) = failure }
         if reason == .unreadable, message.isEmpty, archive.hasEncryptedEntries { message = "encrypted" }
         output.send(.end(WorkerEnd(reason: reason, message: message)))
     }
+}
+
+/// The front of a picture: as much of it as its header needs; the rest is not kept.
+private struct PictureHead {
+    /// Enough for the headers of images that carry profiles and thumbnails.
+    private static let most = 262_144
+
+    private var bytes: [UInt8] = []
+    private var wanted = 4096
+    private var found: ImageHeader.Reading?
+
+    var count: Int { bytes.count }
+
+    mutating func take(_ part: UnsafeRawBufferPointer) {
+        var rest = part[...]
+        while found == nil, !rest.isEmpty {
+            let more = rest.prefix(wanted - bytes.count)
+            bytes += more
+            rest = rest.dropFirst(more.count)
+            if bytes.count == wanted { examine() }
+        }
+    }
+
+    /// More bytes never change what was read, but where they were too few.
+    private mutating func examine() {
+        let reading = ImageHeader.examine(bytes)
+        if case .beyond(_, let needs) = reading, wanted < Self.most {
+            wanted = min(Self.most, max(needs, 2 * wanted))
+        } else {
+            found = reading
+        }
+    }
+
+    var reading: ImageHeader.Reading { found ?? ImageHeader.examine(bytes) }
 }

@@ -6,24 +6,32 @@ import Platform
 /// - `inspect [hash]`: every header, and for each page and metadata file its size, checksum, image header.
 /// - `list`: every header; no entry is read.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
+/// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
+/// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
+/// - `pdf ...`: the second profile; see ``RenderWorker``.
 /// - `probe open|socket|fork|exec|mmap`: breaks one rule of the cage, to prove that it holds.
+///
+/// `limits=SECONDS,SECONDS` before the command sets other CPU limits than the standard ones (``WorkerLimits``).
 package enum UnpackWorker {
     package static let archiveDescriptor: Int32 = 3
     package static let resultDescriptor: Int32 = 4
 
     /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line, 70 without a cage.
     package static func main(_ arguments: [String]) -> Never {
-        guard let command = arguments.dropFirst().first else { _exit(64) }
-        let rest = Array(arguments.dropFirst(2))
+        var words = arguments.dropFirst()
+        guard let limits = WorkerLimits(takenFrom: &words), let command = words.popFirst() else { _exit(64) }
+        let rest = Array(words)
+        if command == "pdf" { RenderWorker.main(rest, limits) }
         var status = stat()
         guard fstat(archiveDescriptor, &status) == 0 else { _exit(64) }
         let size = Int64(status.st_size)
         let output = RecordOutput(descriptor: resultDescriptor)
         do {
             let archive = try LibraryArchive(descriptor: archiveDescriptor, size: size)
-            UnpackCage.warmUp()
+            if command == "thumbnail" { ThumbnailPass.main(rest, archive: archive, size: size, output: output) }
+            UnpackCage.warmUp(hashes: rest.contains("hash"))
             do {
-                try UnpackCage.enter()
+                try UnpackCage.enter(limits)
             } catch {
                 output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
                 _exit(70)
@@ -35,6 +43,10 @@ package enum UnpackWorker {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
+            case "page":
+                try pass.page(rest.first.flatMap { Int($0) } ?? 0) {
+                    try LibraryArchive(descriptor: archiveDescriptor, size: size)
+                }
             default: _exit(64)
             }
         } catch {
@@ -45,12 +57,36 @@ package enum UnpackWorker {
 }
 
 /// Writes records to the pipe.
-struct RecordOutput {
-    let descriptor: Int32
+final class RecordOutput {
+    private let descriptor: Int32
+    private var waiting: [UInt8] = []
 
-    /// Blocks until the agent has taken the record; ends the process where nobody reads any more.
+    private static let mostWaiting = 16_384
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Sends a record, with those that wait for one. Blocks until the agent has taken it; ends the process where nobody
+    /// reads any more.
     func send(_ record: WorkerRecord) {
-        record.encoded().withUnsafeBytes { bytes in
+        let frame = record.encoded()
+        if waiting.isEmpty { return put(frame) }
+        waiting += frame
+        flush()
+    }
+
+    /// Sends a small record that the agent need not hear of at once.
+    func queue(_ record: WorkerRecord) {
+        waiting += record.encoded()
+        if waiting.count >= Self.mostWaiting { flush() }
+    }
+
+    func flush() {
+        put(waiting)
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    private func put(_ frames: [UInt8]) {
+        frames.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
                 let put = write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)

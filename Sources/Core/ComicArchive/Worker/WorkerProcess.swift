@@ -16,43 +16,90 @@ struct WorkerProcess {
         case vanished(status: Int32)
         case timedOut
         case nonsense
+
+        /// Whether it went through all that it was asked for.
+        var isComplete: Bool { if case .finished(let end) = self { end.reason == .complete } else { false } }
     }
 
     let program: BytePath
     let file: Descriptor
     let arguments: [String]
-    /// Seconds by the clock until it is killed.
+    /// Seconds by the clock until it is killed; a solid archive has twice as many.
     var patience: Int64 = 120
+    var limits = WorkerLimits.standard
+
+    /// How long a process that has said its last word, or closed its pipe, may take to leave.
+    private static let farewell: Int32 = 2000
 
     /// Runs it to its end. Blocks.
     ///
     /// - Parameter receive: is given each record but the last; false stops the worker.
     /// - Throws: `Fault` where no worker could be started, and what `receive` throws.
     func run(_ receive: (WorkerRecord) throws -> Bool) throws -> Outcome {
+        var frames = FrameReader()
+        return try run { part, run in
+            frames.append(part)
+            while let body = frames.next() {
+                guard let body, let record = try? WorkerRecord(body: body) else { return .nonsense }
+                if case .end(let end) = record { return .finished(end) }
+                if case .structure(let structure) = record, structure.traits.contains(.solid), !run.isSolid {
+                    run.isSolid = true
+                    steward_raise_cpu_limit(run.id, limits.solidProcessorSeconds)
+                    run.deadline += .seconds(patience)
+                }
+                if try !receive(record) { return .stopped }
+            }
+            return nil
+        }
+    }
+
+    /// Runs a worker that becomes another program, which knows nothing of records, to its end. Blocks.
+    ///
+    /// - Parameter receive: is given the bytes as they come; false stops it.
+    /// - Returns: `.vanished` with its exit status where it ended by itself.
+    func stream(_ receive: ([UInt8]) throws -> Bool) throws -> Outcome {
+        try run { part, _ in try receive(Array(part)) ? nil : .stopped }
+    }
+
+    private struct Run {
+        let id: pid_t
+        /// Time during which the machine slept is not the archive's fault.
+        var deadline: SuspendingClock.Instant
+        var isSolid = false
+    }
+
+    /// - Parameter take: is given what was read; an outcome where it has seen enough.
+    private func run(_ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?) throws -> Outcome {
         var ends: [Int32] = [-1, -1]
         guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe") }
         let input = Descriptor(owning: ends[0], path: "the unpacking process")
         // Our copy of the writing end goes as soon as the worker has its own, or the pipe would never end.
         let id = try spawn(writingTo: Descriptor(owning: ends[1], path: "the unpacking process"))
-        var isReaped = false
+        var run = Run(id: id, deadline: SuspendingClock.now + .seconds(patience))
+        var status: Int32?
         defer {
-            if !isReaped {
+            if status == nil {
                 kill(id, SIGKILL)
                 _ = Self.wait(id)
             }
         }
-        let outcome = try read(from: input, id, receive)
-        if case .timedOut = outcome { kill(id, SIGKILL) }
-        if outcome == .stopped || outcome == .nonsense { kill(id, SIGKILL) }
-        let status = Self.wait(id)
-        isReaped = true
+        let outcome = try read(from: input, &run, take)
+        switch outcome {
+        case .timedOut, .stopped, .nonsense: kill(id, SIGKILL)
+        case .finished, .vanished, .killed:
+            // It may close the pipe, or say its last word, and stay.
+            if !Self.leaves(id, within: Self.farewell) { kill(id, SIGKILL) }
+        }
+        let found = Self.wait(id)
+        status = found
         guard case .vanished = outcome else { return outcome }
-        let signal = status & 0x7F
-        return signal != 0 ? .killed(signal: signal) : .vanished(status: status >> 8 & 0xFF)
+        let signal = found & 0x7F
+        return signal != 0 ? .killed(signal: signal) : .vanished(status: found >> 8 & 0xFF)
     }
 
     private func spawn(writingTo output: Descriptor) throws -> pid_t {
-        let words = (["steward-unpack"] + arguments).map { strdup($0) } + [nil]
+        let own = limits == .standard ? [] : [limits.word]
+        let words = (["steward-unpack"] + own + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var id = pid_t()
         let code = program.withCString { steward_spawn_worker($0, words, file.raw, output.raw, &id) }
@@ -60,48 +107,57 @@ struct WorkerProcess {
         return id
     }
 
-    private func read(from input: Descriptor, _ id: pid_t, _ receive: (WorkerRecord) throws -> Bool) throws -> Outcome {
-        var deadline = Timestamp.now().adding(seconds: Double(patience))
-        var buffer: [UInt8] = []
-        var start = 0
+    private func read(
+        from input: Descriptor, _ run: inout Run, _ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?
+    ) throws -> Outcome {
         var part = [UInt8](repeating: 0, count: 65_536)
         while true {
-            while let body = try Self.frame(in: buffer, from: &start) {
-                guard let body, let record = try? WorkerRecord(body: body) else { return .nonsense }
-                if case .end(let end) = record { return .finished(end) }
-                if case .structure(let structure) = record, structure.traits.contains(.solid) {
-                    steward_raise_cpu_limit(id, UnpackCage.solidProcessorSeconds)
-                    deadline = deadline.adding(seconds: Double(patience))
-                }
-                if try !receive(record) { return .stopped }
-            }
-            buffer.removeFirst(start)
-            start = 0
-            let left = (deadline.nanoseconds - Timestamp.now().nanoseconds) / 1_000_000
+            let left = SuspendingClock.now.duration(to: run.deadline) / .milliseconds(1)
             if left <= 0 { return .timedOut }
             var wait = pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&wait, 1, Int32(min(left, 60_000)))
-            if ready <= 0 { continue }
+            if poll(&wait, 1, Int32(min(left, 60_000).rounded(.up))) <= 0 { continue }
             let got = Glibc.read(input.raw, &part, part.count)
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { return .vanished(status: 0) }
-            buffer += part[..<got]
+            if let outcome = try take(part[..<got], &run) { return outcome }
         }
     }
 
-    /// The next whole frame's body; `.some(nil)` where its length cannot be, nil where more bytes are needed.
-    private static func frame(in buffer: [UInt8], from start: inout Int) throws -> [UInt8]?? {
-        guard buffer.count - start >= 4 else { return nil }
-        let length = (0..<4).reduce(0) { $0 | Int(buffer[start + $1]) << (8 * $1) }
-        guard length > 0, length <= WorkerRecord.frameLimit else { return .some(nil) }
-        guard buffer.count - start - 4 >= length else { return nil }
-        defer { start += 4 + length }
-        return .some(Array(buffer[(start + 4)..<(start + 4 + length)]))
+    /// Whether it has ended, or does so within so many milliseconds; it is not reaped.
+    private static func leaves(_ id: pid_t, within milliseconds: Int32) -> Bool {
+        let handle = steward_open_process(id)
+        // A kernel that cannot tell has its parent wait.
+        guard handle >= 0 else { return true }
+        defer { close(handle) }
+        var wait = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+        return poll(&wait, 1, milliseconds) > 0
     }
 
     private static func wait(_ id: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 && errno == EINTR {}
         return status
+    }
+}
+
+/// Cuts what comes through the pipe into frames.
+private struct FrameReader {
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    mutating func append(_ part: ArraySlice<UInt8>) {
+        buffer.removeFirst(start)
+        start = 0
+        buffer += part
+    }
+
+    /// The next whole frame's body; `.some(nil)` where its length cannot be, nil where more bytes are needed.
+    mutating func next() -> [UInt8]?? {
+        guard buffer.count - start >= 4 else { return nil }
+        let length = (0..<4).reduce(0) { $0 | Int(buffer[start + $1]) << (8 * $1) }
+        guard length > 0, length <= WorkerRecord.frameLimit else { return .some(nil) }
+        guard buffer.count - start - 4 >= length else { return nil }
+        defer { start += 4 + length }
+        return .some(Array(buffer[(start + 4)..<(start + 4 + length)]))
     }
 }

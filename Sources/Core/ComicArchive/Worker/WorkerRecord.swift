@@ -110,7 +110,11 @@ package enum WorkerRecord: Sendable, Equatable {
 
 /// One header of an archive.
 package struct EntryHeader: Sendable, Equatable {
-    package enum Kind: UInt8, Sendable { case file = 1, folder, link, other }
+    package enum Kind: UInt8, Sendable {
+        case file = 1, folder, link, other
+        /// The header itself is damaged: it has no name, and what is wrong follows as its content.
+        case unreadable
+    }
 
     /// Counts every header from 0.
     package var position: Int
@@ -153,6 +157,8 @@ package struct WorkerEnd: Sendable, Equatable {
         case tooManyHeaders, tooManyNames, tooManyPages, tooManyBytes, ratio, overlap
         /// The worker could not lock itself down and read nothing.
         case noCage
+        /// The compressed bytes that hold all entries are not what was packed: there is no telling which is damaged.
+        case damagedStream
     }
 
     package var reason: Reason

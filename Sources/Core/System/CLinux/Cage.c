@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,21 +29,74 @@ int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t me
 
 int steward_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-int steward_landlock_nothing(void) {
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < 0) return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -1;
+// A ruleset that handles every right the kernel knows; -1 with errno set, and its ABI version in `version`, which is 0
+// where the kernel has no Landlock.
+static int make_ruleset(long *version) {
+    *version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (*version < 0) {
+        if (errno == ENOSYS || errno == EOPNOTSUPP) *version = 0;
+        return -1;
+    }
     // The thirteen rights of version 1, REFER (2), TRUNCATE (3) and IOCTL_DEV (5); a kernel refuses those it lacks.
     uint64_t rights = (1ULL << 13) - 1;
-    if (version >= 2) rights |= 1ULL << 13;
-    if (version >= 3) rights |= 1ULL << 14;
-    if (version >= 5) rights |= 1ULL << 15;
+    if (*version >= 2) rights |= 1ULL << 13;
+    if (*version >= 3) rights |= 1ULL << 14;
+    if (*version >= 5) rights |= 1ULL << 15;
     // From version 4 on also TCP bind and connect; the older headers do not name the field.
     uint64_t attributes[2] = {rights, 3};
-    long rules = syscall(SYS_landlock_create_ruleset, attributes, version >= 4 ? 16 : 8, 0);
-    if (rules < 0) return -1;
+    return (int)syscall(SYS_landlock_create_ruleset, attributes, *version >= 4 ? 16 : 8, 0);
+}
+
+static int restrict_self(int rules, long version) {
     long done = syscall(SYS_landlock_restrict_self, rules, 0);
-    close((int)rules);
+    int code = errno;
+    close(rules);
+    errno = code;
     return done < 0 ? -1 : (int)version;
+}
+
+int steward_landlock_nothing(void) {
+    long version;
+    int rules = make_ruleset(&version);
+    if (rules < 0) return version == 0 ? 0 : -1;
+    return restrict_self(rules, version);
+}
+
+static int allow_beneath(int rules, int descriptor, uint64_t rights) {
+    struct stat found;
+    if (fstat(descriptor, &found)) return -1;
+    if (!S_ISDIR(found.st_mode)) rights &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE;
+    struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = descriptor};
+    return (int)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static int allow_path(int rules, const char *path, uint64_t rights) {
+    int descriptor = open(path, O_PATH | O_CLOEXEC);
+    // What this machine does not have needs no rule.
+    if (descriptor < 0) return errno == ENOENT || errno == EACCES ? 0 : -1;
+    int done = allow_beneath(rules, descriptor, rights);
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return done;
+}
+
+int steward_landlock_reading(const char *const *readable, const char *const *loaders, int program, int input) {
+    const uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    const uint64_t running = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
+    long version;
+    int rules = make_ruleset(&version);
+    if (rules < 0) return version == 0 ? 0 : -1;
+    int done = allow_beneath(rules, program, running) || allow_beneath(rules, input, LANDLOCK_ACCESS_FS_READ_FILE);
+    for (; !done && *readable; readable++) done = allow_path(rules, *readable, reading);
+    for (; !done && *loaders; loaders++) done = allow_path(rules, *loaders, running);
+    if (done) {
+        int code = errno;
+        close(rules);
+        errno = code;
+        return -1;
+    }
+    return restrict_self(rules, version);
 }
 
 #if defined(__x86_64__)

@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int steward_open_process(int id) { return (int)syscall(SYS_pidfd_open, id, 0); }
 
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id) {
     // Out of the way of the numbers that they will have in the worker.

@@ -2,6 +2,10 @@
 #pragma once
 #include <stdint.h>
 
+#include "Picture.h"
+#include "Render.h"
+#include "Secret.h"
+
 /// renameat2(2) on absolute or working-directory paths; 0, or -1 with errno set.
 int steward_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
 extern const unsigned int STEWARD_RENAME_NOREPLACE;
@@ -46,5 +50,16 @@ int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 /// all signals at their defaults. 0 and the process in `id`, or an errno.
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
 
+/// pidfd_open(2): a descriptor of the process `id`, readable once it has ended; or -1 with errno set.
+int steward_open_process(int id);
+
 /// pipe2(2) with O_CLOEXEC: the reading end first; 0, or -1 with errno set.
 int steward_pipe(int ends[2]);
+
+/// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, close-on-exec; a descriptor, or -1 with errno set.
+int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64_t mode);
+
+/// fcntl(2) F_OFD_SETLK on the whole file, exclusive (the descriptor must write) or shared (it must read); given back
+/// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
+int steward_lock_file(int descriptor, int exclusive);
+int steward_unlock_file(int descriptor);

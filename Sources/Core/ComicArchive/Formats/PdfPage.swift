@@ -1,0 +1,160 @@
+import Platform
+
+/// One page of a PDF, and how large it is drawn.
+package struct PdfPage: Sendable, Equatable {
+    /// Points of 1/72 inch, as it is shown: turned where the page says so.
+    package let width: Double
+    package let height: Double
+
+    /// Pixels of the longer side of an ordinary page.
+    static let longSide = 2600.0
+    /// What the shorter side of an elongated one gets, as far as the two limits below allow.
+    static let shortSide = 1300.0
+    static let longestSide = 20_000.0
+    static let pixelLimit = 24_000_000.0
+    /// Dots an inch; nothing is scanned finer.
+    static let highestResolution = 600.0
+
+    /// nil where a side is no size that can be drawn.
+    init?(width: Double, height: Double) {
+        guard width > 0, height > 0, width.isFinite, height.isFinite else { return nil }
+        (self.width, self.height) = (width, height)
+        let image = image
+        if image.isTooLarge || image.width < 1 || image.height < 1 || min(width, height) < 0.1 { return nil }
+    }
+
+    /// Dots an inch at which it is drawn.
+    package var resolution: Int {
+        let (long, short) = (max(width, height) / 72, min(width, height) / 72)
+        let wanted = max(Self.longSide / long, Self.shortSide / short)
+        let most = min(Self.longestSide / long, (Self.pixelLimit / (long * short)).squareRoot(), Self.highestResolution)
+        return max(1, Int(min(wanted, most)))
+    }
+
+    /// The picture that drawing it gives, a pixel more or less.
+    package var image: ImageHeader {
+        func pixels(_ points: Double) -> Int {
+            Int(min(points * Double(resolution) / 72, Double(Int32.max)).rounded(.up))
+        }
+        return ImageHeader(format: .jpeg, width: pixels(width), height: pixels(height))
+    }
+
+    /// What a page is called in lists and file names.
+    ///
+    /// - Parameter index: from 0.
+    static func name(_ index: Int) -> BytePath { BytePath("page_\(index + 1).jpg") }
+}
+
+/// What pdfinfo says, understood. Its words come from a hostile file: a title may look like any of its lines.
+enum PdfInfo {
+    /// The pages, in order; one more than an archive may have where there are too many.
+    ///
+    /// - Returns: nil where the lines make no sense.
+    static func pages(_ text: [UInt8]) -> [PdfPage]? {
+        let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0.prefix(200), as: UTF8.self) }
+        // The last one: what the document says of itself comes before it.
+        guard let start = lines.lastIndex(where: { $0.hasPrefix("Pages:") }),
+            let stated = Int(lines[start].dropFirst(6).trimmingSpaces)
+        else { return nil }
+        var sizes: [Int: (Double, Double)] = [:]
+        var turned: Set<Int> = []
+        for line in lines[start...] where line.hasPrefix("Page ") {
+            let words = line.split(separator: " ")
+            guard words.count >= 4, let number = Int(words[1]) else { continue }
+            if words[2] == "size:", words.count >= 6, let width = Double(words[3]), let height = Double(words[5]) {
+                sizes[number] = (width, height)
+            } else if words[2] == "rot:", let angle = Int(words[3]), angle % 180 != 0 {
+                turned.insert(number)
+            }
+        }
+        let count = min(stated, ArchiveLimits.maxEntryCount + 1)
+        guard stated >= 0, sizes.count == count else { return nil }
+        var pages: [PdfPage] = []
+        for number in 1...max(1, count) where count > 0 {
+            guard let (width, height) = sizes[number] else { return nil }
+            let page =
+                turned.contains(number)
+                ? PdfPage(width: height, height: width) : PdfPage(width: width, height: height)
+            guard let page else { return nil }
+            pages.append(page)
+        }
+        return pages
+    }
+
+    /// Why a document cannot be opened, from what is said against it.
+    static func reason(_ complaints: [UInt8]) -> (RefusalReason, String) {
+        let text = String(decoding: complaints, as: UTF8.self)
+        if text.contains("Incorrect password") || text.contains("security handler") {
+            return (
+                .encrypted, "it is protected by a password; save it again without, or print it into a new PDF"
+            )
+        }
+        if text.contains("after the last page (0)") || text.contains("Invalid page count 0") {
+            return (.noPages, "it is a PDF without pages")
+        }
+        let detail = complaints.split(separator: UInt8(ascii: "\n")).first.map {
+            " (\(BytePath.escape($0.prefix(200))))"
+        }
+        return (.damagedArchive, "it cannot be opened as a PDF\(detail ?? ""); fetch the file again")
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: Substring {
+        let rest = drop { $0 == " " }
+        guard let last = rest.lastIndex(where: { $0 != " " }) else { return "" }
+        return Substring(rest[...last])
+    }
+}
+
+/// What is said while all pages are drawn: complaints, each before the line that says its page is done.
+struct PdfCheck {
+    /// Bytes of complaints; a document that gives rise to more is beyond repair.
+    static let limit = 4 << 20
+
+    /// Pages that were drawn.
+    private(set) var drawn = 0
+    /// By the page's index, the first complaint.
+    private(set) var pageDamage: [Int: String] = [:]
+    /// What is wrong with the document.
+    private(set) var documentDamage: [String] = []
+    private(set) var makesSense = true
+    private var line: [UInt8] = []
+    private var taken = 0
+
+    /// - Returns: false where it is to be stopped.
+    mutating func take(_ bytes: [UInt8]) -> Bool {
+        taken += bytes.count
+        for byte in bytes {
+            if byte != UInt8(ascii: "\n") {
+                if line.count < 400 { line.append(byte) }
+                continue
+            }
+            take(line: line)
+            line = []
+        }
+        if taken > Self.limit { makesSense = false }
+        return makesSense
+    }
+
+    private mutating func take(line: [UInt8]) {
+        let text = String(decoding: line, as: UTF8.self)
+        let words = text.split(separator: " ")
+        if let number = words.first.flatMap({ Int($0) }), words.count >= 2, Int(words[1]) != nil {
+            drawn += 1
+            // A page that was passed over could not even be begun.
+            if number != drawn || drawn > ArchiveLimits.maxEntryCount { makesSense = false }
+            return
+        }
+        guard ["Syntax Error", "I/O Error", "Internal Error"].contains(where: { text.hasPrefix($0) }),
+            // What the renderer does without: the page is as good as it gets on this machine.
+            !["font", "language pack", "profile"].contains(where: { text.lowercased().contains($0) })
+        else { return }
+        let complaint = BytePath.escape(line.prefix(200))
+        if ["xref", "trailer"].contains(where: { text.contains($0) }) {
+            if documentDamage.count < 3 { documentDamage.append(complaint) }
+        } else if pageDamage[drawn] == nil {
+            pageDamage[drawn] = complaint
+        }
+    }
+}

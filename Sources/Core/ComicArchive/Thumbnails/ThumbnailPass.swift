@@ -1,0 +1,160 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The worker's command `thumbnail`: pictures in, small JPEGs out, in a cage of its own.
+///
+/// - `archive WIDTH HEIGHT POSITION...`: of these entries of the archive on descriptor 3, in the archive's order.
+/// - `pictures WIDTH HEIGHT FIRST LENGTH...`: of the pictures that stand one behind the other in the file on
+///   descriptor 3, from number FIRST (of 0) on.
+/// - `probe WHAT`: breaks one rule of the cage, to prove that it holds.
+///
+/// For each picture an empty `bytes` record says that it is begun, `bytes` and `content` what was made of it. Where
+/// libvips is not installed the process leaves with ``absent`` and says nothing.
+enum ThumbnailPass {
+    /// EX_UNAVAILABLE of sysexits.h.
+    static let absent: Int32 = 69
+
+    static func main(_ words: [String], archive: LibraryArchive, size: Int64, output: RecordOutput) -> Never {
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        guard let mode = words.first, mode == "probe" || numbers.count >= 3, numbers.allSatisfy({ $0 >= 0 }) else {
+            _exit(64)
+        }
+        do {
+            try ThumbnailCage.enter(pictures: max(0, numbers.count - 2))
+        } catch is ThumbnailCage.Absent {
+            _exit(absent)
+        } catch {
+            output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
+            _exit(70)
+        }
+        if mode == "probe" { ThumbnailProbe.run(words.dropFirst().first ?? "") }
+        let file = Descriptor(owning: UnpackWorker.archiveDescriptor, path: "the archive")
+        let easel = Easel(size: ThumbnailSize(width: numbers[0], height: numbers[1]), output: output)
+        do {
+            switch mode {
+            case "archive":
+                try ThumbnailWalk(archive: archive, file: file, size: size, easel: easel).run(Set(numbers.dropFirst(2)))
+            case "pictures": try pictures(file, first: numbers[2], lengths: Array(numbers.dropFirst(3)), easel)
+            default: _exit(64)
+            }
+        } catch {
+            output.send(.end(WorkerEnd(reason: .unreadable, message: explain(error))))
+        }
+        _exit(0)
+    }
+
+    private static func pictures(_ file: Descriptor, first: Int, lengths: [Int], _ easel: Easel) throws {
+        var offset: Int64 = 0
+        for (index, length) in lengths.enumerated() {
+            defer { offset += Int64(length) }
+            guard index >= first else { continue }
+            easel.begin(index)
+            guard length <= ArchiveLimits.maxUncompressedEntrySize else {
+                easel.fail(index, "it has more bytes than a page may have")
+                continue
+            }
+            easel.paint(index, try file.read(at: offset, count: length))
+        }
+        easel.output.send(.end(WorkerEnd(reason: .complete, message: "")))
+    }
+}
+
+/// Makes one thumbnail after the other and hands them over.
+struct Easel {
+    let size: ThumbnailSize
+    let output: RecordOutput
+
+    func begin(_ position: Int) { output.send(.bytes(position: position, [])) }
+
+    func fail(_ position: Int, _ message: String) { output.send(.content(content(position, .damaged, 0, message))) }
+
+    /// The header is judged before anything is decoded: a file of 69 bytes may claim four thousand million pixels.
+    func paint(_ position: Int, _ picture: [UInt8]) {
+        switch ImageHeader.examine(picture) {
+        case .found(let header) where header.isTooLarge:
+            return fail(position, "it claims \(header.width) × \(header.height) pixels")
+        case .found: break
+        case .beyond: return fail(position, "it is cut short")
+        case .damaged(let format, let reason): return fail(position, "its \(format.rawValue) header: \(reason)")
+        case .unknown: return fail(position, "it is no picture that is known")
+        }
+        var (jpeg, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
+        var message = [CChar](repeating: 0, count: 301)
+        let code = steward_picture_shrink(
+            picture, UInt64(picture.count), Int32(size.width), Int32(size.height), Int32(ThumbnailSize.quality),
+            UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &jpeg, &length, &message, 300)
+        guard code == 0, let jpeg else {
+            return fail(position, BytePath.escape(message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }))
+        }
+        let bytes = UnsafeRawBufferPointer(start: jpeg, count: Int(length))
+        for start in stride(from: 0, to: bytes.count, by: 262_144) {
+            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 262_144, bytes.count)])
+            output.send(.bytes(position: position, Array(part)))
+        }
+        output.send(.content(content(position, .whole, Int64(bytes.count), "")))
+        steward_picture_free(jpeg)
+    }
+
+    private func content(
+        _ position: Int, _ state: EntryContent.State, _ size: Int64, _ message: String
+    ) -> EntryContent {
+        EntryContent(position: position, state: state, size: size, crc32: 0, hash: nil, image: nil, message: message)
+    }
+}
+
+/// Takes pages out of an archive in one pass, so that a solid one costs no more than reading it once.
+struct ThumbnailWalk {
+    let archive: LibraryArchive
+    let file: Descriptor
+    let size: Int64
+    let easel: Easel
+
+    func run(_ wanted: Set<Int>) throws {
+        let structure = try StructureScan.of(file, size: size).structure
+        // The agent then allows the time that a solid archive takes.
+        if structure.traits.contains(.solid) { easel.output.send(.structure(structure)) }
+        guard archive.open(as: structure.format) else { return finish(.unreadable) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 64)
+        defer { buffer.deallocate() }
+        var left = wanted.count
+        var position = 0
+        while left > 0 {
+            let step = archive.next()
+            if step == .end { return finish(.complete) }
+            if step == .fatal { return finish(.unreadable) }
+            defer { position += 1 }
+            if position > ArchiveLimits.maxHeaderCount { return finish(.tooManyHeaders) }
+            guard wanted.contains(position) else { continue }
+            left -= 1
+            easel.begin(position)
+            if step == .badEntry {
+                easel.fail(position, archive.error)
+            } else {
+                take(position, buffer)
+            }
+        }
+        finish(.complete)
+    }
+
+    private func take(_ position: Int, _ buffer: UnsafeMutableRawBufferPointer) {
+        let header = archive.header(at: position)
+        guard header.kind == .file, !header.isEncrypted else {
+            return easel.fail(position, header.isEncrypted ? "it is encrypted" : "it is no file")
+        }
+        var picture: [UInt8] = []
+        while true {
+            let got = archive.read(into: buffer)
+            if got == 0 { return easel.paint(position, picture) }
+            if got < 0 { return easel.fail(position, archive.error) }
+            picture += UnsafeRawBufferPointer(rebasing: buffer[..<got])
+            if picture.count > ArchiveLimits.maxUncompressedEntrySize {
+                return easel.fail(position, "it has more bytes than a page may have")
+            }
+        }
+    }
+
+    private func finish(_ reason: WorkerEnd.Reason) {
+        easel.output.send(.end(WorkerEnd(reason: reason, message: reason == .unreadable ? archive.error : "")))
+    }
+}

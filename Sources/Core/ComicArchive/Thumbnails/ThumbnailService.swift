@@ -1,0 +1,303 @@
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+
+/// Covers and small pages of comics, kept on the disk (seed 004, "Thumbnail Service").
+///
+/// Any comic that there is a reader for; pictures are decoded in the caged worker, never here.
+package final class ThumbnailService: Sendable {
+    private let factory: ArchiveReaderFactory
+    private let worker: ThumbnailWorker
+    private let cache: ThumbnailCache
+    private let library: ComicLibrary
+    private let complain: @Sendable (any Error) -> Void
+    private let lane = BlockingLane("thumbnail.cache")
+    private let known = Mutex<[Fingerprint: ContentHash]>([:])
+
+    /// - Parameters:
+    ///   - library: where the `ComicFile`s are that ``thumbnail(for:content:stated:)`` is asked for.
+    ///   - complain: is told why the cache cannot be read or written; thumbnails are then made anew each time.
+    package init(
+        worker: ArchiveWorker, cache: ThumbnailCache, library: ComicLibrary,
+        complain: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.worker = ThumbnailWorker(worker)
+        self.cache = cache
+        self.library = library
+        self.complain = complain
+        factory = ArchiveReaderFactory(worker: worker)
+    }
+
+    /// The cover of a file or folder of the library, a JPEG.
+    ///
+    /// - Parameters:
+    ///   - content: the file's SHA-256 where the caller knows it; reading the file for it is most of the time else.
+    ///   - stated: the pages as the metadata describe them, which may name the cover.
+    /// - Throws: `InkyPanelsError`, or `Fault` where libvips is not installed.
+    package func thumbnail(
+        for file: ComicFile, content: ContentHash? = nil, stated: [ComicPageInfo] = []
+    ) async throws -> Data {
+        // Refuses what a symbolic link puts outside of the library.
+        guard try await library.fileExists(file.path) else {
+            throw InkyPanelsError.fileSystem(.fileNotFound(file.path))
+        }
+        return try await thumbnail(of: library.root.appending(file.path), content: content, stated: stated)
+    }
+
+    /// One thumbnail of the comic at `path`, from the cache or made now.
+    ///
+    /// - Parameter content: as of the other.
+    /// - Throws: as the other; `.reader(.pageLoadFailed)` where there is no such page.
+    package func thumbnail(
+        of path: BytePath, page: ThumbnailKey.Page = .cover, size: ThumbnailSize = .cover, content: ContentHash? = nil,
+        stated: [ComicPageInfo] = []
+    ) async throws -> Data {
+        let comic = try await identify(path, content)
+        // A cover that the metadata name goes by its number: another program may name another.
+        let front = page == .cover ? stated.first { $0.type == .frontCover }?.image : nil
+        let key = ThumbnailKey(content: comic.content, page: front.map { .index($0) } ?? page, size: size)
+        if let found = try await find(key) { return Data(found) }
+        let (reader, entries) = try await pages(path)
+        let index: Int? =
+            switch page {
+            case .cover: PageLayout.cover(of: entries.map { BytePath.unescape($0.path) }, stated: stated)
+            case .index(let index): index
+            }
+        guard let index, entries.indices.contains(index) else {
+            throw InkyPanelsError.reader(.pageLoadFailed(index: index ?? 0))
+        }
+        let result = Mutex<ThumbnailOutcome>(.failed("nothing was made of it"))
+        try await make([entries[index]], reader, size) { _, outcome in
+            result.withLock { $0 = outcome }
+            self.keep(outcome, key, of: comic)
+        }
+        switch result.withLock({ $0 }) {
+        case .made(let jpeg): return Data(jpeg)
+        case .failed(let message):
+            let cause = Fault(.refused, "no thumbnail of page \(index + 1): \(message)", path: path)
+            throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
+        }
+    }
+
+    /// Thumbnails of many pages, in as few passes over the comic as its format allows; all are in the cache afterwards.
+    ///
+    /// - Parameters:
+    ///   - pages: from 0, in reading order; nil takes all. Those that there are not are left out.
+    ///   - progress: called with how many are there and how many there will be.
+    /// - Returns: what became of each.
+    /// - Throws: as the others; a page of which none can be made does not throw.
+    package func thumbnails(
+        of path: BytePath, pages wanted: [Int]? = nil, size: ThumbnailSize = .page, content: ContentHash? = nil,
+        progress: @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> [Int: ThumbnailOutcome] {
+        let comic = try await identify(path, content)
+        let (reader, entries) = try await pages(path)
+        let indices = Set(wanted ?? Array(entries.indices)).intersection(entries.indices).sorted()
+        let outcomes = Mutex<[Int: ThumbnailOutcome]>([:])
+        var missing: [ArchiveEntry] = []
+        for index in indices {
+            let key = ThumbnailKey(content: comic.content, page: .index(index), size: size)
+            if let found = try await find(key) {
+                outcomes.withLock { $0[index] = .made(found) }
+            } else {
+                missing.append(entries[index])
+            }
+        }
+        progress(indices.count - missing.count, indices.count)
+        try await make(missing, reader, size) { entry, outcome in
+            let key = ThumbnailKey(content: comic.content, page: .index(entry.index), size: size)
+            self.keep(outcome, key, of: comic)
+            let count = outcomes.withLock { found in
+                found[entry.index] = outcome
+                return found.count
+            }
+            progress(count, indices.count)
+        }
+        return outcomes.withLock { $0 }
+    }
+
+    /// A thumbnail of a picture in memory, a JPEG; not kept.
+    ///
+    /// - Throws: `InkyPanelsError.reader`, or `Fault` where libvips is not installed.
+    package func generateThumbnail(from imageData: Data, size: ThumbnailSize) async throws -> Data {
+        let picture = Array(imageData)
+        switch ImageHeader.examine(Array(picture.prefix(ImageHeader.headLength))) {
+        case .unknown, .damaged: throw InkyPanelsError.reader(.unsupportedImageFormat)
+        case .found(let header) where header.isTooLarge: throw InkyPanelsError.reader(.imageTooLarge)
+        case .found, .beyond: break
+        }
+        guard case .made(let jpeg) = try await worker.shrink(pictures: [picture], to: size).first else {
+            throw InkyPanelsError.reader(.pageLoadFailed(index: 0))
+        }
+        return Data(jpeg)
+    }
+
+    /// Removes every thumbnail that is kept.
+    package func clearCache() async throws { try await lane.run { try cache.clear() } }
+
+    // MARK: Making
+
+    private func pages(_ path: BytePath) async throws -> (any ArchiveReader, [ArchiveEntry]) {
+        let reader = try await factory.reader(for: path)
+        return (reader, try await reader.listEntries())
+    }
+
+    /// - Parameter receive: is given each entry once, on a thread that may block.
+    private func make(
+        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ box: ThumbnailSize,
+        receive: @Sendable (ArchiveEntry, ThumbnailOutcome) -> Void
+    ) async throws {
+        if entries.isEmpty { return }
+        if reader is WorkerArchiveReader {
+            let byPosition = Dictionary(entries.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
+            return try await worker.shrink(archive: reader.archive, positions: byPosition.keys, to: box) {
+                if let entry = byPosition[$0] { receive(entry, $1) }
+            }
+        }
+        var rest = entries[...]
+        while !rest.isEmpty {
+            var size: Int64 = 0
+            let batch = Array(
+                rest.prefix(Self.batch).prefix { entry in
+                    defer { size += entry.uncompressedSize }
+                    return size <= Self.batchSize
+                })
+            rest = rest.dropFirst(batch.count)
+            let outcomes = try await outcomes(batch, reader, box)
+            try await lane.run { for (entry, outcome) in zip(batch, outcomes) { receive(entry, outcome) } }
+        }
+    }
+
+    /// Pages whose pictures are held in memory at the same time, and the bytes after which no more are added.
+    private static let batch = 16
+    private static let batchSize: Int64 = 32 << 20
+
+    /// Of pages that have to be taken out first: of folders, and of formats that another program reads.
+    private func outcomes(
+        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ size: ThumbnailSize
+    ) async throws -> [ThumbnailOutcome] {
+        let folder = BytePath(NSTemporaryDirectory()).appending("steward-thumbnails-\(randomHex(8))")
+        try await lane.run { try Durable.makeDirectory(folder, mode: 0o700) }
+        do {
+            let pictures = try await pictures(entries, reader, folder)
+            let whole = pictures.compactMap { try? $0.get() }
+            var made = try await worker.shrink(pictures: whole, to: size)[...]
+            try await remove(folder)
+            return pictures.map { picture in
+                if case .failure(let error) = picture { return .failed(explain(error)) }
+                return made.popFirst() ?? .failed("nothing was made of it")
+            }
+        } catch {
+            try await remove(folder)
+            throw error
+        }
+    }
+
+    private func pictures(
+        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ folder: BytePath
+    ) async throws -> [Result<[UInt8], any Error>] {
+        var found = (try? await reader.extractEntries(entries, into: folder)) ?? [:]
+        var pictures: [Result<[UInt8], any Error>] = []
+        for entry in entries {
+            do {
+                // One that cannot be taken out is no reason to go without the others.
+                if found[entry.id] == nil { found[entry.id] = try await reader.extractEntry(entry, into: folder) }
+                guard let url = found[entry.id] else { throw InkyPanelsError.reader(.pageLoadFailed(index: 0)) }
+                let bytes = try await lane.run {
+                    try Descriptor(BytePath(url.path)).readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
+                }
+                pictures.append(.success(bytes))
+            } catch {
+                pictures.append(.failure((error as? InkyPanelsError)?.fault() ?? error))
+            }
+        }
+        return pictures
+    }
+
+    private func remove(_ folder: BytePath) async throws {
+        try await lane.run {
+            for entry in try listDirectory(folder) { try Durable.remove(folder.appending(name: entry.name)) }
+            _ = folder.withCString { rmdir($0) }
+        }
+    }
+
+    // MARK: Keeping
+
+    private struct Comic {
+        let path: BytePath
+        let content: ContentHash
+        /// As it was when its content was read; nil for a folder.
+        let fingerprint: Fingerprint?
+    }
+
+    private func identify(_ path: BytePath, _ content: ContentHash?) async throws -> Comic {
+        try await lane.run {
+            guard let status = try FileStatus.of(path) else {
+                throw InkyPanelsError.fileSystem(.fileNotFound(path))
+            }
+            if status.kind == .directory {
+                return Comic(path: path, content: try Self.content(ofFolder: path), fingerprint: nil)
+            }
+            let fingerprint = status.fingerprint
+            if let content { return Comic(path: path, content: content, fingerprint: fingerprint) }
+            if let content = known.withLock({ $0[fingerprint] }) {
+                return Comic(path: path, content: content, fingerprint: fingerprint)
+            }
+            let file = try Descriptor(path)
+            let content = try ContentHash.of(file)
+            guard try file.status().fingerprint == fingerprint else {
+                throw Fault(.superseded, "\(path) was changed while it was read; try again", path: path)
+            }
+            known.withLock {
+                if $0.count >= 1000 { $0 = [:] }
+                $0[fingerprint] = content
+            }
+            return Comic(path: path, content: content, fingerprint: fingerprint)
+        }
+    }
+
+    /// Of a folder's pictures: their names, sizes and times stand for what they hold.
+    private static func content(ofFolder folder: BytePath) throws -> ContentHash {
+        var hasher = StreamingHash()
+        var folders: [BytePath] = [""]
+        var count = 0
+        while let next = folders.popLast() {
+            for name in try listDirectory(folder.appending(next)).map(\.name).sorted(by: Self.precedes) {
+                let path = next.appending(name: name)
+                guard let status = try FileStatus.of(folder.appending(path)) else { continue }
+                if status.kind == .directory, name.first != UInt8(ascii: ".") { folders.append(path) }
+                guard status.kind == .file, PageRules.skip(path.bytes) == nil else { continue }
+                count += 1
+                guard count <= ArchiveLimits.maxEntryCount else { break }
+                let print = status.fingerprint
+                hasher.update(path.bytes + Array("\u{0} \(print.inode) \(print.size) \(print.modified)\n".utf8))
+            }
+        }
+        return hasher.finish()
+    }
+
+    private static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
+
+    private func find(_ key: ThumbnailKey) async throws -> [UInt8]? {
+        try await lane.run {
+            do {
+                return try cache.find(key)
+            } catch {
+                complain(error)
+                return nil
+            }
+        }
+    }
+
+    /// Not where the comic has changed since: the picture would be that of another content. Blocks.
+    private func keep(_ outcome: ThumbnailOutcome, _ key: ThumbnailKey, of comic: Comic) {
+        guard case .made(let jpeg) = outcome else { return }
+        do {
+            if let known = comic.fingerprint, try FileStatus.of(comic.path)?.fingerprint != known { return }
+            try cache.keep(jpeg, for: key)
+        } catch {
+            complain(error)
+        }
+    }
+}

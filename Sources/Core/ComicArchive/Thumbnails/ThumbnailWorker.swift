@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The agent's side of `steward-unpack thumbnail`: believes of it only JPEGs that fit the box that was asked for.
+///
+/// libvips is a package of its own. Where it is not installed each call throws a `Fault` that names it; nothing else of
+/// this module needs it.
+package struct ThumbnailWorker: Sendable {
+    private let program: BytePath
+    private let lanes: BlockingLanes
+
+    /// - Parameters:
+    ///   - worker: names the program.
+    ///   - count: how many processes may make thumbnails at the same time.
+    package init(_ worker: ArchiveWorker, count: Int = 2) {
+        program = worker.program
+        lanes = BlockingLanes("thumbnails", count: count)
+    }
+
+    /// Thumbnails of entries of one archive, in one pass over it and by one warm process.
+    ///
+    /// - Parameters:
+    ///   - positions: as ``ArchiveEntry/position``.
+    ///   - receive: is given each outcome once, in the archive's order; what it throws ends the pass.
+    /// - Throws: `Fault` where no thumbnail can be made of anything: no libvips, no cage, the file cannot be opened.
+    package func shrink(
+        archive: BytePath, positions: some Sequence<Int>, to size: ThumbnailSize,
+        receive: @Sendable (Int, ThumbnailOutcome) throws -> Void
+    ) async throws {
+        let wanted = Set(positions).sorted()
+        try await lanes.run {
+            try run(Descriptor(archive), wanted, size, receive) { left in ["archive"] + Self.words(size) + left }
+        }
+    }
+
+    /// Thumbnails of pictures in memory, in their order.
+    ///
+    /// - Parameter pictures: together no more than the memory bears: they are all handed over at once.
+    /// - Throws: as the other.
+    package func shrink(pictures: [[UInt8]], to size: ThumbnailSize) async throws -> [ThumbnailOutcome] {
+        try await lanes.run {
+            let raw = steward_memory_file("pictures")
+            guard raw >= 0 else { throw Fault.system("make a file in memory") }
+            let file = Descriptor(owning: raw, path: "the pictures")
+            var offset: Int64 = 0
+            for picture in pictures {
+                try file.write(picture, at: offset)
+                offset += Int64(picture.count)
+            }
+            let lengths = pictures.map { "\($0.count)" }
+            var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
+            try run(file, Array(pictures.indices), size, { outcomes[$0] = $1 }) { left in
+                ["pictures"] + Self.words(size) + left.prefix(1) + lengths
+            }
+            return outcomes
+        }
+    }
+
+    /// Whether thumbnails can be made here; the `Fault` otherwise says what to install.
+    package func check() async throws {
+        _ = try await shrink(pictures: [[0]], to: .page)
+    }
+
+    /// Runs the worker's `thumbnail probe`, as `ArchiveWorker.probe`.
+    package func probe(_ what: String) async throws -> String {
+        try await lanes.run {
+            let process = WorkerProcess(
+                program: program, file: try Descriptor("/dev/null"), arguments: ["thumbnail", "probe", what])
+            switch try process.run({ _ in true }) {
+            case .killed(let signal): return "killed \(signal)"
+            case .vanished(let status): return "left \(status)"
+            case .finished(let end): return "said \(end.reason): \(end.message)"
+            case .stopped, .timedOut, .nonsense: return "other"
+            }
+        }
+    }
+
+    private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
+
+    /// How many times a process may die over a picture until the rest are given up.
+    private static let patience = 8
+
+    /// Starts a process, and another one for what is left where a picture was the first one's end.
+    private func run(
+        _ file: Descriptor, _ wanted: [Int], _ size: ThumbnailSize, _ receive: (Int, ThumbnailOutcome) throws -> Void,
+        _ arguments: ([String]) -> [String]
+    ) throws {
+        var left = wanted
+        var deaths = 0
+        while !left.isEmpty {
+            var batch = ThumbnailBatch(wanted: Set(left), size: size)
+            let words = ["thumbnail"] + arguments(left.map { "\($0)" })
+            let process = WorkerProcess(
+                program: program, file: file, arguments: words, patience: 120 + Int64(left.count / 4))
+            let outcome = try process.run { try batch.take($0, receive) }
+            left.removeAll { batch.done.contains($0) }
+            if case .vanished(ThumbnailPass.absent) = outcome { throw Self.absent }
+            if case .finished(let end) = outcome {
+                if end.reason == .noCage {
+                    throw Fault(.failed, "no thumbnail can be made: \(end.message); see `steward doctor`")
+                }
+                let (_, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .zip, traits: []))
+                for position in left { try receive(position, .failed(message)) }
+                return
+            }
+            let message = Self.message(outcome)
+            deaths += 1
+            guard let begun = batch.begun, deaths <= Self.patience else {
+                for position in left { try receive(position, .failed(message)) }
+                return
+            }
+            // Time that ran out is the last picture's doing only if it had all of it.
+            if batch.done.isEmpty || !Self.isOutOfTime(outcome) {
+                try receive(begun, .failed(message))
+                left.removeAll { $0 == begun }
+            }
+        }
+    }
+
+    private static func isOutOfTime(_ outcome: WorkerProcess.Outcome) -> Bool {
+        outcome == .timedOut || outcome == .killed(signal: SIGXCPU)
+    }
+
+    private static func message(_ outcome: WorkerProcess.Outcome) -> String {
+        switch outcome {
+        case .timedOut, .killed(SIGXCPU), .killed(SIGKILL): "making it small took more time or memory than a page may"
+        case .killed(let signal): "decoding it made the process that does so crash (signal \(signal))"
+        case .finished, .stopped, .vanished, .nonsense: "the process that decodes it gave no sensible answer"
+        }
+    }
+
+    /// What to install, for whoever wants thumbnails.
+    static let absent = Fault(
+        .failed,
+        "thumbnails are made with libvips, which is not installed; install it (Debian, Ubuntu: "
+            + "`apt install --no-install-recommends libvips42`) and try again")
+}
+
+/// What one process says, checked.
+private struct ThumbnailBatch {
+    let wanted: Set<Int>
+    let size: ThumbnailSize
+    private(set) var done: Set<Int> = []
+    /// The picture that it works on.
+    private(set) var begun: Int?
+    private var jpeg: [UInt8] = []
+
+    /// Bytes of one JPEG: what noise in the largest box comes to.
+    private static let most = 32 << 20
+
+    init(wanted: Set<Int>, size: ThumbnailSize) {
+        self.wanted = wanted
+        self.size = size
+    }
+
+    /// - Returns: false where it says what makes no sense.
+    mutating func take(_ record: WorkerRecord, _ receive: (Int, ThumbnailOutcome) throws -> Void) throws -> Bool {
+        switch record {
+        case .bytes(let position, let bytes) where bytes.isEmpty:
+            guard begun == nil, wanted.contains(position), !done.contains(position) else { return false }
+            begun = position
+            jpeg = []
+        case .bytes(let position, let bytes):
+            guard position == begun, jpeg.count + bytes.count <= Self.most else { return false }
+            jpeg += bytes
+        case .content(let content):
+            guard content.position == begun else { return false }
+            begun = nil
+            done.insert(content.position)
+            guard content.state == .whole else {
+                try receive(content.position, .failed(content.message))
+                break
+            }
+            guard let header = ImageHeader.read(jpeg), header.format == .jpeg, header.width <= size.width,
+                header.height <= size.height
+            else { return false }
+            try receive(content.position, .made(jpeg))
+        case .structure: break
+        case .header, .end: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,91 @@
+import CLinux
+import Platform
+
+/// For archives that are open already and may have no name: those that lie in memory only. All of it blocks.
+extension ArchiveWorker {
+    /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
+    package func judge(
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+    ) throws -> Verdict {
+        let path = file.path
+        let before = try file.status()
+        guard before.kind == .file else { throw Fault(.refused, "\(path) is not a file", path: path) }
+        let head = try file.read(at: 0, count: ComicFileType.headLength)
+        if ComicFileType.detect(head: head, name: path.name, isDirectory: false).family == .pdf {
+            return try PdfWork(program: program, limits: limits, file: file).judge(mode: mode) { pages in
+                var done = ValidationProgress()
+                done.pages = pages
+                progress?(done)
+            }
+        }
+        var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before.fingerprint)
+        let process = process(file, hashes ? ["inspect", "hash"] : ["inspect"])
+        var done = ValidationProgress()
+        var isEpub = false
+        let outcome = try process.run { record in
+            if let progress, done.take(record) { progress(done) }
+            if case .header(let header) = record, header.path == Epub.container { isEpub = true }
+            return judge.take(record)
+        }
+        if case .finished(let end) = outcome, end.reason == .noCage {
+            // Not the archive's fault.
+            throw Fault(
+                .failed,
+                "\(path) was not looked into: the unpacking process could not be locked down (\(end.message)); "
+                    + "`steward doctor` says more", path: path)
+        }
+        let order = isEpub && outcome.isComplete ? try epubOrder(file, try headers(file)) : nil
+        guard try file.status().fingerprint == before.fingerprint else {
+            throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
+        }
+        let verdict = judge.verdict(outcome)
+        return order?.apply(to: verdict, mode: mode, path) ?? verdict
+    }
+
+    /// One page, in memory.
+    ///
+    /// - Parameter index: from 0, in reading order.
+    /// - Returns: nil for the page where the comic has none of that number.
+    /// - Throws: `Fault`, `InkyPanelsError.archive` where the comic has no pages or cannot be read.
+    package func page(_ index: Int, of file: Descriptor) throws -> (page: PageInMemory?, count: Int) {
+        let head = try file.read(at: 0, count: ComicFileType.headLength)
+        if ComicFileType.detect(head: head, name: file.path.name, isDirectory: false).family == .pdf {
+            return try drawnPage(index, of: file)
+        }
+        let found = try headers(file)
+        let order = try epubOrder(file, found)
+        if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
+        let pages = try pageHeaders(among: found, order: order)
+        guard pages.indices.contains(index) else { return (nil, pages.count) }
+        let position = pages[index].position
+        let limit = Int(ArchiveLimits.maxUncompressedEntrySize)
+        guard let bytes = try contents(file, [position], limit: limit)[position] else {
+            throw Fault(.refused, "page \(index + 1) of \(file.path) is damaged", path: file.path)
+        }
+        return (PageInMemory(name: BytePath(bytes: pages[index].path).name, bytes: bytes), pages.count)
+    }
+
+    private func drawnPage(_ index: Int, of file: Descriptor) throws -> (page: PageInMemory?, count: Int) {
+        let work = PdfWork(program: program, limits: limits, file: file)
+        do {
+            let pages = try work.pages()
+            guard pages.indices.contains(index) else { return (nil, pages.count) }
+            let raw = steward_memory_file("page")
+            guard raw >= 0 else { throw Fault.system("make a file in memory for", file.path) }
+            let target = Descriptor(owning: raw, path: PdfPage.name(index))
+            _ = try work.draw(index, pages[index], into: target)
+            let bytes = try target.readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
+            return (PageInMemory(name: PdfPage.name(index).name, bytes: bytes), pages.count)
+        } catch let refusal as PdfRefusal {
+            throw Fault(.refused, "\(file.path): \(refusal.message)", path: file.path, code: refusal.reason.rawValue)
+        }
+    }
+}
+
+/// A page as it was packed, or drawn.
+package struct PageInMemory: Sendable {
+    /// Its file's name in the archive.
+    package let name: [UInt8]
+    package let bytes: [UInt8]
+}

@@ -1,0 +1,104 @@
+import Platform
+
+/// The pages among an archive's headers, in reading order. The worker and the agent both find them so.
+///
+/// - Parameter order: what an EPUB's spine says.
+/// - Throws: `InkyPanelsError.archive` where there are none, or none may be shown.
+func pageHeaders(among headers: [EntryHeader], order: EpubOrder? = nil) throws -> [EntryHeader] {
+    var seen: Set<[UInt8]> = []
+    let pages = try headers.filter { header in
+        switch EntryRole(of: header) {
+        case .refused: throw InkyPanelsError.archive(.corruptedArchive)
+        case .page where header.isEncrypted: throw InkyPanelsError.archive(.passwordProtected)
+        case .page:
+            return header.declaredSize <= ArchiveLimits.maxUncompressedEntrySize && seen.insert(header.path).inserted
+        case .metadata, .skipped: return false
+        }
+    }
+    guard !pages.isEmpty else { throw InkyPanelsError.archive(.emptyArchive) }
+    return order?.apply(to: pages) ?? PageOrder.sorted(pages) { $0.path }
+}
+
+extension EntryHeader {
+    /// Whether an archive with it is an EPUB, whose order takes more than its headers.
+    var isEpubContainer: Bool { kind == .file && path == Epub.container }
+}
+
+extension ArchiveWorker {
+    /// The pages of an archive, and one of them in a new file, in one run: listing and extracting take two.
+    ///
+    /// - Parameters:
+    ///   - index: from 0, in reading order; where there is no such page, no file is made.
+    ///   - target: must not exist. It is removed on failure.
+    /// - Returns: nil for an EPUB.
+    /// - Throws: as ``list(_:)`` where the archive cannot be listed; `InkyPanelsError.archive(.extractionFailed)` where
+    ///   the page cannot be had.
+    func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader]? {
+        try await lanes.run {
+            var run = PageRun(path: path, index: index, target: target)
+            do {
+                let outcome = try process(try Descriptor(path), ["page", "\(index)"]).run { try run.take($0) }
+                return try run.pages(outcome)
+            } catch {
+                if run.isBegun { try Durable.remove(target) }
+                throw error
+            }
+        }
+    }
+}
+
+/// What the worker's command `page` says, checked.
+private struct PageRun {
+    let path: BytePath
+    let index: Int
+    let target: BytePath
+    private var structure = ArchiveStructure(format: .unknown, traits: [])
+    private var headers: [EntryHeader] = []
+    private var isEpub = false
+    /// Once all headers are there.
+    private var pages: [EntryHeader]?
+    private var extraction: Extraction?
+
+    init(path: BytePath, index: Int, target: BytePath) { (self.path, self.index, self.target) = (path, index, target) }
+
+    /// Whether there is a file at `target`.
+    var isBegun: Bool { extraction.map { !$0.opened.isEmpty } ?? false }
+
+    mutating func take(_ record: WorkerRecord) throws -> Bool {
+        switch record {
+        case .structure(let found): structure = found
+        case .header(let header):
+            guard pages == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount else {
+                return false
+            }
+            headers.append(header)
+            isEpub = isEpub || header.isEpubContainer
+            return !isEpub
+        case .bytes, .content:
+            let found = try pages ?? pageHeaders(among: headers)
+            pages = found
+            guard found.indices.contains(index) else { return false }
+            var extraction = extraction ?? Extraction(path: path, targets: [found[index].position: target])
+            defer { self.extraction = extraction }
+            do {
+                return try extraction.take(record)
+            } catch {
+                throw InkyPanelsError.archive(.extractionFailed(underlying: error))
+            }
+        case .end: break
+        }
+        return true
+    }
+
+    /// All pages, after the run.
+    func pages(_ outcome: WorkerProcess.Outcome) throws -> [EntryHeader]? {
+        if isEpub { return nil }
+        let refusal = ArchiveWorker.refusal(path, outcome, structure)
+        if pages == nil, !outcome.isComplete { throw refusal }
+        let found = try pages ?? pageHeaders(among: headers)
+        guard outcome.isComplete, !found.indices.contains(index) || extraction?.whole.count == 1 else {
+            throw InkyPanelsError.archive(.extractionFailed(underlying: refusal))
+        }
+        return found
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Glibc
+import Platform
+
+/// A PDF that is not taken: what is wrong with it, without its name.
+struct PdfRefusal: Error {
+    let reason: RefusalReason
+    let message: String
+
+    init(_ reason: RefusalReason, _ message: String) { (self.reason, self.message) = (reason, message) }
+
+    init(_ outcome: WorkerProcess.Outcome) {
+        (reason, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .pdf, traits: []))
+    }
+}
+
+/// PDF in the worker's second profile: Debian's poppler-utils, caged, and none of their answers believed unchecked.
+///
+/// A PDF that opens without a password is read, also where its owner reserved rights.
+struct PdfWork {
+    let program: BytePath
+    let limits: WorkerLimits
+    let file: Descriptor
+
+    private var path: BytePath { file.path }
+
+    /// Bytes of pdfinfo's answer: a title may be long.
+    private static let infoLimit = 4 << 20
+
+    /// The document's pages. Blocks.
+    ///
+    /// - Throws: ``PdfRefusal``; `Fault` where nothing can be drawn on this machine.
+    func pages() throws -> [PdfPage] {
+        var answer: [UInt8] = []
+        let outcome = try run(["info"]) { part in
+            answer += part
+            return answer.count <= Self.infoLimit
+        }
+        switch outcome {
+        case .vanished(0): break
+        case .vanished:
+            var complaints: [UInt8] = []
+            _ = try run(["complaints"]) { part in
+                complaints += part
+                return complaints.count < 65_536
+            }
+            let (reason, message) = PdfInfo.reason(complaints)
+            throw PdfRefusal(reason, message)
+        default: throw PdfRefusal(outcome)
+        }
+        guard let pages = PdfInfo.pages(answer) else {
+            throw PdfRefusal(.damagedArchive, "its pages have no size that can be drawn; fetch the file again")
+        }
+        if pages.isEmpty { throw PdfRefusal(.noPages, "it is a PDF without pages") }
+        if pages.count > ArchiveLimits.maxEntryCount {
+            throw PdfRefusal(.tooManyPages, ArchiveJudge.message(.tooManyPages))
+        }
+        return pages
+    }
+
+    /// Draws every page once, to see that it can be done. Blocks.
+    ///
+    /// - Parameter progress: told how many are done.
+    func check(_ count: Int, progress: (Int) -> Void) throws -> PdfCheck {
+        var check = PdfCheck()
+        let outcome = try run(["check"]) { part in
+            let goesOn = check.take(part)
+            progress(check.drawn)
+            return goesOn
+        }
+        switch outcome {
+        case .vanished(0) where check.makesSense && check.drawn == count: return check
+        case .vanished, .stopped:
+            let text = "only \(check.drawn) of its \(count) pages can be drawn; fetch the file again"
+            throw PdfRefusal(.damagedArchive, text)
+        default: throw PdfRefusal(outcome)
+        }
+    }
+
+    /// Draws one page into a new file, which is removed where that fails. Blocks.
+    ///
+    /// - Parameter index: from 0.
+    /// - Returns: the picture's header.
+    func draw(_ index: Int, _ page: PdfPage, to target: BytePath) throws -> ImageHeader {
+        let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        do {
+            return try draw(index, page, into: copy)
+        } catch {
+            try Durable.remove(target)
+            throw error
+        }
+    }
+
+    /// As ``draw(_:_:to:)``, into an empty file that is open.
+    func draw(_ index: Int, _ page: PdfPage, into copy: Descriptor) throws -> ImageHeader {
+        var size: Int64 = 0
+        let outcome = try run(["draw", "\(index + 1)", "\(page.resolution)"]) { part in
+            guard size + Int64(part.count) <= ArchiveLimits.maxUncompressedEntrySize else { return false }
+            try copy.write(part, at: size)
+            size += Int64(part.count)
+            return true
+        }
+        guard outcome == .vanished(status: 0) else {
+            if case .vanished = outcome { throw PdfRefusal(.damagedPage, "it cannot be drawn") }
+            throw PdfRefusal(outcome)
+        }
+        guard let image = ImageHeader.read(try copy.read(at: 0, count: ImageHeader.headLength)),
+            image.format == .jpeg, !image.isTooLarge
+        else { throw PdfRefusal(.workerNonsense, "what was drawn is no picture") }
+        return image
+    }
+
+    private func run(_ arguments: [String], _ receive: ([UInt8]) throws -> Bool) throws -> WorkerProcess.Outcome {
+        let process = WorkerProcess(
+            program: program, file: file, arguments: ["pdf"] + arguments, patience: limits.patience, limits: limits)
+        let outcome = try process.stream(receive)
+        switch outcome {
+        case .vanished(RenderWorker.notInstalled): throw obstacle(Self.notInstalled)
+        case .vanished(RenderWorker.notCaged): throw obstacle(Self.notCaged)
+        default: return outcome
+        }
+    }
+}
+
+extension PdfWork {
+    static let notInstalled =
+        "PDFs are drawn with poppler-utils, which is not installed; install it (Debian, Ubuntu: `apt install "
+        + "poppler-utils`), then run `steward retry`"
+    static let notCaged =
+        "the program that draws PDFs could not be locked down, which takes a kernel with Landlock and seccomp; "
+        + "`steward doctor` says more"
+
+    /// What keeps this machine from drawing; not the document's fault.
+    private func obstacle(_ message: String) -> Fault {
+        Fault(.failed, "\(path) was not looked into: \(message)", path: path)
+    }
+
+    /// A verdict on the whole document. Blocks.
+    func judge(mode: ValidationMode, progress: (Int) -> Void) throws -> Verdict {
+        let before = try file.status()
+        let verdict: Verdict
+        do {
+            verdict = try .accepted(report(mode: mode, before.fingerprint, size: before.size, progress))
+        } catch let refusal as PdfRefusal {
+            verdict = .refused(reason: refusal.reason, message: "\(path): \(refusal.message)")
+        }
+        guard try file.status().fingerprint == before.fingerprint else {
+            throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
+        }
+        return verdict
+    }
+
+    private func report(
+        mode: ValidationMode, _ fingerprint: Fingerprint, size: Int64, _ progress: (Int) -> Void
+    ) throws -> ComicReport {
+        let pages = try pages()
+        let check = try check(pages.count, progress: progress)
+        var damage = check.documentDamage.map { "the document is damaged: \($0)" }
+        if try !hasEnd(size) { damage.append("it ends before its end mark, as a file that was cut short does") }
+        if mode == .strict, let first = damage.first {
+            throw PdfRefusal(.damagedArchive, first + "; fetch the file again, or import it leniently")
+        }
+        for (index, complaint) in check.pageDamage.sorted(by: { $0.key < $1.key }) {
+            let text = "the page \(PdfPage.name(index)) is damaged: \(complaint)"
+            if mode == .strict {
+                throw PdfRefusal(.damagedPage, text + "; fetch the file again, or import it leniently")
+            }
+            damage.append(text)
+        }
+        let reports = pages.enumerated().map { index, page in
+            PageReport(
+                entry: ArchiveEntry(page: index), hash: nil, image: page.image, damage: check.pageDamage[index])
+        }
+        return ComicReport(
+            format: .pdf, isSolid: false, pages: reports, metadata: [], skipped: [], damage: damage,
+            headerCount: pages.count, totalSize: 0, fingerprint: fingerprint)
+    }
+
+    /// Whether `%%EOF` stands in the last kilobyte, where the format wants it.
+    private func hasEnd(_ size: Int64) throws -> Bool {
+        let tail = try file.read(at: max(0, size - 1024), count: 1024)
+        let mark = Array("%%EOF".utf8)
+        return tail.indices.contains { tail[$0...].starts(with: mark) }
+    }
+}
+
+extension ArchiveEntry {
+    /// A page of a PDF; nobody knows its bytes before it is drawn, so it has none.
+    ///
+    /// - Parameter page: from 0.
+    init(page: Int) {
+        let header = EntryHeader(
+            position: page, kind: .file, isEncrypted: false, declaredSize: 0, path: PdfPage.name(page).bytes)
+        self.init(header: header, size: 0, index: page)
+    }
+}

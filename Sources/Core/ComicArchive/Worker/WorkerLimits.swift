@@ -1,0 +1,36 @@
+import Platform
+
+/// What one run of the worker may use up.
+package struct WorkerLimits: Sendable, Equatable {
+    /// CPU seconds for an archive whose entries stand alone.
+    package var processorSeconds: UInt64 = 10
+    /// CPU seconds for a solid one, where each entry costs all before it, and for looking at all pages of a PDF. The
+    /// agent lifts the first limit to this one when the worker has reported a solid archive.
+    package var solidProcessorSeconds: UInt64 = 120
+    /// Seconds by the clock; a solid archive has twice as many.
+    package var patience: Int64 = 120
+
+    package static let standard = WorkerLimits()
+
+    package init(processorSeconds: UInt64 = 10, solidProcessorSeconds: UInt64 = 120, patience: Int64 = 120) {
+        self.processorSeconds = processorSeconds
+        self.solidProcessorSeconds = solidProcessorSeconds
+        self.patience = patience
+    }
+
+    /// CPU seconds for drawing one page of a PDF.
+    var drawingSeconds: UInt64 { min(3 * processorSeconds, solidProcessorSeconds) }
+
+    /// The first word on the worker's command line.
+    var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
+
+    /// Takes what ``word`` says from the front of `arguments`; without one the standard limits hold.
+    init?(takenFrom arguments: inout ArraySlice<String>) {
+        self = .standard
+        guard let first = arguments.first, first.hasPrefix("limits=") else { return }
+        let numbers = first.dropFirst(7).split(separator: ",").compactMap { UInt64($0) }
+        guard numbers.count == 2, numbers[0] > 0, numbers[1] >= numbers[0] else { return nil }
+        (processorSeconds, solidProcessorSeconds) = (numbers[0], numbers[1])
+        arguments = arguments.dropFirst()
+    }
+}

@@ -1,0 +1,42 @@
+import CLinux
+import Glibc
+
+extension SafePath {
+    /// Opens `relative` below `directory` through no symbolic link at all, not even one that stays inside: for folders
+    /// whose every name the agent has made itself.
+    ///
+    /// - Throws: `Fault`; errno ELOOP where a part of the path is a link, EXDEV where it would leave `directory`.
+    package static func openExactly(
+        _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
+    ) throws -> Descriptor {
+        try openExactly(relative, directory, flags | O_NOCTTY | O_NONBLOCK, mode)
+    }
+
+    /// Finds `relative` in the same way without opening it (open(2), O_PATH), whatever it is.
+    package static func locateExactly(_ relative: BytePath, beneath directory: Descriptor) throws -> Descriptor {
+        try openExactly(relative, directory, pathOnly | O_NOFOLLOW, 0)
+    }
+
+    private static func openExactly(
+        _ relative: BytePath, _ directory: Descriptor, _ flags: Int32, _ mode: mode_t
+    ) throws -> Descriptor {
+        let full = directory.path.appending(relative)
+        let all = UInt64(UInt32(bitPattern: flags))
+        let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {
+            steward_open_exactly(directory.raw, $0, all, flags & O_CREAT != 0 ? UInt64(mode) : 0)
+        }
+        guard raw >= 0 else {
+            if errno == ELOOP || errno == EXDEV {
+                throw Fault(
+                    .refused,
+                    "\(full) is, or lies behind, a symbolic link, where there must be none; nothing was opened",
+                    path: full, errno: errno)
+            }
+            throw Fault.system("open", full)
+        }
+        return Descriptor(owning: raw, path: full)
+    }
+}
+
+/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+private let pathOnly: Int32 = 0o10_000_000

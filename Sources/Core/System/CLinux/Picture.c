@@ -1,0 +1,160 @@
+#define _GNU_SOURCE
+#include "Picture.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef void Image;
+
+// Of libvips' interface, the same since 8.13; soname 42.
+static struct {
+    int (*init)(const char *);
+    int (*version)(int);
+    void (*vector_set_enabled)(int);
+    void (*concurrency_set)(int);
+    void (*cache_set_max)(int);
+    void (*block_untrusted_set)(int);
+    void (*operation_block_set)(const char *, int);
+    int (*thumbnail_buffer)(void *, size_t, Image **, int, ...);
+    int (*jpegsave_buffer)(Image *, void **, size_t *, ...);
+    Image *(*image_new_from_buffer)(const void *, size_t, const char *, ...);
+    int (*image_get_width)(const Image *);
+    int (*image_get_height)(const Image *);
+    unsigned long (*image_get_typeof)(const Image *, const char *);
+    void *(*array_double_new)(const double *, int);
+    void (*area_unref)(void *);
+    const char *(*error_buffer)(void);
+    void (*error_clear)(void);
+    void (*object_unref)(void *);
+    void (*free)(void *);
+    unsigned (*log_set_handler)(const char *, int, void (*)(const char *, int, const char *, void *), void *);
+} vips;
+
+static const struct {
+    const char *name;
+    void **place;
+} symbols[] = {
+    {"vips_init", (void **)&vips.init},
+    {"vips_version", (void **)&vips.version},
+    {"vips_vector_set_enabled", (void **)&vips.vector_set_enabled},
+    {"vips_concurrency_set", (void **)&vips.concurrency_set},
+    {"vips_cache_set_max", (void **)&vips.cache_set_max},
+    {"vips_block_untrusted_set", (void **)&vips.block_untrusted_set},
+    {"vips_operation_block_set", (void **)&vips.operation_block_set},
+    {"vips_thumbnail_buffer", (void **)&vips.thumbnail_buffer},
+    {"vips_jpegsave_buffer", (void **)&vips.jpegsave_buffer},
+    {"vips_image_new_from_buffer", (void **)&vips.image_new_from_buffer},
+    {"vips_image_get_width", (void **)&vips.image_get_width},
+    {"vips_image_get_height", (void **)&vips.image_get_height},
+    {"vips_image_get_typeof", (void **)&vips.image_get_typeof},
+    {"vips_array_double_new", (void **)&vips.array_double_new},
+    {"vips_area_unref", (void **)&vips.area_unref},
+    {"vips_error_buffer", (void **)&vips.error_buffer},
+    {"vips_error_clear", (void **)&vips.error_clear},
+    {"g_object_unref", (void **)&vips.object_unref},
+    {"g_free", (void **)&vips.free},
+    {"g_log_set_handler", (void **)&vips.log_set_handler},
+};
+
+static void silent(const char *domain, int level, const char *message, void *data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+// HEIC and AVIF stand in a module that libvips would load by itself, together with those that hand pictures to
+// ImageMagick, Poppler and OpenSlide: these are neither wanted nor quick to load.
+static void load_heif(void) {
+    Dl_info own;
+    if (!dladdr((void *)vips.init, &own) || !own.dli_fname) return;
+    const char *slash = strrchr(own.dli_fname, '/');
+    if (!slash) return;
+    char path[4096];
+    int length = snprintf(
+        path, sizeof path, "%.*s/vips-modules-%d.%d/vips-heif.so", (int)(slash - own.dli_fname), own.dli_fname,
+        vips.version(0), vips.version(1));
+    if (length < 0 || (size_t)length >= sizeof path) return;
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) return;
+    const char *(*check_init)(void *) = (const char *(*)(void *))dlsym(module, "g_module_check_init");
+    if (check_init) check_init(NULL);
+}
+
+enum steward_picture_state steward_picture_open(char *message, uint64_t capacity) {
+    mallopt(M_ARENA_MAX, 1);
+    setenv("VIPSHOME", "/nonexistent", 1);
+    // Large pictures would go through a file.
+    setenv("VIPS_DISC_THRESHOLD", "64g", 1);
+    // Messages in C, for which no catalogue is looked up.
+    setenv("LC_ALL", "C", 1);
+    void *library = dlopen("libvips.so.42", RTLD_NOW | RTLD_GLOBAL);
+    if (!library) {
+        snprintf(message, capacity, "%s", dlerror());
+        return STEWARD_PICTURE_ABSENT;
+    }
+    for (size_t index = 0; index < sizeof symbols / sizeof *symbols; index++) {
+        *symbols[index].place = dlsym(library, symbols[index].name);
+        if (!*symbols[index].place) {
+            snprintf(message, capacity, "it lacks %s; version 8.13 or later is needed", symbols[index].name);
+            return STEWARD_PICTURE_UNUSABLE;
+        }
+    }
+    vips.log_set_handler("VIPS", -1, silent, NULL);
+    if (vips.init("steward-unpack")) {
+        snprintf(message, capacity, "%s", vips.error_buffer());
+        return STEWARD_PICTURE_UNUSABLE;
+    }
+    load_heif();
+    // Its vector code is made at run time, in memory that can be executed.
+    vips.vector_set_enabled(0);
+    vips.concurrency_set(1);
+    vips.cache_set_max(0);
+    vips.operation_block_set("VipsForeign", 1);
+    static const char *const allowed[] = {
+        "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
+        "VipsForeignLoadTiff", "VipsForeignLoadHeif", "VipsForeignSaveJpeg",
+    };
+    for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++)
+        vips.operation_block_set(allowed[index], 0);
+    vips.block_untrusted_set(1);
+    return STEWARD_PICTURE_READY;
+}
+
+static int failed(const char *text, char *message, uint64_t capacity) {
+    size_t length = strcspn(text, "\n");
+    snprintf(message, capacity, "%.*s", (int)(length < 300 ? length : 300), text);
+    vips.error_clear();
+    return -1;
+}
+
+int steward_picture_shrink(
+    const void *bytes, uint64_t size, int width, int height, int quality, uint64_t side, uint64_t pixels, void **jpeg,
+    uint64_t *jpeg_size, char *message, uint64_t capacity) {
+    Image *header = vips.image_new_from_buffer(bytes, size, "", NULL);
+    if (!header) return failed(vips.error_buffer(), message, capacity);
+    uint64_t wide = vips.image_get_width(header), high = vips.image_get_height(header);
+    int has_profile = vips.image_get_typeof(header, "icc-profile-data") != 0;
+    vips.object_unref(header);
+    if (wide > side || high > side || wide * high > pixels) return failed("it is too large", message, capacity);
+    Image *small = NULL;
+    // 2 is VIPS_SIZE_DOWN. Without a profile of its own a picture is in sRGB, and a conversion would only falsify it.
+    if (vips.thumbnail_buffer(
+            (void *)bytes, size, &small, width, "height", height, "size", 2, has_profile ? "export_profile" : NULL,
+            "srgb", NULL))
+        return failed(vips.error_buffer(), message, capacity);
+    const double white[] = {255};
+    void *background = vips.array_double_new(white, 1);
+    size_t length = 0;
+    int code = vips.jpegsave_buffer(
+        small, jpeg, &length, "Q", quality, "strip", 1, "optimize_coding", 1, "background", background, NULL);
+    vips.area_unref(background);
+    vips.object_unref(small);
+    *jpeg_size = length;
+    return code ? failed(vips.error_buffer(), message, capacity) : 0;
+}
+
+void steward_picture_free(void *jpeg) { vips.free(jpeg); }
+
+int steward_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

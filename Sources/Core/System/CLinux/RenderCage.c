@@ -1,0 +1,121 @@
+#define _GNU_SOURCE
+#include "Render.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RENDERER 100
+#define DESCRIPTORS 64
+const int STEWARD_RENDERER = RENDERER;
+
+int steward_arrange_renderer(int program, int result) {
+    if (program != RENDERER && dup3(program, RENDERER, O_CLOEXEC) < 0) return -1;
+    if (dup2(3, 0) < 0 || dup2(4, result) < 0) return -1;
+    closefrom(RENDERER + 1);
+    return close_range(3, RENDERER - 1, 0);
+}
+
+static int limit(int resource, uint64_t value) {
+    struct rlimit both = {value, value};
+    return setrlimit(resource, &both);
+}
+
+int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
+    if (limit(RLIMIT_CPU, cpu_seconds) || limit(RLIMIT_AS, memory) || limit(RLIMIT_FSIZE, 0)) return -1;
+    return limit(RLIMIT_NOFILE, DESCRIPTORS) || limit(RLIMIT_NPROC, 0) || limit(RLIMIT_CORE, 0) ? -1 : 0;
+}
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+#define ALLOW RETURN(SECCOMP_RET_ALLOW)
+#define KILL RETURN(SECCOMP_RET_KILL_PROCESS)
+#define FAIL(code) RETURN(SECCOMP_RET_ERRNO | (code))
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD_HIGH(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + 4)
+// The next instruction is taken where the comparison holds, else the one behind it.
+#define IF(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
+#define IF_ANY(bits) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1)
+#define UNLESS(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0)
+#define CALL(name, answer) IF(SYS_##name), answer
+// The given number of instructions follow for this call, the last of them a RETURN.
+#define CASE(name, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, count)
+#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+
+// What holds, whatever the renderer is made to do:
+// - One exec. `execve` kills. `execveat` is let pass for descriptor 100 with AT_EMPTY_PATH alone: it is close-on-exec,
+//   so gone after the first, and no later descriptor gets that number, because the limit is 64 and calls that set a
+//   limit kill.
+// - No other process: the calls that make one kill, and so does a signal to any but itself.
+// - No socket, no tracing, no reading of another process's memory: these kill.
+// - No new code: memory is never both writable and executable, anonymous or protected into being executable; with no
+//   way to write a file, what runs is the renderer and what lies in the folders that Landlock lets it read.
+// - No file is written: to open one for that fails, here and in Landlock. Names and modes cannot be changed: the calls
+//   are not on the list and fail.
+// What does not hold: it may read every file in those folders and learn of any path whether it exists; and it may say
+// what it likes on its pipe, which the agent therefore checks. Other calls fail with ENOSYS instead of killing, so that
+// a later C library that tries something new first goes on with the old.
+int steward_filter_renderer(void) {
+#ifdef OWN_ARCHITECTURE
+    struct sock_filter rules[] = {
+        LOAD(arch), UNLESS(OWN_ARCHITECTURE), KILL,
+        LOAD(nr),
+        CALL(read, ALLOW), CALL(pread64, ALLOW), CALL(write, ALLOW), CALL(writev, ALLOW), CALL(lseek, ALLOW),
+        CALL(close, ALLOW), CALL(fstat, ALLOW), CALL(newfstatat, ALLOW), CALL(statx, ALLOW), CALL(fstatfs, ALLOW),
+        CALL(statfs, ALLOW), CALL(readlinkat, ALLOW), CALL(faccessat, ALLOW), CALL(faccessat2, ALLOW),
+        CALL(getdents64, ALLOW), CALL(fadvise64, ALLOW), CALL(getcwd, ALLOW), CALL(brk, ALLOW), CALL(munmap, ALLOW),
+        CALL(mremap, ALLOW), CALL(madvise, ALLOW), CALL(futex, ALLOW), CALL(getrandom, ALLOW),
+        CALL(clock_gettime, ALLOW), CALL(clock_getres, ALLOW), CALL(gettimeofday, ALLOW), CALL(sysinfo, ALLOW),
+        CALL(uname, ALLOW), CALL(getpid, ALLOW), CALL(gettid, ALLOW), CALL(getuid, ALLOW), CALL(geteuid, ALLOW),
+        CALL(getgid, ALLOW), CALL(getegid, ALLOW), CALL(rt_sigaction, ALLOW), CALL(rt_sigprocmask, ALLOW),
+        CALL(rt_sigreturn, ALLOW), CALL(sigaltstack, ALLOW), CALL(set_tid_address, ALLOW),
+        CALL(set_robust_list, ALLOW), CALL(rseq, ALLOW), CALL(sched_getaffinity, ALLOW), CALL(sched_yield, ALLOW),
+        CALL(exit, ALLOW), CALL(exit_group, ALLOW), CALL(ioctl, FAIL(ENOTTY)),
+#ifdef __x86_64__
+        CALL(stat, ALLOW), CALL(lstat, ALLOW), CALL(access, ALLOW), CALL(readlink, ALLOW), CALL(arch_prctl, ALLOW),
+        CALL(getrlimit, ALLOW), CALL(time, ALLOW),
+        CASE(open, 4), LOAD(args[1]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
+        CALL(fork, KILL), CALL(vfork, KILL),
+#endif
+        CASE(openat, 4), LOAD(args[2]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
+        CASE(mmap, 8), LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 5), IF_ANY(PROT_WRITE),
+        FAIL(EPERM), LOAD(args[3]), IF_ANY(MAP_ANONYMOUS), FAIL(EPERM), ALLOW,
+        CASE(mprotect, 4), LOAD(args[2]), IF_ANY(PROT_EXEC), FAIL(EPERM), ALLOW,
+        CASE(fcntl, 10), LOAD(args[1]), IF(F_GETFD), ALLOW, IF(F_SETFD), ALLOW, IF(F_GETFL), ALLOW,
+        IF(F_DUPFD_CLOEXEC), ALLOW, FAIL(EINVAL),
+        // Limits may be read, never set: the new value's address must be 0.
+        CASE(prlimit64, 7), LOAD(args[2]), UNLESS(0), KILL, LOAD_HIGH(args[2]), UNLESS(0), KILL, ALLOW,
+        CALL(setrlimit, KILL),
+        CASE(execveat, 7), LOAD(args[0]), UNLESS(RENDERER), KILL, LOAD(args[4]), UNLESS(AT_EMPTY_PATH), KILL, ALLOW,
+        CALL(execve, KILL), CALL(clone, KILL),
+        // abort(3) sends a signal to itself.
+        CASE(tgkill, 4), LOAD(args[0]), UNLESS((uint32_t)getpid()), KILL, ALLOW,
+        CALL(kill, KILL), CALL(tkill, KILL), CALL(socket, KILL), CALL(socketpair, KILL), CALL(connect, KILL),
+        CALL(bind, KILL), CALL(sendto, KILL), CALL(sendmsg, KILL), CALL(ptrace, KILL), CALL(process_vm_readv, KILL),
+        CALL(process_vm_writev, KILL), CALL(memfd_create, KILL), CALL(unshare, KILL), CALL(setns, KILL),
+        CALL(mount, KILL), CALL(bpf, KILL),
+        FAIL(ENOSYS),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+int steward_become_renderer(char *const *arguments, char *const *environment) {
+    return (int)syscall(SYS_execveat, RENDERER, "", arguments, environment, AT_EMPTY_PATH);
+}

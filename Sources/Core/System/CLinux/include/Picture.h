@@ -1,0 +1,30 @@
+// libvips, found while the program runs: it is a package of its own, and everything but thumbnails works without it.
+#pragma once
+#include <stdint.h>
+
+/// What ``steward_picture_open`` found.
+enum steward_picture_state { STEWARD_PICTURE_READY, STEWARD_PICTURE_ABSENT, STEWARD_PICTURE_UNUSABLE };
+
+/// Loads libvips for one thread of work and allows it the loaders of JPEG, PNG, GIF, WebP, TIFF and, where it has them,
+/// HEIC and AVIF. Opens files: to be called before the cage is entered. `message` is filled where it is unusable.
+enum steward_picture_state steward_picture_open(char *message, uint64_t capacity);
+
+/// Makes a JPEG of at most `width` × `height` pixels in sRGB: turned as its orientation says, shrunk but never
+/// enlarged, transparent parts white, without metadata. Of an animation the first picture.
+///
+/// A picture that says, when its header is decoded, that it has a side over `side` or more than `pixels` pixels is not
+/// decoded further. 0 and the JPEG, to be given to `steward_picture_free`; or -1 and why in `message`.
+int steward_picture_shrink(
+    const void *bytes, uint64_t size, int width, int height, int quality, uint64_t side, uint64_t pixels, void **jpeg,
+    uint64_t *jpeg_size, char *message, uint64_t capacity);
+void steward_picture_free(void *jpeg);
+
+/// A seccomp filter for all threads of the process, which may make more of them: they read open descriptors and write
+/// to 2 and 4; anything else kills the process. 0, or -1 with errno set.
+int steward_filter_painter(void);
+
+/// Limits as `steward_limit_worker` sets them, but the number of threads, which the filter above sees to.
+int steward_limit_painter(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory);
+
+/// An empty file in memory, close-on-exec; a descriptor, or -1 with errno set.
+int steward_memory_file(const char *name);

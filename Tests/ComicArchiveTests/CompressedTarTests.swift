@@ -1,0 +1,163 @@
+import CArchive
+import ComicTestSupport
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// A TAR may be compressed with gzip, xz or zstd, once; nothing else may be.
+@Suite struct CompressedTarTests {
+    let folder: TemporaryFolder
+    let worker: ArchiveWorker
+    let validator: ComicValidator
+
+    init() throws {
+        folder = try TemporaryFolder("tar")
+        worker = try builtWorker()
+        validator = ComicValidator(worker: worker)
+    }
+
+    private func judge(_ bytes: [UInt8], _ name: BytePath = "a.cbt", mode: ValidationMode = .strict) async throws
+        -> Verdict
+    {
+        try await validator.validate(try folder.write(name, bytes), mode: mode)
+    }
+
+    private func tar(_ pages: Int) throws -> [UInt8] {
+        try packed((0..<pages).map { Packed(name: "\($0).png", bytes: picture($0)) }, .tar)
+    }
+
+    @Test(arguments: Compression.allCases)
+    func `its pages are what was packed`(_ compression: Compression) async throws {
+        let bytes = try compress(tar(12), compression)
+        let report = try #require(try await judge(bytes).report)
+        #expect(report.format == .tar && report.isSolid)
+        #expect(report.pages.map(\.hash) == (0..<12).map { ContentHash(of: picture($0)) })
+        for name in ["a.cbt", "wrong.cbr", "a.tar.gz", "none"] {
+            let path = try folder.write(BytePath(name), bytes)
+            let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
+            let cache = ExtractionCache(reader: reader, in: folder.path.appending("cache"))
+            #expect(try await cache.open().count == 12)
+            for index in [11, 0] { #expect(Array(try Data(contentsOf: try await cache.page(index))) == picture(index)) }
+            try await cache.close()
+        }
+    }
+
+    @Test(arguments: Compression.allCases)
+    func `nothing else is looked for in compressed bytes`(_ compression: Compression) async throws {
+        let pages = [Packed(name: "1.png", bytes: picture(1))]
+        for packing in [Packing.storedZip, .sevenZip] {
+            #expect(try await judge(compress(packed(pages, packing), compression)).word != "accepted", "\(packing)")
+        }
+        #expect(try await judge(compress(storedRar5([picture(1)]), compression)).word != "accepted")
+        // Not twice, however the two are mixed.
+        for other in Compression.allCases {
+            #expect(try await judge(compress(compress(tar(1), compression), other)).word != "accepted", "\(other)")
+        }
+    }
+
+    @Test func `other ways to compress are not looked for`() async throws {
+        for (filter, name) in [(ARCHIVE_FILTER_BZIP2, "bzip2"), (ARCHIVE_FILTER_COMPRESS, "compress")] {
+            let verdict = try await judge(compress(try tar(1), filter))
+            #expect(["not-an-archive", "damaged-archive"].contains(verdict.word), "\(name)")
+        }
+    }
+
+    // MARK: Damage
+
+    /// zstd alone may leave its checksum out, as libarchive's writer does: there nothing tells.
+    @Test(arguments: [Compression.gzip, .xz])
+    func `a flipped bit never gives a page with other bytes`(_ compression: Compression) async throws {
+        let whole = try compress(tar(3), compression)
+        var random = SeededGenerator(for: "compressed flips \(compression)")
+        let good = Set((0..<3).map { ContentHash(of: picture($0)) })
+        for _ in 0..<60 {
+            var bytes = whole
+            let place = Int.random(in: bytes.indices, using: &random)
+            bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            for mode in ValidationMode.allCases {
+                for page in try await judge(bytes, mode: mode).report?.pages ?? [] where page.damage == nil {
+                    #expect(page.hash.map(good.contains) == true, "\(mode), a flip at \(place) gave other bytes")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Compression.allCases)
+    func `one that is cut short is refused, or imported with the damage recorded`(
+        _ compression: Compression
+    ) async throws {
+        let whole = try compress(tar(3), compression)
+        for percent in stride(from: 0, to: 100, by: 4) + [99] {
+            let cut = Array(whole.prefix(whole.count * percent / 100))
+            #expect(try await judge(cut).word != "accepted", "\(percent) %")
+            if let report = try await judge(cut, mode: .lenient).report {
+                #expect(report.pages.allSatisfy { $0.damage != nil } && !report.damage.isEmpty, "\(percent) %")
+            }
+        }
+    }
+
+    @Test func `gzip's checksum is compared, which libarchive passes over`() async throws {
+        var bytes = try compress(tar(3), .gzip)
+        bytes[bytes.count - 6] ^= 1
+        let verdict = try await judge(bytes)
+        #expect(verdict.word == "damaged-archive")
+        #expect(verdict.message.contains("any of its pages"))
+        let report = try #require(try await judge(bytes, mode: .lenient).report)
+        #expect(report.pages.allSatisfy { $0.damage != nil })
+    }
+
+    // MARK: Bombs
+
+    @Test(arguments: Compression.allCases)
+    func `a bomb is found by the size of its file`(_ compression: Compression) async throws {
+        let zeros = [UInt8](repeating: 0, count: 90 << 20)
+        let page = try compress(RawTar([.init("1.png", picture(1) + zeros)]).bytes, compression)
+        #expect(try await judge(page).word == "ratio")
+        // Bytes that are passed over cost as much.
+        let text = try compress(
+            RawTar([.init("1.png", picture(1)), .init("readme.txt", zeros), .init("2.png", picture(2))]).bytes,
+            compression)
+        #expect(try await judge(text).word == "ratio")
+        // And so do those behind the end of the archive.
+        #expect(try await judge(compress(tar(1) + zeros, compression)).word == "ratio")
+    }
+
+    @Test func `a bomb of many gigabytes is found before it goes off`() async throws {
+        // One member of zeros, over and over: gzip allows members to follow one another.
+        let member = try compress([UInt8](repeating: 0, count: 64 << 20), .gzip)
+        let head = try compress(Array(tar(1).prefix(2 * 512 + 3 * 1024)), .gzip)
+        let bytes = head + (0..<160).flatMap { _ in member }
+        let verdict = try await judge(bytes)
+        #expect(["ratio", "damaged-archive", "too-many-bytes"].contains(verdict.word), "\(verdict.word)")
+    }
+
+    private func compress(_ bytes: [UInt8], _ compression: Compression) throws -> [UInt8] {
+        let filters: [Compression: Int32] = [
+            .gzip: ARCHIVE_FILTER_GZIP, .xz: ARCHIVE_FILTER_XZ, .zstd: ARCHIVE_FILTER_ZSTD,
+        ]
+        return try compress(bytes, try #require(filters[compression]))
+    }
+
+    /// With libarchive's writer.
+    private func compress(_ bytes: [UInt8], _ filter: Int32) throws -> [UInt8] {
+        let path = folder.path.appending("packed-\(randomHex(4))")
+        let archive = archive_write_new()
+        defer { archive_write_free(archive) }
+        archive_write_set_format_raw(archive)
+        archive_write_add_filter(archive, filter)
+        archive_write_open_filename(archive, path.text)
+        let entry = archive_entry_new()
+        defer { archive_entry_free(entry) }
+        archive_entry_set_filetype(entry, 0o100_000)
+        archive_entry_copy_pathname(entry, "x")
+        archive_write_header(archive, entry)
+        _ = bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, $0.count) }
+        guard archive_write_close(archive) == ARCHIVE_OK else { throw TestFailure("cannot compress") }
+        return try Descriptor(path).readAll(limit: 1 << 30)
+    }
+}
+
+private func + (left: StrideTo<Int>, right: [Int]) -> [Int] { Array(left) + right }

@@ -1,0 +1,199 @@
+import ComicTestSupport
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// PDFs, listed, judged and drawn by a foreign program in the worker's second cage.
+///
+/// Where poppler-utils is not installed, only what is said of that is tested.
+@Suite struct PdfTests {
+    let folder: TemporaryFolder
+    let worker: ArchiveWorker
+    let validator: ComicValidator
+
+    init() throws {
+        folder = try TemporaryFolder("pdf")
+        worker = try builtWorker()
+        validator = ComicValidator(worker: worker)
+    }
+
+    private static let isInstalled = access("/usr/bin/pdftoppm", X_OK) == 0
+
+    private func judge(_ bytes: [UInt8], mode: ValidationMode = .strict) async throws -> Verdict {
+        try await validator.validate(try folder.write("a.pdf", bytes), mode: mode)
+    }
+
+    // MARK: Pages
+
+    @Test(.enabled(if: isInstalled))
+    func `pages are listed, judged and drawn in their order and sizes`() async throws {
+        let samples = [PdfSample(), PdfSample(width: 792, height: 612), PdfSample(width: 400, height: 600, turn: 90)]
+        let path = try folder.write("three.cbz", pdf(samples))
+        let report = try #require(try await validator.validate(path).report)
+        #expect(report.format == .pdf)
+        #expect(report.pages.map(\.entry.path) == ["page_1.jpg", "page_2.jpg", "page_3.jpg"])
+        #expect(report.pages.map { $0.image.map { $0.width > $0.height } } == [false, true, true])
+
+        let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
+        let cache = ExtractionCache(reader: reader, in: folder.path.appending("cache"))
+        #expect(try await cache.open() == report.pages.map(\.entry))
+        var drawn: Set<ContentHash> = []
+        for index in 0..<3 {
+            let bytes = Array(try Data(contentsOf: try await cache.page(index)))
+            let (image, expected) = (try #require(ImageHeader.read(bytes)), try #require(report.pages[index].image))
+            #expect(image.format == .jpeg && max(image.width, image.height) > 2500)
+            #expect(abs(image.width - expected.width) <= 1 && abs(image.height - expected.height) <= 1)
+            drawn.insert(ContentHash(of: bytes))
+        }
+        #expect(drawn.count == 3)
+        try await cache.close()
+    }
+
+    @Test func `pages are drawn large enough to read and never larger than can be held`() throws {
+        for (width, height) in [
+            (612.0, 792.0), (792, 612), (600, 20_000), (14_400, 14_400), (50, 70), (1, 1), (3, 14_400),
+        ] {
+            let image = try #require(PdfPage(width: width, height: height)).image
+            #expect(image.pixels <= 25_000_000 && max(image.width, image.height) <= 20_100, "\(width) × \(height)")
+        }
+        #expect(try #require(PdfPage(width: 612, height: 792)).image.height == 2596)
+        #expect(try #require(PdfPage(width: 600, height: 20_000)).image.width >= 590)
+        for (width, height) in [(0.0, 1.0), (-5, 5), (.infinity, 1), (.nan, 1), (1e9, 1e9), (1e-9, 1e-9)] {
+            #expect(PdfPage(width: width, height: height) == nil, "\(width) × \(height)")
+        }
+    }
+
+    // MARK: What is refused
+
+    @Test(.enabled(if: isInstalled))
+    func `a document that needs a password is encrypted, one that only reserves rights is read`() async throws {
+        // What everybody can open keeps nothing from anybody.
+        for (name, word) in [("user", "encrypted"), ("owner", "accepted")] {
+            let verdict = try await judge(encryptedPdf(needsPassword: name == "user"))
+            #expect(verdict.word == word, "\(name): \(verdict.message)")
+        }
+        let path = try folder.write("b.pdf", encryptedPdf(needsPassword: true))
+        let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
+        let error = await #expect(throws: InkyPanelsError.self) { try await reader.listEntries() }
+        #expect(error?.message.contains("password") == true)
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `without pages, with too many, or without sense it is refused`() async throws {
+        #expect(try await judge(pdf([])).word == "no-pages")
+        #expect(try await judge(pdf(Array(repeating: PdfSample(), count: 2001))).word == "too-many-pages")
+        #expect(try await judge(Array("%PDF-1.4 and nothing else".utf8)).word == "damaged-archive")
+        #expect(try await judge([]).word == "damaged-archive")
+        #expect(
+            try await judge(pdf([PdfSample(width: 2_000_000_000, height: 2_000_000_000)])).word == "damaged-archive")
+        #expect(try await judge(pdf([PdfSample()], count: 3)).word == "damaged-archive")
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `a damaged picture names its page`() async throws {
+        let noise = (
+            dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 50 /ColorSpace /DeviceGray "
+                + "/BitsPerComponent 8 /Filter /DCTDecode", bytes: picture(1)
+        )
+        let bytes = pdf([PdfSample(), PdfSample(picture: noise), PdfSample()])
+        let strict = try await judge(bytes)
+        #expect(strict.word == "damaged-page", "\(strict.message)")
+        #expect(strict.message.contains("page_2.jpg"))
+        let lenient = try #require(try await judge(bytes, mode: .lenient).report)
+        #expect(lenient.pages.map { $0.damage != nil } == [false, true, false])
+        #expect(lenient.damage.count == 1)
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `cut anywhere it is never taken in strict mode`() async throws {
+        let whole = pdf((0..<5).map { _ in PdfSample() })
+        for percent in stride(from: 0, to: 100, by: 5) {
+            let verdict = try await judge(Array(whole.prefix(whole.count * percent / 100)))
+            #expect(verdict.word != "accepted", "\(percent) %")
+            #expect(verdict.word != "worker-crashed", "\(percent) %: \(verdict.message)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `no flipped byte does harm`() async throws {
+        var random = SeededGenerator(for: "hostile PDF")
+        let whole = pdf([PdfSample(), PdfSample()])
+        for _ in 0..<40 {
+            var bytes = whole
+            for _ in 0..<8 {
+                bytes[Int.random(in: 8..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            _ = try await judge(bytes, mode: .lenient)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `a page that never ends meets the limit`() async throws {
+        // Shapes that overlap, more than a second can fill.
+        let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
+        let limited = try ArchiveWorker(
+            program: worker.program,
+            limits: WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1, patience: 60))
+        let path = try folder.write("endless.pdf", pdf([PdfSample(content: endless)]))
+        let verdict = try await ComicValidator(worker: limited).validate(path)
+        #expect(verdict.word == "worker-limit", "\(verdict.message)")
+    }
+
+    @Test func `a machine without the renderer says what to install`() async throws {
+        let program = try fakeWorker("exit 69", in: folder)
+        let path = try folder.write("a.pdf", pdf([PdfSample()]))
+        let fake = try ArchiveWorker(program: program)
+        let fault = await #expect(throws: Fault.self) { try await ComicValidator(worker: fake).validate(path) }
+        #expect(fault?.kind == .failed)
+        #expect(fault?.message.contains("apt install poppler-utils") == true)
+        let reader = try await ArchiveReaderFactory(worker: fake).reader(for: path)
+        await #expect(throws: Fault.self) { try await reader.listEntries() }
+        await #expect(throws: Fault.self) { try await fake.checkPdf() }
+        if Self.isInstalled { try await worker.checkPdf() }
+    }
+
+    @Test(arguments: [
+        ("yes | head -c 100000000 >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
+        ("printf 'Pages: 1\\nPage 1 size: 1 x nan pts\\n' >&4", "damaged-archive"),
+        ("printf 'Pages: 99999999999\\n' >&4", "damaged-archive"), ("exit 0", "damaged-archive"),
+        ("printf 'Pages: 1\\nPage 1 size: 9 x 9 pts\\n7 7\\n' >&4", "damaged-archive"),
+    ])
+    func `a renderer that talks nonsense is a verdict`(script: String, word: String) async throws {
+        let program = try fakeWorker(script, in: folder)
+        let path = try folder.write("a.pdf", pdf([PdfSample()]))
+        #expect(try await ComicValidator(worker: ArchiveWorker(program: program)).validate(path).word == word)
+    }
+
+    @Test func `a title that looks like an answer changes nothing`() {
+        let text = """
+            Title: x
+            Pages: 7
+            Page    1 size: 1 x 1 pts
+            Pages:           2
+            Encrypted:       no
+            Page    1 size:  612 x 792 pts (letter)
+            Page    1 rot:   0
+            Page    2 size:  100.5 x 2e+02 pts
+            Page    2 rot:   270
+            """
+        let pages = PdfInfo.pages(Array(text.utf8))
+        #expect(pages?.map(\.width) == [612, 200])
+        #expect(pages?.map(\.height) == [792, 100.5])
+    }
+
+    // MARK: The cage
+
+    @Test(arguments: [
+        ("none", "left 0"), ("library", "left 200"), ("create", "left \(EACCES)"), ("rewrite", "left \(EACCES)"),
+        ("truncate", "left \(ENOSYS)"), ("remove", "left \(ENOSYS)"), ("read", "left \(EACCES)"),
+        ("code", "left \(EPERM)"), ("number", "left \(EINVAL)"), ("exec-again", "left \(EBADF)"),
+        ("socket", "killed 31"), ("fork", "killed 31"), ("exec", "killed 31"), ("exec-another", "killed 31"),
+        ("raise", "killed 31"), ("kill", "killed 31"),
+    ])
+    func `the second cage holds`(what: String, end: String) async throws {
+        #expect(try await worker.probe(what, drawing: true) == end)
+    }
+}

@@ -1,0 +1,159 @@
+import ComicTestSupport
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// Thumbnails on the disk.
+struct ThumbnailCacheTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+
+    init() throws { folder = try TemporaryFolder("cache") }
+
+    private func cache(limit: Int64 = ThumbnailCache.defaultLimit) -> ThumbnailCache {
+        ThumbnailCache(folder: folder.path.appending("thumbnails"), limit: limit, clock: { clock.now })
+    }
+
+    private func key(_ number: Int, _ page: ThumbnailKey.Page = .cover) -> ThumbnailKey {
+        ThumbnailKey(content: ContentHash(of: Array("comic \(number)".utf8)), page: page, size: .cover)
+    }
+
+    private func jpeg(_ number: Int, size: Int = 10_000) -> [UInt8] {
+        [0xFF, 0xD8] + (0..<size).map { UInt8(truncatingIfNeeded: $0 &* (number + 3)) } + [0xFF, 0xD9]
+    }
+
+    private func files() throws -> [BytePath] {
+        let root = folder.path.appending("thumbnails")
+        return try listDirectory(root).filter { $0.isDirectory == true }.flatMap { part in
+            try listDirectory(root.appending(name: part.name)).map {
+                root.appending(name: part.name).appending(name: $0.name)
+            }
+        }
+    }
+
+    @Test func `are found again by any process, and by no other key`() throws {
+        try cache().keep(jpeg(1), for: key(1))
+        #expect(try cache().find(key(1)) == jpeg(1))
+        #expect(try cache().find(key(2)) == nil)
+        #expect(try cache().find(key(1, .index(0))) == nil)
+        let other = ThumbnailKey(content: ContentHash(of: Array("comic 1".utf8)), page: .cover, size: .page)
+        #expect(try cache().find(other) == nil)
+        let name = try #require(try files().first)
+        #expect(name.nameText.count == 68 && name.parent.nameText == name.nameText.prefix(2))
+        #expect(try FileStatus.of(name)?.mode == 0o600)
+    }
+
+    @Test func `a damaged, shortened or swapped file is no thumbnail, and is removed`() throws {
+        let cache = cache()
+        for number in 0..<4 { try cache.keep(jpeg(number), for: key(number)) }
+        let named = try (0..<4).map { number in
+            try #require(try files().first { $0.nameText.hasPrefix(key(number).name.description) })
+        }
+        let file = try Descriptor(named[0], O_RDWR)
+        try file.write([1], at: 5000)
+        try Descriptor(named[1], O_RDWR).truncate(to: 0)
+        rename(named[2].text, named[3].text)
+        for number in 0..<4 { #expect(try cache.find(key(number)) == nil) }
+        #expect(try files().isEmpty)
+        try cache.keep(jpeg(0), for: key(0))
+        #expect(try cache.find(key(0)) == jpeg(0))
+    }
+
+    @Test func `the least recently used go, down to nine tenths of the limit`() throws {
+        let cache = cache(limit: 20 * 12_288)
+        for number in 0..<20 {
+            try cache.keep(jpeg(number), for: key(number))
+            clock.advance(days: 2)
+        }
+        #expect(try files().count == 20)
+        // Used today: it outlives those that were made after it.
+        #expect(try cache.find(key(0)) != nil)
+        clock.advance(days: 2)
+        try cache.keep(jpeg(20), for: key(20))
+        #expect(try files().count == 18)
+        #expect(try cache.size() == 18 * 12_288)
+        #expect(try [0, 4, 20].allSatisfy { try cache.find(key($0)) != nil })
+        #expect(try [1, 2, 3].allSatisfy { try cache.find(key($0)) == nil })
+    }
+
+    @Test func `reading writes to the disk once a day at most`() throws {
+        let cache = cache()
+        try cache.keep(jpeg(1), for: key(1))
+        let file = try #require(try files().first)
+        let made = try #require(try FileStatus.of(file)).fingerprint
+        clock.advance(days: 0.9)
+        _ = try cache.find(key(1))
+        #expect(try FileStatus.of(file)?.fingerprint == made)
+        clock.advance(days: 0.2)
+        _ = try cache.find(key(1))
+        #expect(try FileStatus.of(file)?.fingerprint.modified == clock.now.nanoseconds)
+    }
+
+    @Test func `a tally that is wrong, damaged or gone is counted anew`() throws {
+        let cache = cache(limit: 5 * 12_288)
+        for number in 0..<5 { try cache.keep(jpeg(number), for: key(number)) }
+        let tally = folder.path.appending("thumbnails/tally")
+        for text in ["", "nonsense", "-5 3\n", "99999999999999999999 1\n"] {
+            try folder.write("thumbnails/tally", text)
+            try cache.keep(jpeg(9), for: key(9))
+            #expect(try cache.size() <= 5 * 12_288)
+        }
+        try Durable.remove(tally)
+        try cache.keep(jpeg(10), for: key(10))
+        #expect(try cache.size() <= 5 * 12_288)
+        // Too low, as after a process that died: put right within a day.
+        try folder.write("thumbnails/tally", "0 \(clock.now.nanoseconds)\n")
+        for number in 20..<24 { try cache.keep(jpeg(number), for: key(number)) }
+        clock.advance(days: 2)
+        try cache.keep(jpeg(30), for: key(30))
+        #expect(try cache.size() <= 5 * 12_288)
+    }
+
+    @Test func `clearing leaves what is not the cache's own`() throws {
+        let cache = cache()
+        try cache.keep(jpeg(1), for: key(1))
+        let mine = try folder.write("thumbnails/ab/holiday.jpg", "mine")
+        let hidden = try folder.write("thumbnails/notes/x.txt", "mine")
+        try cache.clear()
+        #expect(try cache.find(key(1)) == nil)
+        #expect(try cache.size() == 0)
+        #expect(try FileStatus.of(mine) != nil && FileStatus.of(hidden) != nil)
+        try cache.keep(jpeg(1), for: key(1))
+        #expect(try cache.find(key(1)) == jpeg(1))
+    }
+
+    @Test func `several at once keep within the limit and lose nothing that is whole`() async throws {
+        let cache = cache(limit: 40 * 12_288)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for part in 0..<8 {
+                group.addTask {
+                    let lane = BlockingLane("test.\(part)")
+                    try await lane.run {
+                        for number in 0..<40 {
+                            try cache.keep(jpeg(number), for: key(number))
+                            if let found = try cache.find(key(number)) { #expect(found == jpeg(number)) }
+                            if part == 0, number == 20 { try cache.clear() }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try cache.size() <= 40 * 12_288)
+        #expect(try files().allSatisfy { $0.nameText.hasSuffix(".jpg") })
+    }
+}
+
+/// A clock that a test moves.
+private final class Clock: Sendable {
+    private let time = Mutex(Timestamp.now())
+
+    var now: Timestamp { time.withLock { $0 } }
+
+    func advance(days: Double) { time.withLock { $0 = $0.adding(seconds: days * 86_400) } }
+}

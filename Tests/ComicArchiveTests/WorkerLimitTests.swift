@@ -1,0 +1,129 @@
+import ComicTestSupport
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicArchive
+
+/// What a worker may use up, and what becomes of one that goes past it: a verdict each time.
+@Suite struct WorkerLimitTests {
+    let folder: TemporaryFolder
+    let program: BytePath
+
+    init() throws {
+        folder = try TemporaryFolder("limits")
+        program = try builtWorker().program
+    }
+
+    private func judge(
+        _ path: BytePath, by program: BytePath, _ limits: WorkerLimits = .standard
+    ) async throws -> Verdict {
+        try await ComicValidator(worker: ArchiveWorker(program: program, limits: limits)).validate(path)
+    }
+
+    @Test func `an archive has ten seconds of the processor, a solid one two minutes`() {
+        #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, patience: 120))
+        var words: ArraySlice = ["limits=3,4", "list"]
+        #expect(WorkerLimits(takenFrom: &words)?.solidProcessorSeconds == 4)
+        #expect(words == ["list"])
+        for wrong in ["limits=", "limits=0,1", "limits=4,3", "limits=1", "limits=-1,5", "limits=a,b"] {
+            var words: ArraySlice = [wrong]
+            #expect(WorkerLimits(takenFrom: &words) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func `an archive that takes more of the processor than it may is refused`() async throws {
+        // Two gigabytes but for a little: seconds of inflating and hashing on any machine of these years.
+        let part = try RawZip.Entry(
+            deflating: "0.png", picture(1, size: 1 << 20) + [UInt8](repeating: 0, count: 99 << 20))
+        let pages = (0..<20).map { index in
+            var part = part
+            part.name = Array("\(index).png".utf8)
+            return part
+        }
+        let path = try folder.write("long.cbz", RawZip(pages).bytes)
+        let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1)
+        let verdict = try await judge(path, by: program, limits)
+        #expect(verdict.word == "worker-limit", "\(verdict.message)")
+        #expect(verdict.message.contains("long.cbz"))
+    }
+
+    // MARK: A worker that is not what it should be
+
+    /// A program in the worker's place that says these records after its script has run.
+    private func fake(_ script: String, _ records: [WorkerRecord] = [], then last: String = "") throws -> BytePath {
+        let words = try folder.write(BytePath("words-\(randomHex(4))"), records.flatMap { $0.encoded() })
+        return try fakeWorker("\(script)\ncat \(words) >&4\n\(last)", in: folder)
+    }
+
+    private func header(_ position: Int, _ name: String) -> WorkerRecord {
+        .header(
+            EntryHeader(
+                position: position, kind: .file, isEncrypted: false, declaredSize: 1, path: Array(name.utf8)))
+    }
+
+    private func structure(_ traits: ArchiveStructure.Traits) -> WorkerRecord {
+        .structure(ArchiveStructure(format: .rar5, traits: traits))
+    }
+
+    private let end = WorkerRecord.end(WorkerEnd(reason: .complete, message: ""))
+    private let burn =
+        "while (( $(ps -o cputimes= $$ 2>/dev/null || echo 9) < 3 )); do for i in {1..20000}; do :; done; done"
+
+    @Test func `a solid archive is given more time once the worker has said that it is one`() async throws {
+        let path = try folder.write("a.cbr", "x")
+        let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 30)
+        for (traits, word) in [(ArchiveStructure.Traits.solid, "no-pages"), ([], "worker-limit")] {
+            let solid = try folder.write("solid", structure(traits).encoded())
+            let script = "ulimit -St 1; ulimit -Ht 60; cat \(solid) >&4; \(burn)"
+            let verdict = try await judge(path, by: try fake(script, [end]), limits)
+            #expect(verdict.word == word, "\(verdict.message)")
+        }
+    }
+
+    @Test func `a worker that hangs is killed`() async throws {
+        let path = try folder.write("a.cbr", "x")
+        let patient = WorkerLimits(patience: 1)
+        for script in ["sleep 1000", "exec 4>&-; sleep 1000", "while sleep 0.1; do cat \(path) >&4; done"] {
+            let verdict = try await judge(path, by: try fake(script), patient)
+            #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
+        }
+        // It has said all; that it does not leave changes nothing.
+        let stays = try fake("", [structure([]), end], then: "sleep 1000")
+        #expect(try await judge(path, by: stays).word == "no-pages")
+    }
+
+    @Test(arguments: [
+        ("kill -KILL $$", "worker-limit"), ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
+        ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"), ("exit 3", "worker-nonsense"),
+        ("exit 0", "worker-nonsense"), ("head -c 3 /dev/zero >&4", "worker-nonsense"),
+        ("head -c 500000 /dev/zero >&4", "worker-nonsense"), ("yes >&4", "worker-nonsense"),
+    ])
+    func `however it ends there is a verdict`(script: String, word: String) async throws {
+        let path = try folder.write("a.cbr", "x")
+        #expect(try await judge(path, by: try fake(script + "; exit 0")).word == word)
+    }
+
+    @Test func `what cannot be is not believed`() async throws {
+        let path = try folder.write("a.cbr", "x")
+        let page = header(0, "1.png")
+        func content(_ position: Int, _ size: Int64) -> WorkerRecord {
+            .content(
+                EntryContent(
+                    position: position, state: .whole, size: size, crc32: 0, hash: nil, image: nil, message: ""))
+        }
+        let lies: [[WorkerRecord]] = [
+            [header(1, "1.png")], [page, page], [page, content(1, 1)], [content(0, 1)],
+            [page, content(0, ArchiveLimits.maxUncompressedEntrySize + 1)], [.bytes(position: 0, [1])],
+            [page, .bytes(position: 0, [1])], [header(0, "ComicInfo.xml"), content(0, 5)],
+            [page, content(0, .max), header(1, "2.png"), content(1, .max)],
+        ]
+        for lie in lies {
+            let verdict = try await judge(path, by: try fake("", [structure([])] + lie + [end]))
+            #expect(["worker-nonsense", "too-many-bytes"].contains(verdict.word), "\(lie): \(verdict.word)")
+        }
+        let crowd = (0...ArchiveLimits.maxHeaderCount).map { header($0, "\($0).txt") }
+        #expect(try await judge(path, by: try fake("", crowd + [end])).word == "too-many-headers")
+    }
+}

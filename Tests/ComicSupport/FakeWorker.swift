@@ -1,0 +1,14 @@
+import Foundation
+import Platform
+import TestSupport
+
+/// A shell script in the worker's place: the archive is its descriptor 3, the agent listens on 4.
+package func fakeWorker(_ script: String, in folder: TemporaryFolder) throws -> BytePath {
+    let path = try folder.write(BytePath("fake-\(randomHex(4))"), "#!/bin/bash\n\(script)\n")
+    guard chmod(path.text, 0o755) == 0 else { throw TestFailure("cannot make \(path) a program") }
+    // A process that another test starts meanwhile holds a copy of every descriptor until its exec, and a file that is
+    // open for writing cannot be executed.
+    let file = try Descriptor(path)
+    while Lease.probeWriters(file) == .busy { usleep(1000) }
+    return path
+}

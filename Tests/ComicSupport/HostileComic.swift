@@ -1,0 +1,47 @@
+/// An archive that means harm, lies, or is broken, and what must come of it.
+package struct HostileComic: Sendable, CustomStringConvertible {
+    package let name: String
+    /// What a strict validation may say: `accepted`, or the reason of the refusal. More than one where it is
+    /// libarchive's to choose.
+    package let words: [String]
+    /// The only bytes that a page which is taken may have.
+    package let contents: [[UInt8]]
+    package let make: @Sendable () throws -> [UInt8]
+
+    package init(
+        _ name: String, _ words: [String], contents: [[UInt8]] = [picture(1), picture(2)],
+        make: @escaping @Sendable () throws -> [UInt8]
+    ) {
+        (self.name, self.words, self.contents, self.make) = (name, words, contents, make)
+    }
+
+    package init(
+        _ name: String, _ word: String, contents: [[UInt8]] = [picture(1), picture(2)],
+        make: @escaping @Sendable () throws -> [UInt8]
+    ) {
+        self.init(name, [word], contents: contents, make: make)
+    }
+
+    package var description: String { name }
+
+    package static var all: [HostileComic] { names + links + sizes + bombs + crowds + shapes + pictures }
+}
+
+/// The formats that can be written by hand.
+package enum RawFormat: String, CaseIterable, Sendable {
+    case zip, tar, sevenZip, rar4, rar5
+
+    /// - Returns: nil where the format cannot hold such a name.
+    package func pack(_ entries: [(name: [UInt8], bytes: [UInt8])]) -> [UInt8]? {
+        switch self {
+        case .zip: return RawZip(entries.map { RawZip.Entry($0.name, $0.bytes) }).bytes
+        case .tar: return RawTar(entries.map { RawTar.Entry($0.name, $0.bytes) }).bytes
+        case .sevenZip:
+            let names = entries.compactMap { String(validating: $0.name, as: UTF8.self) }
+            guard names.count == entries.count else { return nil }
+            return RawSevenZip(Swift.zip(names, entries).map { RawSevenZip.Entry($0, $1.bytes) }).bytes
+        case .rar4: return RawRar(entries.map { RawRar.Entry($0.name, $0.bytes) }).four
+        case .rar5: return RawRar(entries.map { RawRar.Entry($0.name, $0.bytes) }).five
+        }
+    }
+}
