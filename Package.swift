@@ -34,6 +34,7 @@ let package = Package(
     name: "steward",
     products: [
         .executable(name: "steward", targets: ["steward"]),
+        .executable(name: "steward-unpack", targets: ["steward-unpack"]),
         .library(name: "A4CoreSwift", targets: ["A4CoreSwift"]),
         .library(name: "DotLifeDomain", targets: ["DotLifeDomain"]),
     ],
@@ -72,8 +73,8 @@ let package = Package(
         .target(
             name: "RuleActions",
             dependencies: [
-                "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "DotLifeDomain", "DotLifePersistence",
-                log,
+                "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicVault", "DotLifeDomain",
+                "DotLifePersistence", log,
             ],
             path: "Sources/Rules/Actions", swiftSettings: strict),
 
@@ -81,13 +82,14 @@ let package = Package(
             name: "AgentKit",
             dependencies: [
                 "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
-                "DotLifeDomain", "DotLifePersistence", yams, log, lifecycle,
+                "ComicVault", "DotLifeDomain", "DotLifePersistence", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "ComicArchive", "Rules", "Ledger", "Platform", arguments, log, lifecycle, signals,
+                "AgentKit", "ComicArchive", "ComicVault", "Rules", "Ledger", "Platform", arguments, log, lifecycle,
+                signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict),

@@ -1,0 +1,119 @@
+import CLinux
+import COpenSSL
+import Glibc
+import Platform
+
+/// Key material: in memory that is locked (no swap), left out of core dumps and between guard pages, wiped when the
+/// last reference goes. It has no description, is not `Codable` and never becomes an array by itself.
+package final class SecretBytes: Sendable {
+    // Written only while the initialiser runs.
+    nonisolated(unsafe) private let start: UnsafeMutableRawPointer
+    package let count: Int
+
+    /// Zeros.
+    ///
+    /// - Throws: `Fault` where the memory cannot be locked or is used up.
+    package convenience init(count: Int) throws {
+        try self.init(count: count) { _ in }
+    }
+
+    /// Fills `count` bytes in place, so that they never lie anywhere else.
+    package init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        let start = try SecretHeap.allocate(count)
+        do {
+            try fill(UnsafeMutableRawBufferPointer(start: start, count: count))
+        } catch {
+            SecretHeap.free(start, count)
+            throw error
+        }
+        self.start = start
+        self.count = count
+    }
+
+    package convenience init(_ bytes: UnsafeRawBufferPointer) throws {
+        try self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+    }
+
+    /// The array stays with the caller, who ought to wipe it (``wipe(_:)``).
+    package convenience init(_ bytes: [UInt8]) throws {
+        try self.init(count: bytes.count) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+    }
+
+    deinit { SecretHeap.free(start, count) }
+
+    package static func random(_ count: Int) throws -> SecretBytes {
+        try SecretBytes(count: count) { try VaultRandom.fill($0) }
+    }
+
+    package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// Compares in a time that tells nothing about where they differ; lengths are no secret.
+    package func matches(_ other: SecretBytes) -> Bool {
+        count == other.count && CRYPTO_memcmp(start, other.start, count) == 0
+    }
+
+    package func prefix(_ length: Int) throws -> SecretBytes { try slice(0..<length) }
+
+    package func suffix(_ length: Int) throws -> SecretBytes { try slice((count - length)..<count) }
+
+    /// A copy of the bytes in `range`, which must lie within.
+    package func slice(_ range: Range<Int>) throws -> SecretBytes {
+        try withBytes { try SecretBytes(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// These bytes, then those.
+    package func appending(_ other: SecretBytes) throws -> SecretBytes {
+        try SecretBytes(count: count + other.count) { target in
+            withBytes { target.copyMemory(from: $0) }
+            other.withBytes { UnsafeMutableRawBufferPointer(rebasing: target[count...]).copyMemory(from: $0) }
+        }
+    }
+}
+
+/// Overwrites an array that held a secret and empties it. Copies made earlier are out of its reach.
+package func wipe(_ bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+    bytes.removeAll()
+}
+
+/// Compares two tags in a time that tells nothing about where they differ.
+package func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
+}
+
+/// libcrypto's secure heap: one locked, guarded region that is left out of core dumps. libcrypto keeps its own private
+/// keys there as well.
+private enum SecretHeap {
+    /// Small enough for the 64 KiB that old systems let a user lock; the least block is a key's size.
+    ///
+    /// With the first secret the process stops being one that leaves core dumps, or that another of the same user may
+    /// look into: keys also pass through registers and stacks.
+    private static let isLocked: Bool = {
+        guard steward_forbid_core_dumps() == 0 else { return false }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+        let size = limit.rlim_cur >= 2 << 20 ? 1 << 20 : 32 << 10
+        return CRYPTO_secure_malloc_initialized() == 1 || CRYPTO_secure_malloc_init(size, 32) == 1
+    }()
+
+    static func allocate(_ count: Int) throws -> UnsafeMutableRawPointer {
+        guard isLocked else {
+            throw Fault(
+                .failed,
+                "memory for keys cannot be locked, so they could reach the swap; raise the limit (`LimitMEMLOCK=2M` in "
+                    + "the unit, `ulimit -l 2048` in a shell) and start again")
+        }
+        guard let start = CRYPTO_secure_zalloc(max(1, count), #fileID, #line) else {
+            throw Fault(
+                .transient,
+                "the locked memory for keys is used up; close comics that are open, or raise `LimitMEMLOCK`")
+        }
+        return start
+    }
+
+    static func free(_ start: UnsafeMutableRawPointer, _ count: Int) {
+        CRYPTO_secure_clear_free(start, max(1, count), #fileID, #line)
+    }
+}

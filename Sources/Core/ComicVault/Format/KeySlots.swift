@@ -1,0 +1,116 @@
+import Platform
+
+/// The slots of a vault on the disk. Everything here blocks.
+package struct KeySlots {
+    private let folder: VaultFolder
+    private let description: VaultDescription
+
+    package init(_ folder: VaultFolder, _ description: VaultDescription) {
+        self.folder = folder
+        self.description = description
+    }
+
+    /// What unlocking found.
+    package struct Unlocked: Sendable {
+        package let secrets: VaultSecrets
+        /// The slot that opened.
+        package let slot: SlotID
+        /// Slots that are damaged: to be reported, because one of them may be the only other way in.
+        package let damaged: [VaultError]
+    }
+
+    /// The names of all slots, sorted. Files with other names are left out.
+    ///
+    /// - Throws: ``VaultError/notAVault(_:why:)`` where there are more than eight.
+    package func names() throws -> [SlotID] {
+        let names = try folder.names(in: VaultLayout.slots).compactMap { name -> SlotID? in
+            let (stem, ending) = name.stemAndExtension
+            return ending == Array("slot".utf8) ? SlotID(hex: String(decoding: stem, as: UTF8.self)) : nil
+        }
+        guard names.count <= KeySlot.limit else {
+            throw VaultError.notAVault(
+                folder.full(VaultLayout.slots), why: "it has \(names.count) key slots, and 8 is the most")
+        }
+        return names
+    }
+
+    package func read(_ id: SlotID) throws -> KeySlot {
+        try KeySlot(of: folder.open(VaultLayout.slot(id.description)), id)
+    }
+
+    /// Tries the slots of the credential's kind, one after the other; each password slot takes a quarter of a second.
+    ///
+    /// - Throws: ``VaultError/incorrectPassword`` where intact slots were tried and none opened.
+    package func open(_ credential: Credential) throws -> Unlocked {
+        let names = try names()
+        guard !names.isEmpty else {
+            throw VaultError.notAVault(folder.full(VaultLayout.slots), why: "there is no key slot")
+        }
+        var damaged: [VaultError] = []
+        var found: (SlotID, VaultSecrets)?
+        var isIntact = false
+        for name in names {
+            do {
+                let slot = try read(name)
+                isIntact = true
+                if found == nil, slot.kind == credential.kind {
+                    found = (name, try slot.open(credential, description))
+                }
+            } catch VaultError.incorrectPassword {
+                continue
+            } catch let error as VaultError {
+                damaged.append(error)
+            }
+        }
+        if let (slot, secrets) = found { return Unlocked(secrets: secrets, slot: slot, damaged: damaged) }
+        if let first = damaged.first, !isIntact || damaged.contains(where: \.isAboutTheVault) { throw first }
+        throw VaultError.incorrectPassword
+    }
+
+    /// Writes a new slot, or replaces the one of the same name in one step: to `tmp/`, synced, read back and opened,
+    /// renamed, the folder synced. On any error the slots are what they were.
+    ///
+    /// - Parameter replaces: whether `id` is there already.
+    package func write(_ secrets: VaultSecrets, _ id: SlotID, for credential: Credential, replaces: Bool) throws {
+        let known = try names()
+        guard known.contains(id) == replaces, replaces || known.count < KeySlot.limit else {
+            throw Fault(
+                .usage,
+                replaces ? "there is no key slot \(id)" : "the vault has 8 key slots, the most it can have; remove one",
+                path: folder.full(VaultLayout.slots))
+        }
+        let slot = try KeySlot.seal(secrets, id, for: credential, description)
+        let temporary = try VaultTemporary(folder)
+        try temporary.file.write(slot.bytes, at: 0)
+        try temporary.file.sync()
+        let again = try KeySlot(of: temporary.file, id).open(credential, description)
+        guard again.master.matches(secrets.master), again.keyPair.privateKey.matches(secrets.keyPair.privateKey) else {
+            throw VaultError.damagedSlot(temporary.file.path, why: "it does not hold what was written")
+        }
+        FaultPoint.reach("verified")
+        let target = VaultLayout.slot(id.description)
+        try replaces ? temporary.replace(target) : temporary.become(target)
+    }
+
+    /// Removes a slot, but never the last one that is intact.
+    package func remove(_ id: SlotID) throws {
+        let others = try names().filter { $0 != id && (try? read($0)) != nil }
+        guard !others.isEmpty else {
+            throw Fault(
+                .refused, "\(id) is the last key slot, and without one the vault never opens again; add another first",
+                path: folder.full(VaultLayout.slot(id.description)))
+        }
+        try folder.remove(VaultLayout.slot(id.description))
+        try folder.sync(VaultLayout.slots)
+    }
+}
+
+extension VaultError {
+    /// Whether it concerns more than one slot, so that trying another password would not help.
+    fileprivate var isAboutTheVault: Bool {
+        switch self {
+        case .wrongVault, .notAVault: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import Platform
+
+/// An object from its first byte to its last: each chunk verified before anything of it is handed out, and everything
+/// checked that the format fixes. Constant memory; only aligned reads, as O_DIRECT wants them.
+struct ObjectStream {
+    /// Room for what is left of a window when the next is read; a multiple of a page.
+    private static let carry = 128 << 10
+
+    private let file: Descriptor
+    private let header: ObjectHeader
+    private let size: ObjectSize
+    private let cipher: ChunkCipher
+    /// Bytes of one read.
+    private let window: Int
+
+    /// - Parameter isDirect: whether reads go past the page cache and must be large to be fast; the cache's own are
+    ///   faster while they fit into the processor's.
+    init(
+        _ file: Descriptor, _ header: ObjectHeader, contentKey: SecretBytes, size: ObjectSize, isDirect: Bool = false
+    ) throws {
+        self.file = file
+        window = isDirect ? 1 << 20 : 128 << 10
+        self.header = header
+        self.size = size
+        cipher = try ChunkCipher(.open, header, contentKey: contentKey, size: size)
+    }
+
+    /// Hands out the content in parts of at most 64 KiB, which are valid during the call only.
+    ///
+    /// - Parameter length: of the content; an object that says otherwise is damaged.
+    func run(_ kind: ObjectKind, length: Int64, _ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let buffer = try AlignedBuffer(Self.carry + self.window)
+        var window = Window(start: Self.carry, end: Self.carry, offset: 0)
+        let head = try take(ObjectSize.header, buffer, &window)
+        guard head.elementsEqual(header.bytes) else { throw VaultError.damagedObject(file.path, .headerTag) }
+        for index in 0..<size.chunks {
+            let count = size.length(ofChunk: index)
+            let sealed = try take(count + AESGCM.tagSize, buffer, &window)
+            guard try cipher.open(index, UnsafeRawBufferPointer(sealed), into: sealed) else {
+                throw VaultError.damagedObject(file.path, .chunk(index, of: size.chunks))
+            }
+            let plain = UnsafeRawBufferPointer(rebasing: sealed.prefix(count))
+            let range = try ObjectPlaintext.check(plain, index, kind, length: length, at: file.path)
+            if !range.isEmpty { try sink(UnsafeRawBufferPointer(rebasing: plain[range])) }
+        }
+    }
+
+    private struct Window {
+        /// What is read and not taken yet, as places in the buffer.
+        var start: Int
+        var end: Int
+        /// Of the next read, in the file.
+        var offset: Int64
+    }
+
+    /// The next `count` bytes of the file, in the buffer until the next call.
+    private func take(
+        _ count: Int, _ buffer: AlignedBuffer, _ window: inout Window
+    ) throws -> UnsafeMutableRawBufferPointer {
+        if window.end - window.start < count {
+            let left = window.end - window.start
+            // May overlap, which copyMemory allows.
+            buffer.part(Self.carry - left, left).copyMemory(
+                from: UnsafeRawBufferPointer(buffer.part(window.start, left)))
+            let got = try file.read(into: buffer.part(Self.carry, self.window), at: window.offset)
+            window = Window(start: Self.carry - left, end: Self.carry + got, offset: window.offset + Int64(got))
+            guard left + got >= count else {
+                throw VaultError.truncatedObject(file.path, size: window.offset, expected: size.file)
+            }
+        }
+        defer { window.start += count }
+        return buffer.part(window.start, count)
+    }
+}
+
+/// What the plaintext of an object holds beside its content.
+enum ObjectPlaintext {
+    /// Checks a chunk's preamble and padding.
+    ///
+    /// - Returns: where in the chunk there is content.
+    static func check(
+        _ plain: UnsafeRawBufferPointer, _ index: Int64, _ kind: ObjectKind, length: Int64, at path: BytePath
+    ) throws -> Range<Int> {
+        if index == 0 {
+            let (found, said) = try preamble(plain, at: path)
+            guard found == kind else {
+                throw VaultError.damagedObject(path, .content("it holds \(found), not \(kind)"))
+            }
+            guard said == length else { throw VaultError.damagedObject(path, .content("length")) }
+        }
+        let start = index * Int64(ObjectSize.chunk)
+        let end = Int64(ObjectSize.preamble) + length
+        let from = index == 0 ? ObjectSize.preamble : 0
+        let to = Int(min(Int64(plain.count), max(Int64(from), end - start)))
+        guard UnsafeRawBufferPointer(rebasing: plain[to...]).isZero else {
+            throw VaultError.damagedObject(path, .content("padding"))
+        }
+        return from..<to
+    }
+
+    /// Kind and length, from the first chunk.
+    static func preamble(
+        _ plain: UnsafeRawBufferPointer, at path: BytePath
+    ) throws -> (kind: ObjectKind, length: Int64) {
+        var reader = ByteReader(Array(plain.prefix(ObjectSize.preamble)))
+        guard let kind = reader.integer(UInt8.self).flatMap(ObjectKind.init), reader.zeros(7) else {
+            throw VaultError.damagedObject(path, .content("kind"))
+        }
+        guard let length = reader.integer(UInt64.self).flatMap(Int64.init(exactly:)) else {
+            throw VaultError.damagedObject(path, .content("length"))
+        }
+        return (kind, length)
+    }
+}

@@ -1,0 +1,54 @@
+import FoundationEssentials
+import Platform
+
+/// `vault.json`: what makes a folder a vault, and which one. It holds no secret; nothing in it is believed before a slot
+/// has confirmed it, which carries an authenticated copy.
+package struct VaultDescription: Hashable, Sendable {
+    package static let magic = "IVO1 comic vault"
+    package static let format = 1
+    /// Bytes.
+    package static let limit = 4096
+
+    package let id: VaultID
+    /// The file, byte by byte.
+    package let bytes: [UInt8]
+
+    package init(id: VaultID) {
+        self.id = id
+        bytes = Array("{\"magic\":\"\(Self.magic)\",\"format\":\(Self.format),\"vaultID\":\"\(id)\"}\n".utf8)
+    }
+
+    /// - Parameter path: for the message.
+    /// - Throws: ``VaultError/notAVault(_:why:)`` and ``VaultError/unsupportedFormat(_:what:)``.
+    package init(_ bytes: [UInt8], at path: BytePath) throws {
+        guard bytes.count <= Self.limit else {
+            throw VaultError.notAVault(path, why: "it has more than \(Self.limit) bytes")
+        }
+        let fields: Fields
+        do {
+            fields = try JSONDecoder().decode(Fields.self, from: Data(bytes))
+        } catch {
+            throw VaultError.notAVault(path, why: "it cannot be read as JSON with magic, format and vaultID")
+        }
+        guard fields.magic == Self.magic else { throw VaultError.notAVault(path, why: "its magic is another") }
+        guard fields.format == Self.format else {
+            throw VaultError.unsupportedFormat(path, what: "vault format \(fields.format)")
+        }
+        guard let id = VaultID(hex: fields.vaultID) else {
+            throw VaultError.notAVault(path, why: "its vaultID is not one")
+        }
+        self.id = id
+        self.bytes = bytes
+    }
+
+    /// Reads the file. Blocks.
+    package init(of file: Descriptor) throws {
+        try self.init(try file.read(at: 0, count: Self.limit + 1), at: file.path)
+    }
+
+    private struct Fields: Decodable {
+        let magic: String
+        let format: Int
+        let vaultID: String
+    }
+}

@@ -1,0 +1,186 @@
+import Platform
+
+/// What goes wrong with a vault (seed 004, vault protocols), each with its own way out. A full disk and the like stay
+/// the `Fault` that they are, below ``encryptionFailed(underlying:)`` and ``decryptionFailed(underlying:)`` where a
+/// comic was being sealed or read.
+package enum VaultError: Error, Sendable {
+    /// No slot opens with this password or key file.
+    case incorrectPassword
+    case unusablePassword(PasswordProblem)
+    /// Why a key file cannot serve.
+    case unusableKeyFile(String)
+    /// There is no vault here, or what names it is damaged.
+    case notAVault(BytePath, why: String)
+    /// Made by another version of the program, or not by the program at all.
+    case unsupportedFormat(BytePath, what: String)
+    /// A file belongs to another vault.
+    case wrongVault(BytePath, found: VaultID, expected: VaultID)
+    /// Another vault stands where this host knows one.
+    case strangeVault(expected: VaultID, found: VaultID)
+    case damagedSlot(BytePath, why: String)
+    case damagedObject(BytePath, ObjectDamage)
+    /// A file's size is none that the object can have, in bytes; `expected` where that is known.
+    case truncatedObject(BytePath, size: Int64, expected: Int64?)
+    /// The bytes to seal were not those that had been validated.
+    case contentChanged(BytePath)
+    case encryptionFailed(underlying: any Error)
+    case decryptionFailed(underlying: any Error)
+    case manifestCorrupted(ManifestDamage)
+    case manifestMissing(BytePath)
+    /// The host's own file beside the vault holds something else.
+    case hostStateDamaged(BytePath)
+    /// The manifest is not the one that this host remembers, nor one that follows it. Nothing is written until a person
+    /// has decided.
+    case rolledBack(mark: ManifestHead, disk: ManifestHead)
+    /// The keys are not in memory.
+    case locked
+    /// Somebody else has the vault unlocked.
+    case inUse(BytePath, holder: String)
+    /// Nothing is sealed to a key that this host has not been told to trust.
+    case notTrusted(BytePath, why: String)
+    case noSuchComic(String)
+    /// A file that the manifest names is not there.
+    case missingObject(BytePath)
+    /// The same bytes are in the vault under this name.
+    case duplicate(ComicID, BytePath)
+}
+
+/// Where an object is damaged. No byte of the damaged part has been handed out.
+package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
+    /// A field of the first 256 bytes that has one possible value has another.
+    case header(String)
+    /// The object names another than its file does.
+    case name(found: ObjectID)
+    /// The object's key does not open: the header was changed, or it was sealed to another key.
+    case key
+    /// The key opens, but the header is not the one it was made with.
+    case headerTag
+    /// This 64 KiB chunk, counted from 0, does not verify; `of` is how many there are.
+    case chunk(Int64, of: Int64)
+    /// The object verifies, but what is in it is not what its kind holds.
+    case content(String)
+
+    package var description: String {
+        switch self {
+        case .header(let field): "its header is damaged (\(field))"
+        case .name(let found): "its header names the object \(found)"
+        case .key: "its key does not open with this vault's keys"
+        case .headerTag: "its header was changed"
+        case .chunk(let index, let count): "part \(index + 1) of \(count) does not verify"
+        case .content(let what): "its content is not what was sealed (\(what))"
+        }
+    }
+}
+
+/// Why a password cannot be one.
+package enum PasswordProblem: Hashable, Sendable {
+    case empty
+    /// Longer than 1,024 bytes.
+    case tooLong
+    case notUTF8
+    case controlCharacter
+}
+
+extension VaultError: CustomStringConvertible {
+    package var description: String { fault.message }
+
+    /// The same with what the agent has to do about it.
+    package var fault: Fault {
+        switch self {
+        case .incorrectPassword:
+            Fault(
+                .usage,
+                "that is not a password or key of this vault; nothing was changed, try again (if you are sure of it, its key "
+                    + "slot may be damaged: restore keys/ from a backup)")
+        case .unusablePassword(let problem): Fault(.usage, Self.text(problem))
+        case .unusableKeyFile(let why): Fault(.usage, "this key file cannot be used: \(why)")
+        case .notAVault(let path, let why):
+            Fault(
+                .failed, "\(path) is no vault of comics (\(why)); check the path, or restore the file from a backup",
+                path: path)
+        case .unsupportedFormat(let path, let what):
+            Fault(
+                .failed,
+                "\(path) is in a form that this version cannot read (\(what)); update the program, or restore the file "
+                    + "from a backup if it is damaged",
+                path: path)
+        case .wrongVault(let path, let found, let expected):
+            Fault(
+                .failed, "\(path) belongs to the vault \(found), not to \(expected); put it back where it came from",
+                path: path)
+        case .strangeVault(let expected, let found):
+            Fault(
+                .failed,
+                "this is the vault \(found), but this host knows the vault \(expected) here; nothing was changed, see "
+                    + "whether the right disk is mounted")
+        case .damagedSlot(let path, let why):
+            Fault(
+                .failed,
+                "the key slot \(path) is damaged (\(why)); unlock with another slot, or restore it from a backup",
+                path: path)
+        case .damagedObject(let path, let damage):
+            Fault(.failed, "\(path) is damaged: \(damage); restore it from a backup", path: path)
+        case .truncatedObject(let path, let size, let expected):
+            Fault(.failed, Self.text(path, size, expected), path: path)
+        case .contentChanged(let path):
+            Fault(
+                .transient, "\(path) changed while it was sealed; nothing was kept of it, it is tried again by itself",
+                path: path)
+        case .encryptionFailed(let cause):
+            Self.wrap(cause, "the comic could not be sealed (\(explain(cause))); the original is where it was")
+        case .decryptionFailed(let cause):
+            Self.wrap(cause, "the sealed comic could not be opened (\(explain(cause)))")
+        case .manifestCorrupted(let damage):
+            Fault(.failed, "\(damage); nothing was changed, restore the vault's manifest/ from a backup")
+        case .manifestMissing(let path):
+            Fault(
+                .failed,
+                "\(path) holds no manifest, and a vault without one is damaged, not empty; restore it from a backup",
+                path: path)
+        case .hostStateDamaged(let path):
+            Fault(
+                .failed,
+                "\(path) does not hold what this host knows about the vault; restore it, or remove it to begin anew",
+                path: path)
+        case .rolledBack(let mark, let disk):
+            Fault(
+                .failed,
+                "the vault is not as this host left it: it stands at \(disk), and the host remembers \(mark); put the "
+                    + "newer copy back, or take this one for the vault with `steward vault accept-rollback`")
+        case .locked: Fault(.failed, "the vault is locked; unlock it with `steward vault unlock`")
+        case .inUse(let path, let holder):
+            Fault(.transient, "\(path) is in use by \(holder); lock it there, or stop that process first", path: path)
+        case .notTrusted(let path, let why):
+            Fault(
+                .failed,
+                "\(path): \(why); nothing was sealed and nothing removed, see `steward vault trust` for what to compare",
+                path: path)
+        case .missingObject(let path):
+            Fault(.failed, "\(path) is gone, and the manifest needs it; restore it from a backup", path: path)
+        case .noSuchComic(let name): Fault(.refused, "no comic “\(name)” is in the vault")
+        case .duplicate(let id, let name):
+            Fault(.refused, "the same comic is in the vault already, as \(name) (\(id))")
+        }
+    }
+
+    private static func wrap(_ cause: any Error, _ message: String) -> Fault {
+        let inner = cause as? Fault ?? (cause as? VaultError)?.fault
+        return Fault(inner?.kind ?? .failed, message, path: inner?.path, errno: inner?.errno)
+    }
+
+    private static func text(_ path: BytePath, _ size: Int64, _ expected: Int64?) -> String {
+        let what = expected.map { size < $0 ? "is cut short" : "has bytes added" } ?? "is cut short or has bytes added"
+        let figures = expected.map { "\(size) bytes instead of \($0)" } ?? "\(size) bytes"
+        return "\(path) \(what) (\(figures)); restore it from a backup"
+    }
+
+    private static func text(_ problem: PasswordProblem) -> String {
+        switch problem {
+        case .empty: "the password is empty; choose one of at least one character"
+        case .tooLong: "the password is longer than 1,024 bytes; choose a shorter one"
+        case .notUTF8: "the password is not valid UTF-8; type it in a terminal set to UTF-8, or use a key file"
+        case .controlCharacter:
+            "the password holds a control character (a line break, a tab, an escape); choose one without"
+        }
+    }
+}

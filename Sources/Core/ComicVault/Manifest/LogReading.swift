@@ -1,0 +1,130 @@
+import Platform
+
+/// One log as it was found on the disk.
+struct LogContents: Sendable {
+    let name: LogName
+    /// In order, the first of them ``ManifestRecord/follows(log:_:)``; empty where not even that one is whole.
+    let records: [ManifestRecord]
+    /// The head after each record.
+    let heads: [ManifestHead]
+    /// The head before the first record.
+    let start: ManifestHead
+    /// What stands after the last good record, if anything does.
+    let rest: Rest?
+
+    var end: ManifestHead { heads.last ?? start }
+
+    struct Rest: Sendable {
+        let damage: ManifestDamage
+        let bytes: Int
+        /// Whether one write that was cut off explains it: at most one record long, and nothing good after it.
+        let mayBeTorn: Bool
+    }
+
+    /// Reads as many records as verify, one after the other, from `start` on.
+    ///
+    /// - Throws: ``ManifestDamage/contradiction(_:)`` where records verify and are none the less not what may stand there.
+    init(_ bytes: [UInt8], name: LogName, keys: VaultKeys, after start: ManifestHead) throws {
+        self.name = name
+        self.start = start
+        guard let header = LogHeader(bytes, name: name, vault: keys.id) else {
+            records = []
+            heads = []
+            let limit = LogHeader.size + RecordCipher.prefixSize + RecordCipher.lengths.upperBound
+            rest = Rest(damage: .header(name), bytes: bytes.count, mayBeTorn: bytes.count <= limit)
+            return
+        }
+        let cipher = try RecordCipher(keys, log: name, salt: header.salt)
+        var records: [ManifestRecord] = []
+        var heads: [ManifestHead] = []
+        var head = start
+        var offset = LogHeader.size
+        while let found = try cipher.open(bytes, at: offset, seq: head.seq + 1, previous: head.tag) {
+            records.append(
+                try Self.decode(found.plaintext, name, seq: head.seq + 1, isFirst: offset == LogHeader.size, start))
+            head = ManifestHead(gen: name.gen, seq: head.seq + 1, tag: found.tag)
+            heads.append(head)
+            offset = found.end
+        }
+        self.records = records
+        self.heads = heads
+        rest =
+            offset == bytes.count && !records.isEmpty
+            ? nil
+            : Rest(
+                damage: .record(name, seq: head.seq + 1), bytes: bytes.count - offset,
+                mayBeTorn: try !Self.goesOn(bytes, at: offset, cipher, after: head))
+    }
+
+    private static func decode(
+        _ plaintext: [UInt8], _ name: LogName, seq: UInt64, isFirst: Bool, _ start: ManifestHead
+    ) throws -> ManifestRecord {
+        let record: ManifestRecord
+        do {
+            record = try ManifestRecord(decoding: plaintext)
+        } catch let mismatch as RecordDecoder.Mismatch {
+            throw ManifestDamage.contradiction(
+                "this version cannot read the field “\(mismatch.field)” of record \(seq) in \(name)")
+        }
+        switch record {
+        case .follows(let log, let head):
+            guard isFirst, head == start, log == (name.n == 0 ? nil : name.n - 1) else {
+                throw ManifestDamage.contradiction("record \(seq) in \(name) names another predecessor than it has")
+            }
+        default:
+            guard !isFirst else {
+                throw ManifestDamage.contradiction("the first record in \(name) does not name its predecessor")
+            }
+        }
+        return record
+    }
+
+    /// Whether good records, or more bytes than one write can leave, stand after the bad one at `offset`.
+    private static func goesOn(
+        _ bytes: [UInt8], at offset: Int, _ cipher: RecordCipher, after head: ManifestHead
+    ) throws -> Bool {
+        if bytes.count - offset > RecordCipher.prefixSize + RecordCipher.lengths.upperBound { return true }
+        if let end = RecordCipher.end(of: bytes, at: offset), end < bytes.count { return true }
+        // Its length may be what is wrong: a good record after it is sealed with the 16 bytes that go before it.
+        let first = offset + RecordCipher.prefixSize + RecordCipher.lengths.lowerBound
+        guard first < bytes.count else { return false }
+        return try (first..<bytes.count).contains { next in
+            try cipher.open(bytes, at: next, seq: head.seq + 2, previous: Array(bytes[(next - 16)..<next])) != nil
+        }
+    }
+
+    /// The one of `heads` that the log in `bytes` goes on from, if it is none of this chain's end.
+    static func origin(
+        of bytes: [UInt8], name: LogName, keys: VaultKeys, among heads: some Sequence<ManifestHead>
+    ) throws -> ManifestHead? {
+        guard let header = LogHeader(bytes, name: name, vault: keys.id) else { return nil }
+        let cipher = try RecordCipher(keys, log: name, salt: header.salt)
+        return try heads.first(where: {
+            try cipher.open(bytes, at: LogHeader.size, seq: $0.seq + 1, previous: $0.tag) != nil
+        })
+    }
+}
+
+/// The first 72 bytes of a log: magic, vault, gen, n, salt. They are authenticated by every record's key.
+struct LogHeader: Sendable {
+    static let magic = Array("ivo1log\n".utf8)
+    static let size = 8 + 16 + 8 + 8 + 32
+
+    /// 32 bytes.
+    let salt: [UInt8]
+
+    private static func fixed(_ name: LogName, _ vault: VaultID) -> [UInt8] {
+        magic + vault.bytes + name.gen.bigEndianBytes + name.n.bigEndianBytes
+    }
+
+    /// nil where `bytes` do not begin as the log of this name does.
+    init?(_ bytes: [UInt8], name: LogName, vault: VaultID) {
+        let fixed = Self.fixed(name, vault)
+        guard bytes.count >= Self.size, bytes.starts(with: fixed) else { return nil }
+        salt = Array(bytes[fixed.count..<Self.size])
+    }
+
+    init(salt: [UInt8]) { self.salt = salt }
+
+    func encoded(_ name: LogName, _ vault: VaultID) -> [UInt8] { Self.fixed(name, vault) + salt }
+}

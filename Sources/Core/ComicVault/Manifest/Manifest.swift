@@ -1,0 +1,184 @@
+import Glibc
+import Platform
+
+/// The manifest of an unlocked vault: its state in memory, and the one way in which it changes. For one thread at a
+/// time; everything here blocks.
+package final class Manifest {
+    package private(set) var state: ManifestState
+    package private(set) var head: ManifestHead
+    package private(set) var standing: ManifestStanding
+    /// An incomplete record that was dropped when the manifest was read, if there was one.
+    package let tornTail: (log: LogName, bytes: Int)?
+
+    private let folder: VaultFolder
+    private let keys: VaultKeys
+    private let host: HostState
+    private var log: RecordLog?
+    private var nextLog: UInt64
+    private var recordCount: Int
+    private var hasRemovals: Bool
+    private var earlierHeads: [ManifestHead]
+    private var leftovers: [BytePath]
+    /// The mark could not be replaced after a record: that comes first now.
+    private var markIsBehind = false
+
+    /// Bytes after which a log is followed by the next.
+    private static let logSize: Int64 = 8 << 20
+
+    /// Reads and checks the manifest. Nothing is changed on the disk: see ``settle()``.
+    ///
+    /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
+    /// - Throws: ``VaultError``.
+    package init(_ folder: VaultFolder, keys: VaultKeys, host: HostState, dropsTornTail: Bool = false) throws {
+        let reading = try ManifestReading(folder, keys: keys, mark: try host.mark(), dropsTornTail: dropsTornTail)
+        self.folder = folder
+        self.keys = keys
+        self.host = host
+        state = reading.state
+        head = reading.head
+        standing = reading.standing
+        tornTail = reading.tornTail
+        nextLog = reading.nextLog
+        recordCount = reading.recordCount
+        hasRemovals = reading.hasRemovals
+        earlierHeads = reading.content.heads
+        leftovers = reading.leftovers
+    }
+
+    /// The manifest of a vault that is just being made: an empty snapshot, its log, and the mark.
+    package static func create(_ folder: VaultFolder, keys: VaultKeys, host: HostState) throws -> Manifest {
+        guard try folder.names(in: VaultLayout.manifest).isEmpty else {
+            throw Fault(
+                .refused, "\(folder.full(VaultLayout.manifest)) holds a manifest already; nothing was changed there",
+                path: folder.full(VaultLayout.manifest))
+        }
+        let content = SnapshotContent(gen: 1, heads: [], state: ManifestState())
+        let head = try Snapshot.write(content, folder, keys: keys)
+        let manifest = Manifest(content, head: head, folder, keys, host)
+        try manifest.beginLog()
+        return manifest
+    }
+
+    private init(
+        _ content: SnapshotContent, head: ManifestHead, _ folder: VaultFolder, _ keys: VaultKeys, _ host: HostState
+    ) {
+        self.folder = folder
+        self.keys = keys
+        self.host = host
+        self.head = head
+        state = content.state
+        standing = .known
+        tornTail = nil
+        nextLog = 0
+        recordCount = 0
+        hasRemovals = false
+        earlierHeads = content.heads
+        leftovers = []
+    }
+
+    /// Brings the host's mark up to the manifest, and finishes a consolidation that was interrupted.
+    ///
+    /// - Throws: ``VaultError/rolledBack(mark:disk:)`` where the manifest is not what this host remembers.
+    package func settle() throws {
+        try requireKnown()
+        if try host.mark()?.head != head { try raiseMark() }
+        standing = .known
+        try removeLeftovers()
+    }
+
+    /// Makes a change durable, then part of the state.
+    ///
+    /// - Throws: `Fault` where it does not fit, before anything is written; or where it cannot be written, after which
+    ///   the next call begins with a new snapshot. ``VaultError/rolledBack(mark:disk:)``.
+    package func append(_ record: ManifestRecord) throws {
+        try requireKnown()
+        try state.check(record)
+        let log = try logForWriting()
+        try log.append(record)
+        try state.apply(record)
+        if case .removed = record { hasRemovals = true }
+        head = log.head
+        recordCount += 1
+        try raiseMark()
+    }
+
+    /// Repeats what was left out when the mark could not be replaced after a record: only then is the record's change done.
+    package func confirm() throws {
+        if markIsBehind { try raiseMark() }
+    }
+
+    /// Whether the logs have grown so long that a snapshot is worth its time, or a removal was not finished with one.
+    package var isDueForConsolidation: Bool {
+        hasRemovals || recordCount > 1024 + 4 * state.comics.count || nextLog > 64
+    }
+
+    /// Writes a new snapshot and a new log and removes the old ones: what was removed or renamed away is in no file then.
+    package func consolidate() throws {
+        try requireKnown()
+        try consolidate(to: head.gen + 1)
+    }
+
+    /// Takes an older copy of the vault for the vault, after a person has decided so. The generation that follows is
+    /// newer than both, so that the other branch is recognised should it come back.
+    package func acceptRollback() throws {
+        guard case .rolledBack(let mark, let disk) = standing else { return }
+        try consolidate(to: max(mark.gen, disk.gen) + 1)
+        standing = .known
+    }
+
+    private func consolidate(to gen: UInt64) throws {
+        let content = SnapshotContent(gen: gen, heads: earlierHeads + [head], state: state)
+        let old = try ManifestFiles(folder).leftovers(before: gen)
+        let start = try Snapshot.write(content, folder, keys: keys)
+        log = nil
+        head = start
+        earlierHeads = content.heads
+        nextLog = 0
+        recordCount = 0
+        hasRemovals = false
+        leftovers = old
+        try beginLog()
+        try removeLeftovers()
+    }
+
+    private func requireKnown() throws {
+        if case .rolledBack(let mark, let disk) = standing { throw VaultError.rolledBack(mark: mark, disk: disk) }
+    }
+
+    private func logForWriting() throws -> RecordLog {
+        try confirm()
+        if log?.isBroken == true { try consolidate(to: head.gen + 1) }
+        if let log, log.size <= Self.logSize { return log }
+        return try beginLog()
+    }
+
+    @discardableResult
+    private func beginLog() throws -> RecordLog {
+        let log = try RecordLog(LogName(gen: head.gen, n: nextLog), in: folder, keys: keys, after: head)
+        nextLog += 1
+        self.log = log
+        head = log.head
+        recordCount += 1
+        try raiseMark()
+        return log
+    }
+
+    private func raiseMark() throws {
+        markIsBehind = true
+        try host.replaceMark(HighWaterMark(vault: keys.id, head: head))
+        markIsBehind = false
+    }
+
+    private func removeLeftovers() throws {
+        guard !leftovers.isEmpty else { return }
+        for (index, name) in leftovers.enumerated() {
+            // A snapshot goes only when its logs are gone for good.
+            if index > 0, VaultLayout.snapshotGeneration(BytePath(bytes: name.name)) != nil {
+                try folder.sync(VaultLayout.manifest)
+            }
+            try folder.remove(name)
+        }
+        try folder.sync(VaultLayout.manifest)
+        leftovers = []
+    }
+}

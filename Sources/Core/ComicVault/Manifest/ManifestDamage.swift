@@ -1,0 +1,66 @@
+import Platform
+
+/// What is wrong with a manifest. Nothing is changed and nothing is guessed when one of these is found: the way out is a
+/// copy of the folder `manifest/` from a backup, or a person's decision.
+package enum ManifestDamage: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The newest snapshot does not open, or holds what no snapshot holds; an older one is never taken instead.
+    case snapshot(gen: UInt64, why: String)
+    /// There are logs without the snapshot that they begin with.
+    case snapshotMissing(gen: UInt64)
+    /// A log between others is gone, or the records at the end of the one before.
+    case gap(before: LogName)
+    /// The first 72 bytes of a log are not those of this log of this vault.
+    case header(LogName)
+    /// A record that was durable, or one with others after it, does not verify.
+    case record(LogName, seq: UInt64)
+    /// Two logs, or two snapshots, go on from one and the same head.
+    case fork(String, String)
+    /// The last record is incomplete, and whether it had ever been durable cannot be told without the high-water mark.
+    case tornTail(LogName, bytes: Int)
+    /// A name that the vault has not made.
+    case strangeFile(BytePath)
+    /// The records verify and yet do not fit together: this or another version of the program is at fault.
+    case contradiction(String)
+
+    package var description: String {
+        switch self {
+        case .snapshot(let gen, let why): "the manifest's newest snapshot, snap-\(gen), cannot be used: \(why)"
+        case .snapshotMissing(let gen):
+            "the manifest's snapshot snap-\(gen) is missing, but there are logs that follow it"
+        case .gap(let log): "the manifest has a gap: what stood between \(log) and what came before it is missing"
+        case .header(let log): "the beginning of the manifest's \(log) is damaged, or it belongs elsewhere"
+        case .record(let log, let seq): "record \(seq) in the manifest's \(log) is damaged"
+        case .fork(let one, let other):
+            "the manifest has split in two: \(one) and \(other) both go on from the same point"
+        case .tornTail(let log, let bytes):
+            "the manifest's \(log) ends in \(bytes) bytes of an incomplete record, and without this host's high-water "
+                + "mark it cannot be told whether it was ever complete"
+        case .strangeFile(let name): "\(name) lies in the manifest's folder, where the vault has not put it"
+        case .contradiction(let what): "the manifest contradicts itself (\(what)); please report it"
+        }
+    }
+}
+
+/// The name of a log: `log-<gen>-<n>`, in decimal digits without leading zeros.
+package struct LogName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let gen: UInt64
+    package let n: UInt64
+
+    package init(gen: UInt64, n: UInt64) {
+        self.gen = gen
+        self.n = n
+    }
+
+    package init?(_ name: BytePath) {
+        let parts = name.text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "log", let gen = UInt64(parts[1]), let n = UInt64(parts[2]) else {
+            return nil
+        }
+        self.init(gen: gen, n: n)
+        guard BytePath(description) == name else { return nil }
+    }
+
+    package var description: String { "log-\(gen)-\(n)" }
+
+    package static func < (one: LogName, other: LogName) -> Bool { (one.gen, one.n) < (other.gen, other.n) }
+}

@@ -1,0 +1,77 @@
+import Platform
+
+/// Seals the records of one log. Each has a key of its own, which depends on the text: should the machine be copied and
+/// write two different records at one place of the chain, they still have two keys.
+package struct RecordCipher: Sendable {
+    /// `be32 length ‖ s16`, in front of ciphertext and tag.
+    static let prefixSize = 4 + 16
+    /// Bytes of ciphertext and tag.
+    static let lengths = 17...65_536
+
+    private let place: [UInt8]
+    private let log: SecretBytes
+    private let siv: SecretBytes
+
+    /// - Parameter salt: 32 bytes, from the log's header.
+    package init(_ keys: VaultKeys, log name: LogName, salt: [UInt8]) throws {
+        let numbers = name.gen.bigEndianBytes + name.n.bigEndianBytes
+        place = keys.id.bytes + numbers
+        log = try HKDF.derive(keys.manifest, salt: salt, info: Array("log".utf8) + numbers)
+        siv = try HKDF.derive(log, info: Array("siv".utf8))
+    }
+
+    /// - Parameters:
+    ///   - seq: the record's own.
+    ///   - previous: the tag of the record, or the snapshot, before it.
+    package func seal(_ plaintext: [UInt8], seq: UInt64, previous: [UInt8]) throws -> [UInt8] {
+        let length = plaintext.count + AESGCM.tagSize
+        guard Self.lengths.contains(length) else {
+            throw Fault(.refused, "a manifest record of \(plaintext.count) bytes is longer than the format allows")
+        }
+        let s16 = try synthetic(plaintext, seq, previous)
+        let prefix = UInt32(length).bigEndianBytes + s16
+        let sealed = try AESGCM.seal(
+            try key(s16, seq), nonce: Self.nonce(seq), aad: aad(seq, previous, prefix), plaintext)
+        return prefix + sealed
+    }
+
+    /// Opens the record that begins at `offset`.
+    ///
+    /// - Returns: nil where none of this place in the chain begins there.
+    package func open(
+        _ bytes: [UInt8], at offset: Int, seq: UInt64, previous: [UInt8]
+    ) throws -> (plaintext: [UInt8], end: Int, tag: [UInt8])? {
+        guard let end = Self.end(of: bytes, at: offset) else { return nil }
+        let prefix = Array(bytes[offset..<(offset + Self.prefixSize)])
+        let s16 = Array(prefix[4...])
+        let sealed = Array(bytes[(offset + Self.prefixSize)..<end])
+        guard
+            let plaintext = try AESGCM.open(
+                try key(s16, seq), nonce: Self.nonce(seq), aad: aad(seq, previous, prefix), sealed),
+            constantTimeEqual(try synthetic(plaintext, seq, previous), s16)
+        else { return nil }
+        return (plaintext, end, Array(sealed.suffix(AESGCM.tagSize)))
+    }
+
+    /// Where the record at `offset` would end, by its length alone; nil where it does not fit.
+    static func end(of bytes: [UInt8], at offset: Int) -> Int? {
+        guard bytes.count - offset >= prefixSize else { return nil }
+        let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+        let end = offset + prefixSize + length
+        return lengths.contains(length) && end <= bytes.count ? end : nil
+    }
+
+    private func synthetic(_ plaintext: [UInt8], _ seq: UInt64, _ previous: [UInt8]) throws -> [UInt8] {
+        Array(try HMACSHA256.tag(siv, seq.bigEndianBytes, previous, plaintext).prefix(16))
+    }
+
+    private func key(_ s16: [UInt8], _ seq: UInt64) throws -> SecretBytes {
+        try HKDF.derive(log, salt: s16, info: Array("rec".utf8) + seq.bigEndianBytes)
+    }
+
+    private func aad(_ seq: UInt64, _ previous: [UInt8], _ prefix: [UInt8]) -> [UInt8] {
+        place + seq.bigEndianBytes + previous + prefix
+    }
+
+    private static func nonce(_ seq: UInt64) -> [UInt8] { [0, 0, 0, 0] + seq.bigEndianBytes }
+}

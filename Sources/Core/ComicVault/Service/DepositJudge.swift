@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+import Platform
+
+/// Says what a deposit's archive is and what belongs beside it in the vault. Whoever knows the public key has made it:
+/// it is as hostile as any file from outside.
+package protocol DepositJudge: Sendable {
+    /// Blocks for as long as it takes to read the archive.
+    ///
+    /// - Parameters:
+    ///   - archive: a file in memory, which nobody can change any more. No part of it may be written to a disk.
+    ///   - envelope: what the depositor says of it; nothing of it is believed.
+    ///   - hash: of the archive.
+    /// - Throws: `Fault(.refused)` for what is no comic.
+    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict
+}
+
+/// Files that lie in memory and nowhere else, for what has no place on a disk in the clear (memfd_create(2)). They can
+/// reach the swap, like all memory: swap belongs encrypted, or off.
+package enum MemoryFile {
+    /// Fills a file and seals it against every change.
+    ///
+    /// - Parameters:
+    ///   - size: bytes that are going to be written.
+    ///   - path: what it is called in messages.
+    ///   - fill: is given what writes the next bytes.
+    /// - Throws: `Fault(.transient)` where that would take more than half of the machine's memory.
+    package static func filled(
+        _ size: Int64, _ path: BytePath, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> Descriptor {
+        guard size <= memory / 2 else {
+            throw Fault(
+                .transient,
+                "\(path) has \(size) bytes, more than half of this machine's memory, and may not lie on a disk in the clear",
+                path: path)
+        }
+        let raw = steward_open_memory("steward")
+        guard raw >= 0 else { throw Fault.system("make a file in memory for", path) }
+        let file = Descriptor(owning: raw, path: path)
+        var offset: Int64 = 0
+        try fill { part in
+            try file.write(part, at: offset)
+            offset += Int64(part.count)
+        }
+        guard steward_seal_memory(raw) == 0 else { throw Fault.system("seal the file in memory for", path) }
+        return file
+    }
+
+    /// Bytes that this machine has.
+    private static var memory: Int64 {
+        Int64(max(1, sysconf(Int32(_SC_PHYS_PAGES)))) * Int64(max(1, sysconf(Int32(_SC_PAGESIZE))))
+    }
+}

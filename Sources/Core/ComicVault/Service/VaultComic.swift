@@ -1,0 +1,93 @@
+import Platform
+
+/// A comic that has been validated and is to go into a vault, whether that is locked or not.
+package struct VaultComic: Sendable {
+    /// Open for reading, as it was validated.
+    package let archive: Descriptor
+    /// SHA-256 of the archive, from the validating pass.
+    package let hash: ContentHash
+    /// One file name.
+    package let name: BytePath
+    package let summary: ComicSummary
+    /// Where it comes from, in words; at most 8,192 bytes.
+    package let source: String
+    /// What the caller knows the import by; see ``NewComic/key``.
+    package let key: [UInt8]
+    package let duplicates: DuplicatePolicy
+    /// Makes metadata, thumbnails and page pack, one of each kind at most. Called only where the vault is unlocked; a
+    /// deposit gets its parts when it is taken in.
+    package let parts: @Sendable () throws -> [(kind: ObjectKind, content: ObjectContent)]
+
+    package init(
+        archive: Descriptor, hash: ContentHash, name: BytePath, summary: ComicSummary, source: String = "",
+        key: [UInt8] = [], duplicates: DuplicatePolicy = .skip,
+        parts: @Sendable @escaping () throws -> [(kind: ObjectKind, content: ObjectContent)] = { [] }
+    ) {
+        self.archive = archive
+        self.hash = hash
+        self.name = name
+        self.summary = summary
+        self.source = source
+        self.key = key
+        self.duplicates = duplicates
+        self.parts = parts
+    }
+}
+
+/// How a vault has taken a comic. Either way it is durable, read back and verified, and its source may go.
+package enum VaultTaken: Sendable {
+    /// The vault was unlocked.
+    case sealed(AddOutcome)
+    /// The vault is locked here: the comic lies in `drop/`, sealed to the public key, and is taken in at the next unlock.
+    case deposited(HostDeposit)
+}
+
+extension VaultService {
+    /// Seals a comic: as an object of the vault where that is unlocked here, else as a deposit.
+    ///
+    /// - Throws: `Fault`: `.transient` while a rekey is at work or the content changed, `.refused` for a name that cannot
+    ///   be one, `.failed` where this host does not trust the vault, or the vault is not as this host left it.
+    package func take(_ comic: VaultComic) async throws -> VaultTaken {
+        do {
+            do {
+                let outcome = try await use { vault in
+                    try vault.add(
+                        NewComic(
+                            name: comic.name, archive: ObjectContent(comic.archive, hash: comic.hash), hash: comic.hash,
+                            parts: comic.parts(), summary: comic.summary, source: comic.source, key: comic.key),
+                        duplicates: comic.duplicates)
+                }
+                return .sealed(outcome)
+            } catch VaultError.locked {
+                return .deposited(try await deposit(comic))
+            }
+        } catch let error as VaultError {
+            throw error.fault
+        }
+    }
+
+    private nonisolated func deposit(_ comic: VaultComic) async throws -> HostDeposit {
+        let place = place
+        return try await work.run {
+            try VaultDeposit.seal(
+                comic.archive,
+                DropEnvelope(
+                    name: comic.name, source: comic.source, hash: comic.hash, time: .now(), key: comic.key),
+                into: place.path, host: place.hostState())
+        }
+    }
+
+    /// The comic that was imported under this key, for a caller that does not know whether it had finished.
+    ///
+    /// - Returns: nil where there is none, and also while the vault is locked: a deposit that is made again becomes one
+    ///   comic with the first.
+    package func comic(key: [UInt8]) async throws -> ComicEntry? {
+        do {
+            return try await use { try $0.comic(key: key) }
+        } catch VaultError.locked {
+            return nil
+        } catch let error as VaultError {
+            throw error.fault
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Platform
+
+/// The vaults of a configuration, by name.
+package final class VaultKeeper: Sendable {
+    package let services: [VaultService]
+
+    package init(_ services: [VaultService] = []) { self.services = services }
+
+    /// - Throws: `Fault(.usage)` where none has that name.
+    package func service(_ name: String = VaultPlace.standardName) throws -> VaultService {
+        if let found = services.first(where: { $0.place.name == name }) { return found }
+        let names = services.map(\.place.name)
+        throw Fault(
+            .usage,
+            names.isEmpty
+                ? "no vault is configured; add `vaults: { \(name): { path: FOLDER } }` to steward.yaml"
+                : "no vault is called “\(name)”; there are \(names.joined(separator: ", "))")
+    }
+
+    /// Locks all, and returns when their keys are forgotten.
+    package func lock(_ reason: LockReason) async {
+        for service in services { await service.lock(reason) }
+    }
+}

@@ -1,0 +1,30 @@
+import Platform
+
+/// Why a vault was locked.
+package enum LockReason: String, Sendable, Codable {
+    case asked, idle, suspend, signal, stop
+
+    package var text: String {
+        switch self {
+        case .asked: "as asked"
+        case .idle: "nobody used it"
+        case .suspend: "the machine was suspended"
+        case .signal: "SIGUSR1"
+        case .stop: "the agent stops"
+        }
+    }
+}
+
+/// What an agent has to say about a vault. Nothing in it tells what a comic is called: it stands in logs.
+package enum VaultNotice: Sendable {
+    case unlocked(UnlockReport)
+    case locked(LockReason)
+    /// A deposit became a comic, or was one already.
+    case takenIn(ObjectID)
+    /// A deposit waits, with the reason in one word; ``VaultService/refusals`` has it in full.
+    case notTakenIn(ObjectID, code: String)
+    /// Deposits of this host that are gone.
+    case missing(Int)
+    /// What went wrong in the background.
+    case problem(String)
+}

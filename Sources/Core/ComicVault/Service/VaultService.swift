@@ -1,0 +1,208 @@
+import Platform
+
+/// One vault in the hands of an agent: locked, until somebody unlocks it; then until it is locked, or was not used for
+/// a while, or the machine was suspended. All that blocks runs on threads of its own.
+///
+/// Where it has nothing to do and is locked it holds no timer and no thread.
+package actor VaultService {
+    package nonisolated let place: VaultPlace
+    private nonisolated let judge: any DepositJudge
+    nonisolated let notice: @Sendable (VaultNotice) -> Void
+    private nonisolated let gate: BlockingLane
+    nonisolated let work: BlockingLanes
+
+    private var vault: Vault?
+    private var since: Timestamp?
+    private var isUnlocking = false
+    /// How often it has been locked: an unlock that was overtaken by a lock must not win.
+    private var locks = 0
+    /// Calls at work; while there are any the vault is in use.
+    private var users = 0
+    private var lastUse = ContinuousClock.now
+    private var idleTimer: Task<Void, Never>?
+    private var suspendWatch: SuspendWatch?
+    private var intake: Task<Void, Never>?
+    /// Why deposits were not taken in since the vault was unlocked, for the person who asks. May name what is in them.
+    package private(set) var refusals: [ObjectID: String] = [:]
+
+    /// Touches nothing on the disk.
+    ///
+    /// - Parameter notice: told what happens; it is called on any thread.
+    package init(
+        _ place: VaultPlace, judge: any DepositJudge, notice: @Sendable @escaping (VaultNotice) -> Void = { _ in }
+    ) {
+        self.place = place
+        self.judge = judge
+        self.notice = notice
+        gate = BlockingLane("vault.\(place.name)")
+        work = BlockingLanes("vault.\(place.name).work", count: 3)
+    }
+
+    package var isUnlocked: Bool { vault != nil }
+
+    /// When it was unlocked.
+    package var unlockedSince: Timestamp? { since }
+
+    /// Whether deposits are being taken in.
+    package var isTakingIn: Bool { intake != nil }
+
+    /// Unlocks the vault, and begins to take in this host's deposits in the background.
+    ///
+    /// - Returns: nil where it is unlocked already; the credential was not looked at then.
+    /// - Throws: `VaultError`, `Fault`.
+    @discardableResult
+    package func unlock(_ credential: Credential, dropsTornTail: Bool = false) async throws -> UnlockReport? {
+        guard vault == nil else {
+            touch()
+            return nil
+        }
+        guard !isUnlocking else {
+            throw Fault(.transient, "the vault \(place.name) is being unlocked at this moment; try again")
+        }
+        isUnlocking = true
+        defer { isUnlocking = false }
+        let (place, asked) = (place, locks)
+        let (opened, report) = try await gate.run {
+            let vault = try place.open()
+            return (vault, try vault.unlock(credential, dropsTornTail: dropsTornTail))
+        }
+        guard locks == asked else {
+            await gate.runQuietly { opened.lock() }
+            throw Fault(.failed, "the vault \(place.name) was locked while it was unlocked; unlock it again")
+        }
+        begin(opened)
+        notice(.unlocked(report))
+        if case .rolledBack = report.standing {} else { takeInOwn() }
+        return report
+    }
+
+    private func begin(_ opened: Vault) {
+        vault = opened
+        since = .now()
+        refusals = [:]
+        do {
+            suspendWatch = try SuspendWatch { Task { await self.lock(.suspend) } }
+        } catch {
+            notice(.problem("a suspend of the machine will not lock the vault: \(explain(error))"))
+        }
+        touch()
+        guard let idle = place.idle else { return }
+        idleTimer = Task { await self.lockWhenIdle(after: .seconds(idle)) }
+    }
+
+    /// Forgets the keys and gives up the vault's lock; when it returns that is done. Work that needs them fails.
+    ///
+    /// - Returns: whether it had been unlocked.
+    @discardableResult
+    package func lock(_ reason: LockReason) async -> Bool {
+        locks += 1
+        guard let opened = vault else { return false }
+        vault = nil
+        since = nil
+        suspendWatch = nil
+        idleTimer?.cancel()
+        idleTimer = nil
+        intake?.cancel()
+        intake = nil
+        await gate.runQuietly { opened.lock() }
+        notice(.locked(reason))
+        return true
+    }
+
+    private func touch() { lastUse = .now }
+
+    private func lockWhenIdle(after idle: Duration) async {
+        while !Task.isCancelled {
+            let due = lastUse + idle
+            if users == 0, due <= .now {
+                // The timer's own task must not be cancelled in the midst of it.
+                idleTimer = nil
+                await lock(.idle)
+                return
+            }
+            do {
+                try await Task.sleep(until: max(due, users > 0 ? .now + idle : due), clock: .continuous)
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Works with the unlocked vault, on a thread that may block.
+    ///
+    /// - Throws: ``VaultError/locked``, and what `body` throws.
+    package func use<R: Sendable>(_ body: @Sendable (Vault) throws -> R) async throws -> R {
+        guard let vault else { throw VaultError.locked }
+        users += 1
+        defer {
+            users -= 1
+            touch()
+        }
+        return try await work.run { try body(vault) }
+    }
+
+    // MARK: Deposits
+
+    /// Takes a deposit in that a person has approved.
+    package func takeIn(_ id: ObjectID, isApproved: Bool) async throws -> AddOutcome {
+        let judge = judge
+        do {
+            let outcome = try await use { try $0.takeIn(id, isApproved: isApproved, judge: judge) }
+            refusals[id] = nil
+            return outcome
+        } catch {
+            refusals[id] = explain(error)
+            throw error
+        }
+    }
+
+    /// Begins to take in the deposits that this host has made.
+    private func takeInOwn() {
+        let unlocked = locks
+        intake = Task {
+            await self.takeInAll()
+            // Locked and unlocked meanwhile: then it is another one's turn.
+            if self.locks == unlocked { self.intake = nil }
+        }
+    }
+
+    private func takeInAll() async {
+        do {
+            let drops = try await use { try $0.drops() }
+            if !drops.missing.isEmpty { notice(.missing(drops.missing.count)) }
+            for drop in drops.waiting where drop.origin == .ownDeposit {
+                if Task.isCancelled { return }
+                do {
+                    _ = try await takeIn(drop.id, isApproved: false)
+                    notice(.takenIn(drop.id))
+                } catch VaultError.locked {
+                    return
+                } catch {
+                    notice(.notTakenIn(drop.id, code: (error as? Fault)?.code ?? "failed"))
+                }
+            }
+        } catch VaultError.locked {
+            return
+        } catch {
+            notice(.problem("deposits were not taken in: \(explain(error))"))
+        }
+    }
+}
+
+extension Vault {
+    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:duplicates:validate:)``. What is in it
+    /// lies in memory only meanwhile.
+    package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
+        try takeIn(id, isApproved: isApproved) { drop in
+            let archive = try MemoryFile.filled(drop.length, BytePath("the deposit \(id)")) { put in
+                try drop.stream(put)
+            }
+            return try judge.judge(archive, drop.envelope, hash: drop.hash)
+        }
+    }
+}
+
+extension BlockingLane {
+    /// For work that cannot fail.
+    fileprivate func runQuietly(_ work: @Sendable () -> Void) { work() }
+}

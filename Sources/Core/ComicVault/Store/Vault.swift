@@ -1,0 +1,173 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// A vault of comics in a folder (`docs/vault-format.md`): locked, or unlocked with its keys in memory.
+///
+/// Every call blocks, long ones for as long as the bytes take: use a ``BlockingLane``. Calls may come from several
+/// threads; what they add is sealed side by side and recorded one after the other. Errors are ``VaultError`` and `Fault`.
+package final class Vault: Sendable {
+    package let folder: VaultFolder
+    package let host: HostState
+    package let description: VaultDescription
+    private let session = Mutex<VaultSession?>(nil)
+
+    package var id: VaultID { description.id }
+    package var isUnlocked: Bool { session.withLock { $0 != nil } }
+
+    /// A vault that is there, locked.
+    ///
+    /// - Throws: ``VaultError/notAVault(_:why:)``.
+    package init(at path: BytePath, host: HostState) throws {
+        do {
+            folder = try VaultFolder(path)
+            description = try VaultDescription(of: folder.open(VaultLayout.description))
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
+            throw VaultError.notAVault(path, why: "there is no vault.json; make a vault with `steward vault init`")
+        }
+        self.host = host
+    }
+
+    /// Reads the keys, takes the vault's lock, checks the manifest against this host's mark and puts in order what an
+    /// interrupted life has left.
+    ///
+    /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
+    /// - Returns: what there is to say about it; with ``UnlockReport/standing`` rolled back the vault can only be read.
+    @discardableResult
+    package func unlock(_ credential: Credential, dropsTornTail: Bool = false) throws -> UnlockReport {
+        try session.withLock { session in
+            guard session == nil else { throw Fault(.usage, "the vault \(folder.path) is unlocked already") }
+            let lock = try takeLock()
+            let slots = KeySlots(folder, description)
+            let opened = try slots.open(credential)
+            try settleRekey(opened.secrets)
+            let isPinned = try checkPin(opened.secrets)
+            let isKeyReplaced = try restorePublicKey(opened.secrets)
+            let manifest = try Manifest(
+                folder, keys: opened.secrets.keys, host: host, dropsTornTail: dropsTornTail)
+            var report = UnlockReport(
+                slot: opened.slot, damagedSlots: opened.damaged, standing: manifest.standing,
+                tornTail: manifest.tornTail?.log, isNewlyPinned: isPinned, isPublicKeyRestored: isKeyReplaced)
+            if case .rolledBack = manifest.standing {
+            } else {
+                try manifest.settle()
+                report.recovery = try VaultRecovery(folder, host).run(manifest.state)
+                if manifest.isDueForConsolidation { try manifest.consolidate() }
+            }
+            session = VaultSession(opened.secrets, lock: lock, manifest)
+            return report
+        }
+    }
+
+    /// Forgets the keys and gives up the vault's lock. What is being added at the moment fails and leaves nothing;
+    /// objects that are open stay readable until their readers go.
+    package func lock() {
+        session.withLock { session in
+            session?.close()
+            session = nil
+        }
+    }
+
+    /// Takes an older copy of the vault, as it lies there, for the vault; objects that only the other branch knew go to
+    /// the quarantine.
+    package func acceptRollback() throws -> RecoveryReport {
+        let session = try unlocked()
+        return try session.withManifest { manifest in
+            try manifest.acceptRollback()
+            return try VaultRecovery(folder, host).run(manifest.state)
+        }
+    }
+
+    /// - Throws: ``VaultError/locked``.
+    func unlocked() throws -> VaultSession {
+        guard let session = session.withLock({ $0 }) else { throw VaultError.locked }
+        return session
+    }
+
+    /// Takes over a session that exists already: that of a vault which has just been made.
+    func begin(_ new: VaultSession) { session.withLock { $0 = new } }
+
+    /// The lock of the one that may change the vault (fcntl(2), an open file's lock on `vault.json`).
+    func takeLock() throws -> Descriptor {
+        let file = try folder.open(VaultLayout.description, O_RDWR)
+        guard try FileLock.takeSoon(.exclusive, on: file) else {
+            throw VaultError.inUse(folder.path, holder: Openers.describe(file.path))
+        }
+        return file
+    }
+
+    /// - Returns: whether the vault was pinned only now, for this host knew none.
+    private func checkPin(_ secrets: VaultSecrets) throws -> Bool {
+        let pins = try host.pins()
+        let own = HostPin(vault: id, publicKey: secrets.keyPair.publicKey)
+        if pins.contains(own) { return false }
+        if let other = pins.first { throw VaultError.strangeVault(expected: other.vault, found: id) }
+        // Who has opened a slot has the right key: nothing better could be compared.
+        try host.replacePins([own])
+        return true
+    }
+
+    /// - Returns: whether another key had been put in place of the vault's.
+    private func restorePublicKey(_ secrets: VaultSecrets) throws -> Bool {
+        let own = secrets.keyPair.publicKey
+        if let found = try? folder.open(VaultLayout.publicKey).read(at: 0, count: own.count + 1), found == own {
+            return false
+        }
+        let temporary = try VaultTemporary(folder)
+        try temporary.file.write(own, at: 0)
+        try temporary.file.sync()
+        try temporary.replace(VaultLayout.publicKey)
+        return true
+    }
+}
+
+/// What unlocking has found and done.
+package struct UnlockReport: Sendable {
+    /// The slot that opened.
+    package let slot: SlotID
+    package let damagedSlots: [VaultError]
+    package let standing: ManifestStanding
+    /// The log of which an incomplete last record was dropped.
+    package let tornTail: LogName?
+    /// The host knew no vault here until now.
+    package let isNewlyPinned: Bool
+    /// `vault.pub` had been replaced or lost: deposits of other hosts since then may be sealed to somebody else.
+    package let isPublicKeyRestored: Bool
+    package internal(set) var recovery = RecoveryReport()
+}
+
+/// The keys of an unlocked vault, its lock, and its manifest.
+final class VaultSession: Sendable {
+    let secrets: VaultSecrets
+    private let lock: Descriptor
+    private let state: Mutex<State>
+
+    private struct State {
+        let manifest: Manifest
+        var isClosed = false
+    }
+
+    var keys: VaultKeys { secrets.keys }
+
+    init(_ secrets: VaultSecrets, lock: Descriptor, _ manifest: sending Manifest) {
+        self.secrets = secrets
+        self.lock = lock
+        state = Mutex(State(manifest: manifest))
+    }
+
+    /// No more changes; the lock is free from now on, whoever still holds the session.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        try? FileLock.release(lock)
+    }
+
+    /// One at a time.
+    ///
+    /// - Throws: ``VaultError/locked`` once the vault has been locked.
+    func withManifest<R: Sendable>(_ body: (Manifest) throws -> R) throws -> R {
+        try state.withLock { state in
+            guard !state.isClosed else { throw VaultError.locked }
+            return try body(state.manifest)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Platform
+
+/// A comic to be added.
+package struct NewComic {
+    package let name: BytePath
+    /// The untouched original.
+    package let archive: ObjectContent
+    /// SHA-256 of the archive, from the validating pass.
+    package let hash: ContentHash
+    /// Metadata, thumbnails and page pack, one of each kind at most.
+    package let parts: [(kind: ObjectKind, content: ObjectContent)]
+    package let summary: ComicSummary
+    package let source: String
+    /// What the caller knows the import by: the same key adds nothing a second time. May be empty.
+    package let key: [UInt8]
+    package let drop: ObjectID?
+
+    package init(
+        name: BytePath, archive: ObjectContent, hash: ContentHash,
+        parts: [(kind: ObjectKind, content: ObjectContent)] = [], summary: ComicSummary = ComicSummary(),
+        source: String = "", key: [UInt8] = [], drop: ObjectID? = nil
+    ) {
+        self.name = name
+        self.archive = archive
+        self.hash = hash
+        self.parts = parts
+        self.summary = summary
+        self.source = source
+        self.key = key
+        self.drop = drop
+    }
+}
+
+/// What is done with a comic whose bytes are in the vault already.
+package enum DuplicatePolicy: Sendable { case skip, keep }
+
+package enum AddOutcome: Sendable, Equatable {
+    case added(ComicEntry)
+    /// This import had been recorded before.
+    case alreadyAdded(ComicEntry)
+    /// The same bytes are there; nothing was added.
+    case duplicate(of: ComicEntry)
+
+    package var entry: ComicEntry {
+        switch self {
+        case .added(let entry), .alreadyAdded(let entry), .duplicate(let entry): entry
+        }
+    }
+}
+
+extension Vault {
+    /// Seals a comic and records it. When this returns the comic is durable, read back and verified, and its source may
+    /// go. A name that is taken is numbered: `name (1).cbz`.
+    ///
+    /// - Throws: ``VaultError/contentChanged(_:)``, ``VaultError/encryptionFailed(underlying:)``,
+    ///   ``VaultError/rolledBack(mark:disk:)``, `Fault`. Nothing is in the vault then, unless the failure came after the
+    ///   record: the same ``NewComic/key`` finds it.
+    package func add(_ comic: NewComic, duplicates: DuplicatePolicy = .skip) throws -> AddOutcome {
+        try ComicEntry.check(name: comic.name)
+        let session = try unlocked()
+        let tag = try session.keys.duplicateTag(comic.hash)
+        if let known = try session.withManifest({ try Self.known(comic, tag, duplicates, $0) }) { return known }
+        var sealed: [SealedObject] = []
+        do {
+            sealed.append(try objects.seal(.archive, comic.archive, session.keys))
+            guard sealed[0].hash == comic.hash else { throw VaultError.contentChanged(comic.name) }
+            for part in comic.parts { sealed.append(try objects.seal(part.kind, part.content, session.keys)) }
+        } catch {
+            discard(sealed)
+            throw error
+        }
+        let outcome = try session.withManifest { manifest in
+            if let known = try Self.known(comic, tag, duplicates, manifest) { return known }
+            let entry = ComicEntry(
+                id: try .random(), name: try manifest.state.freeName(comic.name), objects: sealed.map(\.reference),
+                summary: comic.summary, duplicateTag: tag, source: comic.source, key: comic.key, drop: comic.drop,
+                added: .now())
+            try manifest.append(.added(entry))
+            return .added(entry)
+        }
+        if case .added = outcome { return outcome }
+        discard(sealed)
+        return outcome
+    }
+
+    var objects: VaultObjects { VaultObjects(folder) }
+
+    private static func known(
+        _ comic: NewComic, _ tag: [UInt8], _ duplicates: DuplicatePolicy, _ manifest: Manifest
+    ) throws -> AddOutcome? {
+        if let entry = manifest.state.comic(key: comic.key) {
+            try manifest.confirm()
+            return .alreadyAdded(entry)
+        }
+        guard duplicates == .skip, let first = manifest.state.comics(duplicateTag: tag).first else { return nil }
+        try manifest.confirm()
+        return .duplicate(of: first)
+    }
+
+    /// Objects that no record names: what cannot be removed now goes to the quarantine at the next start.
+    private func discard(_ sealed: [SealedObject]) {
+        for object in sealed { try? folder.remove(VaultLayout.object(object.id)) }
+    }
+}

@@ -1,0 +1,90 @@
+import Platform
+
+/// What removing a comic has done.
+package struct RemovalReport: Sendable {
+    package let entry: ComicEntry
+    /// Objects of which the header was left as it is, for their files have other hard links: a backup still holds them.
+    package let shared: [ObjectID]
+}
+
+extension Vault {
+    /// All comics, by name.
+    package func list() throws -> [ComicEntry] {
+        try unlocked().withManifest { $0.state.comics.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) } }
+    }
+
+    /// What the manifest says now.
+    package func state() throws -> ManifestState { try unlocked().withManifest { $0.state } }
+
+    package func standing() throws -> ManifestStanding { try unlocked().withManifest { $0.standing } }
+
+    /// - Throws: ``VaultError/noSuchComic(_:)``.
+    package func comic(_ id: ComicID) throws -> ComicEntry {
+        guard let entry = try unlocked().withManifest({ $0.state.comics[id] }) else {
+            throw VaultError.noSuchComic(id.description)
+        }
+        return entry
+    }
+
+    package func comic(named name: BytePath) throws -> ComicEntry? {
+        try unlocked().withManifest { $0.state.comic(named: name) }
+    }
+
+    package func comic(key: [UInt8]) throws -> ComicEntry? {
+        try unlocked().withManifest { $0.state.comic(key: key) }
+    }
+
+    /// The comics with this content, oldest first.
+    package func comics(content: ContentHash) throws -> [ComicEntry] {
+        let session = try unlocked()
+        let tag = try session.keys.duplicateTag(content)
+        return try session.withManifest { $0.state.comics(duplicateTag: tag) }
+    }
+
+    /// Renames a comic inside the vault; no object is touched.
+    ///
+    /// - Parameter numbers: whether a name that is taken is numbered, instead of refused.
+    /// - Returns: the comic with the name that it has now.
+    package func rename(_ id: ComicID, to name: BytePath, numbers: Bool = false) throws -> ComicEntry {
+        let entry = try comic(id)
+        if entry.name == name { return entry }
+        return try unlocked().withManifest { manifest in
+            let target = numbers ? try manifest.state.freeName(name) : name
+            try manifest.append(.renamed(id, target))
+            var renamed = entry
+            renamed.name = target
+            return renamed
+        }
+    }
+
+    package func setProgress(_ progress: ReadingProgress?, of id: ComicID) throws {
+        try unlocked().withManifest { try $0.append(.progress(id, progress)) }
+    }
+
+    package func addBookmark(_ bookmark: Bookmark, to id: ComicID) throws {
+        try unlocked().withManifest { try $0.append(.bookmarked(id, bookmark)) }
+    }
+
+    package func removeBookmark(page: UInt32, of id: ComicID) throws {
+        try unlocked().withManifest { try $0.append(.bookmarkRemoved(id, page: page)) }
+    }
+
+    /// Removes a comic for good: a tombstone, its objects' headers overwritten, the files unlinked, and a new snapshot
+    /// in which its title does not stand. Copies that a backup, a copy-on-write file system or a flash drive keeps still
+    /// open with the vault's key.
+    package func remove(_ id: ComicID) throws -> RemovalReport {
+        try unlocked().withManifest { manifest in
+            guard let entry = manifest.state.comics[id] else { throw VaultError.noSuchComic(id.description) }
+            try manifest.append(.removed(id, objects: entry.objects.map(\.id), .now()))
+            var shared: [ObjectID] = []
+            for object in entry.objects where try !objects.destroy(VaultLayout.object(object.id)) {
+                shared.append(object.id)
+            }
+            try manifest.consolidate()
+            return RemovalReport(entry: entry, shared: shared)
+        }
+    }
+
+    /// Writes a new snapshot, after which no file of the manifest holds what was renamed or removed.
+    package func consolidate() throws { try unlocked().withManifest { try $0.consolidate() } }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import Platform
+
+extension Vault {
+    /// Makes a vault, unlocked: put together beside its place and renamed there when it is whole.
+    ///
+    /// - Parameters:
+    ///   - path: must not exist, or be an empty folder.
+    ///   - credentials: a slot for each; 1 to 8.
+    /// - Throws: `Fault(.refused)` where something lies there, or where this host knows a vault already.
+    package static func create(
+        at path: BytePath, host: HostState, credentials: [Credential]
+    ) throws -> Vault {
+        if let known = try host.pins().first {
+            throw Fault(
+                .refused,
+                "this host knows the vault \(known.vault) here; mount its disk, or remove \(host.folder) if that vault is "
+                    + "gone for good, and try again", path: path)
+        }
+        let vault = try build(at: path, host: host, credentials: credentials)
+        let publicKey = try vault.unlocked().secrets.keyPair.publicKey
+        try host.replacePins([HostPin(vault: vault.id, publicKey: publicKey)])
+        return vault
+    }
+
+    /// Makes a vault that the host does not trust yet.
+    static func build(at path: BytePath, host: HostState, credentials: [Credential]) throws -> Vault {
+        guard (1...KeySlot.limit).contains(credentials.count) else {
+            throw Fault(.usage, "a vault has 1 to \(KeySlot.limit) passwords or key files")
+        }
+        let isThere = try FileStatus.of(path) != nil
+        if isThere, try !listDirectory(path).isEmpty {
+            throw Fault(
+                .refused, "\(path) is not empty; nothing was changed there, name a folder of its own for the vault",
+                path: path)
+        }
+        let building = path.parent.appending(name: path.name + Array(".making-\(randomHex(8))".utf8))
+        try Durable.makeDirectory(path.parent)
+        try Durable.makeDirectory(building, mode: 0o700)
+        do {
+            return try fill(building, then: path, isThere: isThere, host, credentials)
+        } catch {
+            try? removeVaultFiles(building)
+            throw error
+        }
+    }
+
+    private static func fill(
+        _ building: BytePath, then path: BytePath, isThere: Bool, _ host: HostState, _ credentials: [Credential]
+    ) throws -> Vault {
+        let folder = try VaultFolder(building)
+        for name in VaultLayout.folders { try folder.makeDirectory(name) }
+        let description = VaultDescription(id: try .random())
+        let secrets = try VaultSecrets.generate(for: description.id)
+        for (name, bytes) in [
+            (VaultLayout.publicKey, secrets.keyPair.publicKey), (VaultLayout.description, description.bytes),
+        ] {
+            let file = try folder.create(name)
+            try file.write(bytes, at: 0)
+            try file.sync()
+        }
+        try folder.sync("")
+        for credential in credentials {
+            try KeySlots(folder, description).write(secrets, .random(), for: credential, replaces: false)
+        }
+        // The host's own mark is of no vault that does not exist yet.
+        let scratch = try HostState(host.folder.appending("making"))
+        let head = try Manifest.create(folder, keys: secrets.keys, host: scratch).head
+        try moveIntoPlace(building, path, replacingEmpty: isThere)
+        let vault = try Vault(at: path, host: host)
+        let lock = try vault.takeLock()
+        try host.replaceMark(HighWaterMark(vault: vault.id, head: head))
+        try scratch.removeAll()
+        let manifest = try Manifest(vault.folder, keys: secrets.keys, host: host)
+        try manifest.settle()
+        vault.begin(VaultSession(secrets, lock: lock, manifest))
+        return vault
+    }
+
+    /// An empty folder gives way to a rename; anything else does not.
+    private static func moveIntoPlace(_ building: BytePath, _ path: BytePath, replacingEmpty: Bool) throws {
+        if replacingEmpty {
+            guard building.withCString({ from in path.withCString { to in Glibc.rename(from, to) } }) == 0 else {
+                throw Fault.system("rename \(building) to", path)
+            }
+            FaultPoint.reach("renamed")
+            try Durable.syncDirectory(path.parent)
+        } else if try !Durable.renameNew(building, to: path) {
+            throw Fault(.refused, "\(path) has come into being meanwhile; nothing was changed there", path: path)
+        }
+    }
+
+    /// Unlinks a vault's files and folders, and nothing else: a folder with other files stays, with them in it.
+    static func removeVaultFiles(_ path: BytePath) throws {
+        guard try FileStatus.of(path) != nil else { return }
+        let folder = try VaultFolder(path)
+        for name in try folder.namesIfThere(VaultLayout.objects) {
+            let fan = VaultLayout.objects.appending(name)
+            try folder.removeAll(in: fan)
+        }
+        for name in VaultLayout.folders { try folder.removeAll(in: name) }
+        for name in [VaultLayout.publicKey, VaultLayout.description] { try folder.remove(name) }
+        guard path.withCString({ rmdir($0) }) == 0 || errno == ENOTEMPTY || errno == ENOENT else {
+            throw Fault.system("remove the folder", path)
+        }
+        FaultPoint.reach("folder removed")
+        try Durable.syncDirectory(path.parent)
+    }
+}

@@ -1,0 +1,120 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The vault's folder, in which every file is reached through no symbolic link and only if it is a regular file
+/// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS): a writer to the folder cannot send the agent elsewhere.
+/// Changes are on the disk when the calls return. Everything here blocks.
+package final class VaultFolder: Sendable {
+    package let path: BytePath
+    private let root: Descriptor
+
+    package init(_ path: BytePath) throws {
+        self.path = path
+        root = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true)
+    }
+
+    package func full(_ relative: BytePath) -> BytePath { path.appending(relative) }
+
+    /// Opens a file that is there.
+    ///
+    /// - Throws: `Fault(.refused)` for anything but a regular file.
+    package func open(_ relative: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
+        let file = try SafePath.openExactly(relative, beneath: root, flags)
+        guard try file.status().kind == .file else {
+            throw Fault(
+                .refused, "\(full(relative)) is not a regular file; nothing was read from it", path: full(relative))
+        }
+        return file
+    }
+
+    /// Makes a file that nobody has, for writing.
+    package func create(_ relative: BytePath) throws -> Descriptor {
+        let file = try SafePath.openExactly(relative, beneath: root, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        FaultPoint.reach("created")
+        return file
+    }
+
+    /// nil where nothing has that name.
+    package func status(_ relative: BytePath) throws -> FileStatus? {
+        do {
+            return try SafePath.locateExactly(relative, beneath: root).status()
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return nil
+        }
+    }
+
+    /// The names in a folder of the vault, sorted.
+    package func names(in relative: BytePath) throws -> [BytePath] {
+        let folder = try directory(relative)
+        return try listDirectory(BytePath("/proc/self/fd/\(folder.raw)/.")).map { BytePath(bytes: $0.name) }.sorted()
+    }
+
+    /// Makes a folder with mode 0700 unless it is there.
+    package func makeDirectory(_ relative: BytePath) throws {
+        let parent = try directory(relative.parent)
+        if Self.withName(relative, { mkdirat(parent.raw, $0, 0o700) }) == 0 {
+            FaultPoint.reach("folder made")
+            try parent.sync()
+        } else if errno != EEXIST {
+            throw Fault.system("make the folder", full(relative))
+        } else {
+            _ = try directory(relative)
+        }
+    }
+
+    package func sync(_ relative: BytePath) throws { try directory(relative).sync() }
+
+    /// Renames without replacing, and syncs both folders.
+    ///
+    /// - Returns: false where `target` exists.
+    package func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
+        try move(source, to: target, STEWARD_RENAME_NOREPLACE)
+    }
+
+    /// Renames over what may be there, and syncs both folders.
+    package func replace(_ target: BytePath, with source: BytePath) throws { _ = try move(source, to: target, 0) }
+
+    /// Unlinks a file, or nothing if it is gone. The folder is not synced.
+    package func remove(_ relative: BytePath) throws {
+        let parent = try directory(relative.parent)
+        guard Self.withName(relative, { unlinkat(parent.raw, $0, 0) }) == 0 || errno == ENOENT else {
+            throw Fault.system("remove", full(relative))
+        }
+        FaultPoint.reach("removed")
+    }
+
+    /// Removes an empty folder; one with something in it stays.
+    package func removeDirectory(_ relative: BytePath) throws {
+        let parent = try directory(relative.parent)
+        guard
+            Self.withName(relative, { unlinkat(parent.raw, $0, AT_REMOVEDIR) }) == 0
+                || errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT
+        else { throw Fault.system("remove the folder", full(relative)) }
+        FaultPoint.reach("folder removed")
+    }
+
+    private func directory(_ relative: BytePath) throws -> Descriptor {
+        try SafePath.openExactly(relative, beneath: root, O_RDONLY | O_DIRECTORY)
+    }
+
+    private func move(_ source: BytePath, to target: BytePath, _ flags: UInt32) throws -> Bool {
+        let from = try directory(source.parent)
+        let to = source.parent == target.parent ? from : try directory(target.parent)
+        let result = Self.withName(source) { old in
+            Self.withName(target) { new in steward_renameat2(from.raw, old, to.raw, new, flags) }
+        }
+        if result != 0 {
+            if errno == EEXIST, flags == STEWARD_RENAME_NOREPLACE { return false }
+            throw Fault.system("rename \(full(source)) to", full(target))
+        }
+        FaultPoint.reach("renamed")
+        try to.sync()
+        if from !== to { try from.sync() }
+        return true
+    }
+
+    private static func withName<R>(_ path: BytePath, _ body: (UnsafePointer<CChar>) -> R) -> R {
+        BytePath(bytes: path.name).withCString(body)
+    }
+}

@@ -1,0 +1,183 @@
+import Glibc
+import Platform
+
+/// A deposit that waits in `drop/`.
+package struct DropInfo: Sendable {
+    package enum Origin: Sendable {
+        /// On this host's own list, and unchanged since.
+        case ownDeposit
+        /// Nobody here has made it: it is taken in only when a person says so.
+        case unknown
+        /// On the list, but the file is another now.
+        case changed
+    }
+
+    package let id: ObjectID
+    package let origin: Origin
+    /// Bytes of the file.
+    package let size: Int64
+}
+
+/// What lies in `drop/`, and what should.
+package struct DropReport: Sendable {
+    package let waiting: [DropInfo]
+    /// Own deposits that are gone.
+    package let missing: [HostDeposit]
+    /// Names in `drop/` that no deposit has.
+    package let strange: [BytePath]
+}
+
+/// An opened deposit, for the caller to validate: every byte of it is somebody else's.
+package struct DropContent {
+    package let id: ObjectID
+    package let envelope: DropEnvelope
+    /// Of the archive, as read just now; the envelope says the same.
+    package let hash: ContentHash
+    /// Bytes of the archive.
+    package let length: Int64
+    fileprivate let reader: ObjectReader
+    fileprivate let start: Int64
+
+    /// Up to `count` bytes of the archive; fewer only at its end.
+    package func read(at offset: Int64, count: Int) throws -> [UInt8] {
+        guard offset >= 0 else { return [] }
+        return try reader.read(at: start + offset, count: count)
+    }
+
+    /// Hands out the archive from its start, in parts that are valid during the call only.
+    package func stream(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var skip = Int(start)
+        try reader.stream { part in
+            let dropped = min(skip, part.count)
+            skip -= dropped
+            if dropped < part.count { try sink(UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))) }
+        }
+    }
+
+    fileprivate func content(_ path: BytePath) -> ObjectContent {
+        ObjectContent(streamOf: path, length: length, identity: hash) { buffer, offset in
+            let part = try read(at: offset, count: buffer.count)
+            part.withUnsafeBytes { buffer.copyMemory(from: $0) }
+            return part.count
+        }
+    }
+}
+
+/// What the caller's validation says about a deposit.
+package struct DropVerdict {
+    package let name: BytePath
+    package let parts: [(kind: ObjectKind, content: ObjectContent)]
+    package let summary: ComicSummary
+
+    package init(name: BytePath, parts: [(kind: ObjectKind, content: ObjectContent)], summary: ComicSummary) {
+        self.name = name
+        self.parts = parts
+        self.summary = summary
+    }
+}
+
+extension Vault {
+    /// What waits in `drop/`, of a locked vault too.
+    package func drops() throws -> DropReport {
+        let own = try host.deposits()
+        var waiting: [DropInfo] = []
+        var strange: [BytePath] = []
+        for name in try folder.names(in: VaultLayout.drops) {
+            let path = VaultLayout.drops.appending(name)
+            guard let id = ObjectID(hex: name.text), let status = try folder.status(path), status.kind == .file else {
+                strange.append(path)
+                continue
+            }
+            waiting.append(DropInfo(id: id, origin: try origin(of: id, status.size, own), size: status.size))
+        }
+        let present = Set(waiting.map(\.id))
+        let missing = own.values.filter { !present.contains($0.drop) }.sorted { $0.drop < $1.drop }
+        return DropReport(waiting: waiting, missing: missing, strange: strange)
+    }
+
+    private func origin(of id: ObjectID, _ size: Int64, _ own: [ObjectID: HostDeposit]) throws -> DropInfo.Origin {
+        guard let deposit = own[id] else { return .unknown }
+        guard let length = Int64(exactly: deposit.length), ObjectSize(content: length)?.file == size,
+            let header = try? ObjectHeader(of: folder.open(VaultLayout.drop(id))), header.tag == deposit.headerMAC
+        else { return .changed }
+        return .ownDeposit
+    }
+
+    /// Takes a deposit in: hashed, validated by the caller, sealed anew as an object of the vault, recorded, and only then
+    /// unlinked.
+    ///
+    /// - Parameters:
+    ///   - isApproved: that a person has said so, which a deposit of unknown origin needs.
+    ///   - limit: bytes of the file; a larger one is refused before anything of it is opened.
+    ///   - validate: throws for what is no comic; the deposit stays where it is then.
+    /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
+    package func takeIn(
+        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = 2 << 30, duplicates: DuplicatePolicy = .skip,
+        validate: (DropContent) throws -> DropVerdict
+    ) throws -> AddOutcome {
+        let session = try unlocked()
+        let path = VaultLayout.drop(id)
+        let file = try folder.open(path)
+        try admit(id, file, isApproved, limit)
+        let key = OpeningKey.keyPair(session.secrets.keyPair, self.id)
+        let reader = try ObjectReader(file, id, .deposit, with: key)
+        guard let (envelope, start) = try DropEnvelope.read(reader) else {
+            throw VaultError.damagedObject(file.path, .content("it does not begin with an envelope"))
+        }
+        let hash = try Self.hash(reader, from: start)
+        guard hash == envelope.hash else {
+            throw VaultError.damagedObject(file.path, .content("its archive is not the one that its envelope names"))
+        }
+        let content = DropContent(
+            id: id, envelope: envelope, hash: hash, length: reader.length - start, reader: reader, start: start)
+        let verdict = try validate(content)
+        let outcome = try add(
+            NewComic(
+                name: verdict.name, archive: content.content(file.path), hash: hash, parts: verdict.parts,
+                summary: verdict.summary, source: envelope.source, key: envelope.key, drop: id), duplicates: duplicates)
+        try removeDrop(id)
+        return outcome
+    }
+
+    /// Removes a deposit that is not wanted, or forgets one that is missing.
+    package func removeDrop(_ id: ObjectID) throws {
+        // Should the process end between the two, the file is not missed.
+        if let deposit = try host.deposits()[id] { try host.remember(deposit.settled) }
+        try folder.remove(VaultLayout.drop(id))
+        try folder.sync(VaultLayout.drops)
+        try host.forget(id)
+    }
+
+    private func admit(_ id: ObjectID, _ file: Descriptor, _ isApproved: Bool, _ limit: Int64) throws {
+        let size = try file.status().size
+        guard size <= limit else {
+            throw Fault(
+                .refused, "the deposit \(id) has \(size) bytes, more than the \(limit) that are taken in",
+                path: file.path)
+        }
+        switch try origin(of: id, size, host.deposits()) {
+        case .ownDeposit: break
+        case .unknown where isApproved, .changed where isApproved: break
+        case .unknown:
+            throw Fault(
+                .refused,
+                "the deposit \(id) was not made by this host; it waits until `steward vault quarantine` approves it",
+                path: file.path)
+        case .changed:
+            throw Fault(
+                .refused, "the deposit \(id) is not the one that this host made; it waits until a person has seen it",
+                path: file.path)
+        }
+    }
+
+    private static func hash(_ reader: ObjectReader, from start: Int64) throws -> ContentHash {
+        let hash = BodyHash()
+        var skip = Int(start)
+        try reader.stream { part in
+            let dropped = min(skip, part.count)
+            skip -= dropped
+            if dropped < part.count { hash.update(UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))) }
+        }
+        return hash.finish()
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import Platform
+
+/// The sealed objects' files. Everything blocks.
+struct VaultObjects {
+    let folder: VaultFolder
+
+    init(_ folder: VaultFolder) { self.folder = folder }
+
+    /// Seals, syncs, reads back and verifies; then the object has its name, durably. On any error nothing is left.
+    func seal(_ kind: ObjectKind, _ content: ObjectContent, _ keys: VaultKeys) throws -> SealedObject {
+        let temporary = try VaultTemporary(folder)
+        let sealed = try ObjectWriter.seal(kind, content, for: .vault(keys), into: temporary.file)
+        FaultPoint.reach("sealed")
+        try sealed.verify()
+        FaultPoint.reach("verified")
+        let target = VaultLayout.object(sealed.id)
+        try folder.makeDirectory(target.parent)
+        try temporary.become(target)
+        return sealed
+    }
+
+    /// Opens an object and sees that it is the one that the manifest names.
+    ///
+    /// - Throws: ``VaultError/missingObject(_:)``, ``VaultError/damagedObject(_:_:)`` and its like.
+    func open(_ reference: ObjectReference, _ keys: VaultKeys) throws -> ObjectReader {
+        let path = VaultLayout.object(reference.id)
+        let file: Descriptor
+        do {
+            file = try folder.open(path)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            throw VaultError.missingObject(folder.full(path))
+        }
+        let reader = try ObjectReader(file, reference.id, reference.kind, with: .vault(keys))
+        guard reader.reference == reference else {
+            throw VaultError.damagedObject(file.path, .content("it is another than the manifest names"))
+        }
+        return reader
+    }
+
+    /// Makes an object unreadable for good and removes it: without its header nobody gets at its key. Where the file has
+    /// other hard links (a backup shares it) the header stays as it is.
+    ///
+    /// - Parameter path: one that is gone is fine.
+    /// - Returns: whether the header was destroyed.
+    func destroy(_ path: BytePath) throws -> Bool {
+        guard let status = try folder.status(path) else { return true }
+        guard status.kind == .file else {
+            throw Fault(.refused, "\(folder.full(path)) is not a file; nothing was removed", path: folder.full(path))
+        }
+        if status.links == 1 {
+            let reading = try folder.open(path)
+            guard fchmod(reading.raw, 0o600) == 0 else { throw Fault.system("change the mode of", reading.path) }
+            FaultPoint.reach("mode changed")
+            let file = try folder.open(path, O_RDWR)
+            guard try file.status().links == 1 else { return try unlink(path, destroyed: false) }
+            try file.write(VaultRandom.bytes(ObjectSize.header), at: 0)
+            guard fdatasync(file.raw) == 0 else { throw Fault.system("sync", file.path) }
+            FaultPoint.reach("destroyed")
+        }
+        return try unlink(path, destroyed: status.links == 1)
+    }
+
+    private func unlink(_ path: BytePath, destroyed: Bool) throws -> Bool {
+        try folder.remove(path)
+        try folder.sync(path.parent)
+        return destroyed
+    }
+
+    /// The objects that are there, and the names in the folder that are none.
+    func present() throws -> (objects: Set<ObjectID>, strange: [BytePath]) {
+        var objects: Set<ObjectID> = []
+        var strange: [BytePath] = []
+        for fan in try folder.names(in: VaultLayout.objects) {
+            let directory = VaultLayout.objects.appending(fan)
+            guard try folder.status(directory)?.kind == .directory else {
+                strange.append(directory)
+                continue
+            }
+            for name in try folder.names(in: directory) {
+                let path = directory.appending(name)
+                if let id = ObjectID(hex: name.text), VaultLayout.object(id) == path {
+                    objects.insert(id)
+                } else {
+                    strange.append(path)
+                }
+            }
+        }
+        return (objects, strange)
+    }
+}

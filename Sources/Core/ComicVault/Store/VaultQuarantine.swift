@@ -1,0 +1,61 @@
+import Platform
+
+/// An object that no comic has, set aside.
+package struct QuarantinedObject: Sendable {
+    package let id: ObjectID
+    /// Bytes of the file.
+    package let size: Int64
+    /// nil where it does not open with the vault's keys.
+    package let kind: ObjectKind?
+}
+
+extension Vault {
+    package func quarantine() throws -> [QuarantinedObject] {
+        let session = try unlocked()
+        return try folder.names(in: VaultLayout.quarantine).compactMap { name in
+            guard let id = ObjectID(hex: name.text), let status = try folder.status(VaultLayout.quarantined(id)) else {
+                return nil
+            }
+            let kind = ObjectKind.allCases.first { (try? openQuarantined(id, $0, session.keys)) != nil }
+            return QuarantinedObject(id: id, size: status.size, kind: kind)
+        }
+    }
+
+    /// Makes a comic of an archive in the quarantine, after reading all of it.
+    ///
+    /// - Throws: ``VaultError/duplicate(_:_:)`` where its bytes are in the vault; ``VaultError/damagedObject(_:_:)``.
+    package func adopt(
+        _ id: ObjectID, as name: BytePath, summary: ComicSummary = ComicSummary()
+    ) throws -> ComicEntry {
+        let session = try unlocked()
+        let reader = try openQuarantined(id, .archive, session.keys)
+        let hash = try reader.verify()
+        let tag = try session.keys.duplicateTag(hash)
+        return try session.withManifest { manifest in
+            if let same = manifest.state.comics(duplicateTag: tag).first {
+                throw VaultError.duplicate(same.id, same.name)
+            }
+            let entry = ComicEntry(
+                id: try .random(), name: try manifest.state.freeName(name), objects: [reader.reference],
+                summary: summary, duplicateTag: tag, source: "quarantine", added: .now())
+            try folder.makeDirectory(VaultLayout.object(id).parent)
+            guard try folder.renameNew(VaultLayout.quarantined(id), to: VaultLayout.object(id)) else {
+                throw Fault(.failed, "object \(id) is in the vault already; the one in the quarantine was left there")
+            }
+            try manifest.append(.added(entry))
+            return entry
+        }
+    }
+
+    /// Destroys an object of the quarantine.
+    ///
+    /// - Returns: whether its header was overwritten, too: not where the file has other hard links.
+    package func discardQuarantined(_ id: ObjectID) throws -> Bool {
+        _ = try unlocked()
+        return try objects.destroy(VaultLayout.quarantined(id))
+    }
+
+    private func openQuarantined(_ id: ObjectID, _ kind: ObjectKind, _ keys: VaultKeys) throws -> ObjectReader {
+        try ObjectReader(folder.open(VaultLayout.quarantined(id)), id, kind, with: .vault(keys))
+    }
+}

@@ -1,0 +1,74 @@
+import Platform
+
+/// What the start has put in order, and what it has found and left.
+package struct RecoveryReport: Sendable {
+    /// Unfinished files of earlier lives, removed.
+    package var swept = 0
+    /// Objects of removed comics, destroyed.
+    package var destroyed: [ObjectID] = []
+    /// Of these the header was left, for the files have other hard links.
+    package var shared: [ObjectID] = []
+    /// Objects that no comic has, moved to the quarantine.
+    package var quarantined: [ObjectID] = []
+    /// Objects that are gone, although the manifest names them.
+    package var missing: [ObjectReference] = []
+    /// Names below `objects/` that the vault has not made.
+    package var strange: [BytePath] = []
+    /// Deposits that had been taken in already, removed.
+    package var takenIn: [ObjectID] = []
+
+    package init() {}
+}
+
+/// Puts the objects in the order that the manifest wants. Run by the one that holds the vault's lock.
+struct VaultRecovery {
+    private let folder: VaultFolder
+    private let host: HostState
+    private let objects: VaultObjects
+
+    init(_ folder: VaultFolder, _ host: HostState) {
+        self.folder = folder
+        self.host = host
+        objects = VaultObjects(folder)
+    }
+
+    func run(_ state: ManifestState) throws -> RecoveryReport {
+        var report = RecoveryReport()
+        report.swept = try VaultTemporary.sweep(folder)
+        let (present, strange) = try objects.present()
+        report.strange = strange
+        for id in present.sorted() where state.comic(owning: id) == nil {
+            if state.tombstones.contains(id) {
+                try destroy(id, VaultLayout.object(id), &report)
+            } else if try folder.renameNew(VaultLayout.object(id), to: VaultLayout.quarantined(id)) {
+                report.quarantined.append(id)
+            }
+        }
+        report.missing = state.objects.filter { !present.contains($0.id) }.sorted { $0.id < $1.id }
+        for name in try folder.names(in: VaultLayout.quarantine) {
+            guard let id = ObjectID(hex: name.text), state.tombstones.contains(id) else { continue }
+            try destroy(id, VaultLayout.quarantined(id), &report)
+        }
+        try removeTakenIn(state, &report)
+        return report
+    }
+
+    private func destroy(_ id: ObjectID, _ path: BytePath, _ report: inout RecoveryReport) throws {
+        report.destroyed.append(id)
+        if try !objects.destroy(path) { report.shared.append(id) }
+    }
+
+    /// A deposit is recorded as a comic, and settled on the host's list, before it is unlinked.
+    private func removeTakenIn(_ state: ManifestState, _ report: inout RecoveryReport) throws {
+        let own = try host.deposits()
+        let taken = Set(state.comics.values.compactMap(\.drop)).union(own.values.filter(\.isSettled).map(\.drop))
+        for id in Set(try folder.names(in: VaultLayout.drops).compactMap { ObjectID(hex: $0.text) }).union(own.keys)
+            .sorted()
+        where taken.contains(id) {
+            try folder.remove(VaultLayout.drop(id))
+            try folder.sync(VaultLayout.drops)
+            try host.forget(id)
+            report.takenIn.append(id)
+        }
+    }
+}

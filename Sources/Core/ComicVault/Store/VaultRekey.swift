@@ -1,0 +1,184 @@
+import Glibc
+import Platform
+
+/// Where a rekey stands.
+package enum RekeyProgress: Sendable {
+    case copying(done: UInt64, total: UInt64)
+    case verifying(done: UInt64, total: UInt64)
+    case removingOld
+}
+
+extension Vault {
+    /// Copies everything into a new vault with new keys and puts it in the place of the old one, which is then removed:
+    /// what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
+    /// when it is called again with the same new credentials. Old backups still open with the old password.
+    ///
+    /// - Parameters:
+    ///   - old: opens the vault as it is.
+    ///   - new: a slot for each in the new vault; the first one resumes.
+    ///   - progress: called often; what it throws interrupts.
+    /// - Throws: `Fault(.refused)` while deposits wait or the old vault does not verify.
+    package static func rekey(
+        at path: BytePath, host: HostState, old: Credential, new: [Credential],
+        progress: (RekeyProgress) throws -> Void = { _ in }
+    ) throws {
+        guard let first = new.first else { throw Fault(.usage, "the new vault needs a password or key file") }
+        let source = try Vault(at: path, host: host)
+        if try finishedBefore(source, host, with: first) { return }
+        try source.unlock(old)
+        let keyFile = try source.folder.open(VaultLayout.publicKey, O_RDWR)
+        guard try FileLock.takeSoon(.exclusive, on: keyFile) else {
+            throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
+        }
+        guard try source.folder.names(in: VaultLayout.drops).isEmpty else {
+            throw Fault(
+                .refused, "deposits wait in \(path); take them in, or remove them, before the rekey", path: path)
+        }
+        let nextHost = try HostState(nextFolder(host))
+        let next = try sibling(of: path, nextHost, new, first)
+        try RekeyCopy(source, next).run(progress)
+        let report = try next.verify { done, total in
+            try progress(.verifying(done: done, total: total))
+            return true
+        }
+        guard report.findings.isEmpty, try next.list().map(\.id).sorted() == source.list().map(\.id).sorted() else {
+            throw Fault(
+                .failed, "the new vault does not verify; the old one is as it was, call rekey again", path: path)
+        }
+        try host.replacePins([try source.ownPin(), try next.ownPin()])
+        try Durable.exchange(path, siblingPath(path))
+        try progress(.removingOld)
+        source.lock()
+        try finish(next.id, at: path, host)
+        next.lock()
+        withExtendedLifetime(keyFile) {}
+    }
+
+    /// After the two folders have changed places: the host's state follows, and the old vault is removed.
+    private static func finish(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
+        let nextHost = try HostState(nextFolder(host))
+        if let mark = try nextHost.mark(), mark.vault == new { try host.replaceMark(mark) }
+        let pins = try host.pins()
+        if let known = try? Vault(at: siblingPath(path), host: host).id, known == new {
+            throw Fault(.failed, "the new vault lies at \(siblingPath(path)), not at \(path); please report it")
+        }
+        try removeVaultFiles(siblingPath(path))
+        try host.replacePins(pins.filter { $0.vault == new })
+        try nextHost.removeAll()
+    }
+
+    /// Whether an earlier rekey had exchanged the folders already; then it is finished here.
+    private static func finishedBefore(_ vault: Vault, _ host: HostState, with new: Credential) throws -> Bool {
+        guard try host.pins().count == 2, try host.pins().last?.vault == vault.id else { return false }
+        try vault.unlock(new)
+        vault.lock()
+        return true
+    }
+
+    /// Finishes a rekey that was interrupted after the exchange. Called while unlocking, with the lock held.
+    func settleRekey(_ secrets: VaultSecrets) throws {
+        let pins = try host.pins()
+        guard pins.count == 2, pins[1] == HostPin(vault: id, publicKey: secrets.keyPair.publicKey) else { return }
+        try Self.finish(id, at: folder.path, host)
+    }
+
+    private static func siblingPath(_ path: BytePath) -> BytePath {
+        path.parent.appending(name: path.name + Array(".rekey".utf8))
+    }
+
+    private static func nextFolder(_ host: HostState) -> BytePath { host.folder.appending("rekey") }
+
+    private static func sibling(
+        of path: BytePath, _ host: HostState, _ new: [Credential], _ first: Credential
+    ) throws -> Vault {
+        let place = siblingPath(path)
+        guard try FileStatus.of(place.appending(VaultLayout.description)) != nil else {
+            return try build(at: place, host: host, credentials: new)
+        }
+        let vault = try Vault(at: place, host: host)
+        try vault.unlock(first)
+        return vault
+    }
+
+    private func ownPin() throws -> HostPin {
+        HostPin(vault: id, publicKey: try unlocked().secrets.keyPair.publicKey)
+    }
+}
+
+/// Copies what the new vault does not have yet.
+private struct RekeyCopy {
+    let source: Vault
+    let target: Vault
+
+    init(_ source: Vault, _ target: Vault) {
+        self.source = source
+        self.target = target
+    }
+
+    func run(_ progress: (RekeyProgress) throws -> Void) throws {
+        let state = try source.state()
+        let total = state.objects.reduce(0) { $0 + $1.length }
+        var done: UInt64 = 0
+        for entry in try source.list() {
+            try progress(.copying(done: done, total: total))
+            if try target.state().comics[entry.id] == nil { try copy(entry) }
+            try copyReading(of: entry.id, state)
+            done += entry.objects.reduce(0) { $0 + $1.length }
+        }
+        // What was removed from the old vault since an interrupted rekey.
+        for entry in try target.list() where state.comics[entry.id] == nil { _ = try target.remove(entry.id) }
+        let renamed = try target.list().filter { state.comics[$0.id]?.name != $0.name }
+        // Names may have changed hands: first all are out of the way.
+        for entry in renamed { _ = try target.rename(entry.id, to: BytePath(entry.id.description)) }
+        for entry in renamed {
+            if let name = state.comics[entry.id]?.name { _ = try target.rename(entry.id, to: name) }
+        }
+        try target.consolidate()
+    }
+
+    private func copy(_ entry: ComicEntry) throws {
+        let from = try source.unlocked()
+        let to = try target.unlocked()
+        var references: [ObjectReference] = []
+        var tag: [UInt8] = []
+        for object in entry.objects {
+            let reader = try source.objects.open(object, from.keys)
+            let content = ObjectContent(
+                streamOf: source.folder.full(VaultLayout.object(object.id)), length: reader.length,
+                identity: ContentHash(of: object.headerMAC + object.lastTag)
+            ) { buffer, offset in
+                let part = try reader.read(at: offset, count: buffer.count)
+                part.withUnsafeBytes { buffer.copyMemory(from: $0) }
+                return part.count
+            }
+            let sealed = try target.objects.seal(object.kind, content, to.keys)
+            if object.kind == .archive {
+                guard try from.keys.duplicateTag(sealed.hash) == entry.duplicateTag else {
+                    throw VaultError.damagedObject(
+                        source.folder.full(VaultLayout.object(object.id)), .content("it is another comic"))
+                }
+                tag = try to.keys.duplicateTag(sealed.hash)
+            }
+            references.append(sealed.reference)
+        }
+        let copy = ComicEntry(
+            id: entry.id, name: entry.name, objects: references, summary: entry.summary, duplicateTag: tag,
+            source: entry.source, key: entry.key, added: entry.added)
+        try to.withManifest { manifest in
+            let name = try manifest.state.freeName(entry.name)
+            var named = copy
+            named.name = name
+            try manifest.append(.added(named))
+        }
+    }
+
+    private func copyReading(of id: ComicID, _ state: ManifestState) throws {
+        let present = try target.state()
+        if state.progress[id] != present.progress[id] { try target.setProgress(state.progress[id], of: id) }
+        let (wanted, found) = (state.bookmarks[id] ?? [:], present.bookmarks[id] ?? [:])
+        for bookmark in wanted.values where found[bookmark.page] != bookmark {
+            try target.addBookmark(bookmark, to: id)
+        }
+        for page in found.keys where wanted[page] == nil { try target.removeBookmark(page: page, of: id) }
+    }
+}

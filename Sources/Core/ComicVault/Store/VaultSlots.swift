@@ -1,0 +1,118 @@
+import Glibc
+import Platform
+
+/// A way to unlock the vault, as `vault slots` lists it.
+package struct SlotInfo: Sendable {
+    package let id: SlotID
+    /// nil where the slot is damaged.
+    package let kind: Credential.Kind?
+    package let damage: VaultError?
+}
+
+extension Vault {
+    /// All slots, of a locked vault too.
+    package func slots() throws -> [SlotInfo] {
+        try keySlots.names().map { id in
+            do {
+                return SlotInfo(id: id, kind: try keySlots.read(id).kind, damage: nil)
+            } catch let error as VaultError {
+                return SlotInfo(id: id, kind: nil, damage: error)
+            }
+        }
+    }
+
+    /// Puts a new password or key file in place of an old one, in one step and however large the vault is. Other slots
+    /// stay valid, and so do backups of the old one: see ``rekey(at:host:old:new:progress:)``.
+    ///
+    /// - Returns: the slot that was replaced.
+    package func change(_ old: Credential, to new: Credential) throws -> SlotID {
+        try withLock {
+            let opened = try keySlots.open(old)
+            try keySlots.write(opened.secrets, opened.slot, for: new, replaces: true)
+            return opened.slot
+        }
+    }
+
+    /// Adds a slot to the unlocked vault.
+    package func addSlot(_ credential: Credential) throws -> SlotID {
+        let id = try SlotID.random()
+        try keySlots.write(unlocked().secrets, id, for: credential, replaces: false)
+        return id
+    }
+
+    /// Removes a slot of the unlocked vault; never the last one that is intact.
+    package func removeSlot(_ id: SlotID) throws {
+        _ = try unlocked()
+        try keySlots.remove(id)
+    }
+
+    /// Writes the vault's secrets to a new file with mode 0600, from which ``importKey(_:credential:)`` makes a slot when
+    /// every password is lost. Who has it has the vault.
+    package func exportKey(to target: BytePath) throws {
+        let secrets = try unlocked().secrets
+        let file = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        do {
+            try KeyExport.write(secrets, to: file)
+        } catch {
+            try? Durable.remove(target)
+            throw error
+        }
+        try Durable.syncDirectory(target.parent)
+    }
+
+    /// Makes a slot for `credential` from an exported key, of a locked vault.
+    ///
+    /// - Throws: ``VaultError/strangeVault(expected:found:)`` where it is another vault's key;
+    ///   ``VaultError/unusableKeyFile(_:)``.
+    package func importKey(_ source: BytePath, credential: Credential) throws -> SlotID {
+        let secrets = try KeyExport.read(Descriptor(source))
+        guard secrets.id == id else { throw VaultError.strangeVault(expected: id, found: secrets.id) }
+        return try withLock {
+            // A key that does not open the manifest must not become a slot.
+            _ = try ManifestReading(folder, keys: secrets.keys, mark: nil, dropsTornTail: true)
+            let slot = try SlotID.random()
+            try keySlots.write(secrets, slot, for: credential, replaces: false)
+            return slot
+        }
+    }
+
+    private var keySlots: KeySlots { KeySlots(folder, description) }
+
+    /// Runs with the vault's lock held, which an unlocked vault holds anyway.
+    private func withLock<R>(_ body: () throws -> R) throws -> R {
+        if isUnlocked { return try body() }
+        let lock = try takeLock()
+        defer { try? FileLock.release(lock) }
+        return try body()
+    }
+}
+
+/// An exported key: a line that says what it is, the vault's name, the secrets and a check sum, in bytes.
+private enum KeyExport {
+    private static let magic = Array("steward vault key 1\n".utf8)
+
+    static func write(_ secrets: VaultSecrets, to file: Descriptor) throws {
+        let payload = try secrets.payload
+        try file.write(magic + secrets.id.bytes, at: 0)
+        try payload.withBytes { try file.write($0, at: Int64(magic.count + VaultID.size)) }
+        let sum = try HMACSHA256.tag(payload, magic, secrets.id.bytes)
+        try file.write(sum, at: Int64(magic.count + VaultID.size + payload.count))
+        try file.sync()
+    }
+
+    static func read(_ file: Descriptor) throws -> VaultSecrets {
+        let size = magic.count + VaultID.size + VaultSecrets.size + HMACSHA256.size
+        guard try file.status().size == Int64(size),
+            try file.read(at: 0, count: magic.count) == magic,
+            let id = VaultID(bytes: try file.read(at: Int64(magic.count), count: VaultID.size))
+        else { throw VaultError.unusableKeyFile("\(file.path) is no exported key of a vault, or not all of it") }
+        let payload = try SecretBytes(count: VaultSecrets.size) {
+            _ = try file.read(into: $0, at: Int64(magic.count + VaultID.size))
+        }
+        let sum = try file.read(at: Int64(size - HMACSHA256.size), count: HMACSHA256.size)
+        guard constantTimeEqual(try HMACSHA256.tag(payload, magic, id.bytes), sum),
+            let secrets = try VaultSecrets(id: id, payload)
+        else { throw VaultError.unusableKeyFile("\(file.path) is damaged") }
+        return secrets
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import Platform
+
+/// A file in the vault's `tmp/` that is locked as long as it is being made; unlinked when this goes, unless it has got
+/// its name by then.
+final class VaultTemporary {
+    let file: Descriptor
+    private let folder: VaultFolder
+    private let name: BytePath
+    private var isDone = false
+
+    init(_ folder: VaultFolder) throws {
+        self.folder = folder
+        name = VaultLayout.temporary.appending(randomHex(16))
+        file = try folder.create(name)
+        guard try FileLock.take(.exclusive, on: file) else {
+            throw Fault(.transient, "\(file.path) is locked by another process; it is tried again", path: file.path)
+        }
+        FaultPoint.reach("locked")
+    }
+
+    // The file itself stays open, and its lock held, in whatever else refers to it.
+    deinit { if !isDone { try? folder.remove(name) } }
+
+    /// Renames to a name that nobody has, and syncs both folders.
+    ///
+    /// - Throws: `Fault`; also where the name is taken.
+    func become(_ target: BytePath) throws {
+        guard try folder.renameNew(name, to: target) else {
+            throw Fault(
+                .failed, "\(folder.full(target)) exists already, where a new file was to be; nothing was replaced",
+                path: folder.full(target))
+        }
+        isDone = true
+    }
+
+    /// Renames over what is there, and syncs both folders.
+    func replace(_ target: BytePath) throws {
+        try folder.replace(target, with: name)
+        isDone = true
+    }
+
+    /// Removes what earlier processes have left: files in `tmp/` that nobody has locked.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    static func sweep(_ folder: VaultFolder) throws -> Int {
+        var removed = 0
+        for name in try folder.names(in: VaultLayout.temporary) {
+            let path = VaultLayout.temporary.appending(name)
+            do {
+                let file = try folder.open(path)
+                // Their writers hold exclusive locks; a shared one needs no right to write.
+                guard try FileLock.take(.shared, on: file) else { continue }
+                try folder.remove(path)
+                removed += 1
+            } catch let fault as Fault where fault.errno == ENOENT {
+                continue
+            }
+        }
+        if removed > 0 { try folder.sync(VaultLayout.temporary) }
+        return removed
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// What is done to a vault of two comics, A.cbz and B.cbz, when the process dies.
+enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
+    case add, remove, rename, consolidate, changePassword, addSlot, deposit, takeIn, adopt, acceptRollback, rekey
+
+    var testDescription: String { rawValue }
+
+    /// What stands before it begins.
+    func prepare(_ scene: StoreScene) throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        switch self {
+        case .takeIn: _ = try scene.deposit("C.cbz")
+        case .adopt:
+            let content = ObjectContent(StoreScene.archive("C.cbz"))
+            _ = try vault.objects.seal(.archive, content, vault.unlocked().keys)
+        case .acceptRollback:
+            try scene.copy("vault", to: "older")
+            let id = try #require(try vault.comic(named: "A.cbz")).id
+            _ = try vault.rename(id, to: "Lost.cbz")
+            vault.lock()
+            try scene.remove("vault")
+            try scene.copy("older", to: "vault")
+        default: break
+        }
+        vault.lock()
+    }
+
+    /// Does it, or what is left of it; again and again comes to the same.
+    func perform(_ scene: StoreScene) throws {
+        switch self {
+        case .deposit:
+            _ = try scene.deposit("C.cbz")
+            return
+        case .changePassword:
+            try change(scene)
+            return
+        case .rekey:
+            try rekey(scene)
+            return
+        default: break
+        }
+        let vault = try scene.open()
+        switch self {
+        case .add: _ = try scene.add("C.cbz", to: vault)
+        case .remove: if let entry = try vault.comic(named: "A.cbz") { _ = try vault.remove(entry.id) }
+        case .rename: if let entry = try vault.comic(named: "A.cbz") { _ = try vault.rename(entry.id, to: "C.cbz") }
+        case .consolidate: try vault.consolidate()
+        case .addSlot: _ = try vault.addSlot(StoreScene.credential("new"))
+        case .takeIn: try scene.takeInAll(vault)
+        case .adopt: for object in try vault.quarantine() { _ = try vault.adopt(object.id, as: "C.cbz") }
+        case .acceptRollback: _ = try vault.acceptRollback()
+        default: break
+        }
+        vault.lock()
+    }
+
+    private func rekey(_ scene: StoreScene) throws {
+        do {
+            try Vault.rekey(
+                at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")])
+        } catch VaultError.incorrectPassword {
+            // Unlocking has finished it.
+            try scene.open("new").lock()
+        }
+    }
+
+    private func change(_ scene: StoreScene) throws {
+        do {
+            _ = try scene.locked().change(StoreScene.credential(), to: StoreScene.credential("new"))
+        } catch VaultError.incorrectPassword {
+            // It was changed before.
+            try scene.open("new").lock()
+        }
+    }
+
+    /// One of which opens the vault, wherever the process died.
+    var credentials: [String] {
+        switch self {
+        case .changePassword, .rekey: ["first", "new"]
+        default: ["first"]
+        }
+    }
+
+    /// What may be there after the kill, before anything is done again.
+    var interim: [[String]] {
+        switch self {
+        case .add, .takeIn, .adopt: [["A.cbz", "B.cbz"], finished]
+        case .remove, .rename: [["A.cbz", "B.cbz"], finished]
+        default: [finished]
+        }
+    }
+
+    var finished: [String] {
+        switch self {
+        case .add, .takeIn, .adopt: ["A.cbz", "B.cbz", "C.cbz"]
+        case .remove: ["B.cbz"]
+        case .rename: ["B.cbz", "C.cbz"]
+        default: ["A.cbz", "B.cbz"]
+        }
+    }
+}
+
+/// A vault's process killed between any two of its system calls, and the vault opened by the next.
+@Suite struct VaultCrash {
+    @Test(arguments: CrashSample.allCases)
+    func whereverItIsKilledNoComicIsLostAndNoneIsThereTwice(_ sample: CrashSample) async throws {
+        let points = try await points(sample)
+        #expect(points > 0)
+        for number in 1...max(1, points) {
+            let scene = try StoreScene()
+            try sample.prepare(scene)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [home = scene.path.text as String, name = sample.rawValue as String, number = number as Int] in
+                _ = try CrashChild.perform(name, in: home, killedAt: number)
+                // Names are random, and so is whether two objects share a folder: there may be a point less.
+                kill(getpid(), SIGKILL)
+            }
+            let comment: Comment = "\(sample) killed at point \(number) of \(points)"
+            try expectInterim(sample, scene, comment)
+            try sample.perform(scene)
+            try expectFinished(sample, scene, comment)
+        }
+    }
+
+    private func expectInterim(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws {
+        let vault = try open(sample, scene, comment)
+        if case .rolledBack = try vault.standing() {
+            #expect(sample == .acceptRollback, comment)
+            return
+        }
+        let names = try vault.list().map(\.name.text)
+        #expect(sample.interim.contains(names), comment)
+        try scene.expect(names, in: vault, comment)
+        vault.lock()
+    }
+
+    private func expectFinished(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws {
+        let vault = try open(sample, scene, comment)
+        if sample == .deposit {
+            // A deposit that the host's list does not know waits for approval; one more never harms.
+            for drop in try vault.drops().waiting {
+                _ = try vault.takeIn(drop.id, isApproved: true) { try StoreScene.verdict($0) }
+            }
+            try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: vault, comment)
+        } else {
+            try scene.expect(sample.finished, in: vault, comment)
+        }
+        #expect(try vault.quarantine().allSatisfy { $0.kind != nil }, comment)
+        #expect(try scene.files("vault/drop").isEmpty, comment)
+        #expect(try vault.drops().missing.isEmpty, comment)
+        // One generation is left: what was consolidated away is gone.
+        #expect(try scene.files("vault/manifest").filter { $0.text.hasPrefix("snap") }.count == 1, comment)
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil, comment)
+        #expect(try scene.host().pins().count == 1, comment)
+        vault.lock()
+    }
+
+    private func open(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws -> Vault {
+        for credential in sample.credentials {
+            do {
+                return try scene.open(credential)
+            } catch VaultError.incorrectPassword {
+                continue
+            }
+        }
+        throw TestFailure("no credential opens the vault: \(comment)")
+    }
+
+    /// How many points a run passes.
+    private func points(_ sample: CrashSample) async throws -> Int {
+        let scene = try StoreScene()
+        try sample.prepare(scene)
+        await #expect(processExitsWith: .success) {
+            [home = scene.path.text as String, name = sample.rawValue as String] in
+            let points = try CrashChild.perform(name, in: home, killedAt: .max)
+            try Durable.replaceOwn(BytePath("\(home)/points"), with: Array(String(points).utf8))
+        }
+        let text = String(decoding: try Descriptor(scene.path.appending("points")).readAll(), as: UTF8.self)
+        return Int(text) ?? 0
+    }
+}
+
+/// What the process that is killed does.
+enum CrashChild {
+    /// - Returns: how many points were passed.
+    static func perform(_ name: String, in home: String, killedAt number: Int) throws -> Int {
+        setenv("STEWARD_FAULT", "*:\(number)", 1)
+        guard let sample = CrashSample(rawValue: name) else { throw TestFailure("no sample \(name)") }
+        try sample.perform(StoreScene(in: BytePath(home)))
+        return FaultPoint.reached
+    }
+}

@@ -1,0 +1,129 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+@Suite struct LogOnTheDisk {
+    let scene: ManifestScene
+    let start: ManifestHead
+    let name = LogName(gen: 1, n: 0)
+
+    init() throws {
+        scene = try ManifestScene()
+        start = try Sample.head(1)
+    }
+
+    /// A log of some records, the first included.
+    private func written(_ names: [BytePath] = ["A.cbz", "B.cbz", "C.cbz"]) throws -> (bytes: [UInt8], ManifestHead) {
+        let log = try RecordLog(name, in: scene.folder, keys: scene.keys, after: start)
+        for name in names { try log.append(.added(try Sample.entry(name))) }
+        return (try scene.bytes("log-1-0"), log.head)
+    }
+
+    private func read(_ bytes: [UInt8], _ keys: VaultKeys? = nil) throws -> LogContents {
+        try LogContents(bytes, name: name, keys: keys ?? scene.keys, after: start)
+    }
+
+    @Test func whatIsAppendedIsReadBackInOrder() throws {
+        let (bytes, head) = try written()
+        let contents = try read(bytes)
+        #expect(contents.records.first == .follows(log: nil, start))
+        #expect(contents.records.count == 4)
+        #expect(contents.end == head)
+        #expect(contents.end.seq == 4)
+        #expect(contents.rest == nil)
+    }
+
+    @Test func aLogIsMadeOnceAndNeverOpenedToAppend() throws {
+        _ = try written([])
+        let before = try scene.bytes("log-1-0")
+        #expect(throws: Fault.self) {
+            try RecordLog(name, in: scene.folder, keys: scene.keys, after: start)
+        }
+        #expect(try scene.bytes("log-1-0") == before)
+    }
+
+    @Test func whereverItIsCutTheRecordsBeforeRemain() throws {
+        let (bytes, _) = try written()
+        let whole = try read(bytes)
+        let ends = try recordEnds(bytes)
+        for length in 0..<bytes.count {
+            let contents = try read(Array(bytes[..<length]))
+            let expected = ends.prefix { $0 <= length }.count
+            #expect(contents.records == Array(whole.records.prefix(expected)))
+            let isClean = expected > 0 && ends[expected - 1] == length
+            #expect((contents.rest == nil) == isClean)
+            #expect(contents.rest?.mayBeTorn != false, "cut at \(length)")
+        }
+    }
+
+    @Test func everyFlippedBitEndsTheChainThere() throws {
+        let (bytes, _) = try written(["A.cbz", "B.cbz"])
+        let whole = try read(bytes)
+        let ends = try recordEnds(bytes)
+        for bit in 0..<(bytes.count * 8) {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            let contents = try read(flipped)
+            let good = bit / 8 < LogHeader.size ? 0 : ends.prefix { $0 <= bit / 8 }.count
+            #expect(contents.records == Array(whole.records.prefix(good)), "bit \(bit)")
+            let rest = try #require(contents.rest)
+            // One bad record at the end may be a write that was cut off; a good one after it says that it was not.
+            if good + 1 < ends.count, good > 0 { #expect(!rest.mayBeTorn, "bit \(bit)") }
+        }
+    }
+
+    @Test func recordsTakenOutSwappedOrRepeatedEndTheChainThere() throws {
+        let (bytes, _) = try written()
+        let whole = try read(bytes)
+        let ends = [LogHeader.size] + (try recordEnds(bytes))
+        let header = Array(bytes[..<LogHeader.size])
+        let parts = zip(ends, ends.dropFirst()).map { Array(bytes[$0..<$1]) }
+        let orders = [
+            [0, 1, 3], [0, 2, 3], [1, 2, 3], [0, 2, 1, 3], [0, 1, 1, 2, 3], [3, 2, 1, 0], [0, 1, 2, 3, 2],
+        ]
+        for order in orders {
+            let contents = try read(header + order.flatMap { parts[$0] })
+            let good = zip(order, 0...).prefix { $0 == $1 }.count
+            #expect(contents.records == Array(whole.records.prefix(good)), "\(order)")
+            #expect(contents.rest != nil)
+        }
+    }
+
+    @Test func aLogOfAnotherVaultNameOrPlaceDoesNotOpen() throws {
+        let (bytes, _) = try written()
+        let other = try VaultKeys(master: .random(32), id: scene.keys.id)
+        #expect(try read(bytes, other).records.isEmpty)
+        let renamed = try LogContents(bytes, name: LogName(gen: 1, n: 1), keys: scene.keys, after: start)
+        #expect(renamed.rest?.damage == .header(LogName(gen: 1, n: 1)))
+        let elsewhere = try LogContents(bytes, name: name, keys: scene.keys, after: try Sample.head(1))
+        #expect(elsewhere.records.isEmpty)
+    }
+
+    @Test func twoTextsAtOnePlaceHaveTwoKeys() throws {
+        let cipher = try RecordCipher(scene.keys, log: name, salt: VaultRandom.bytes(32))
+        let one = try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag)
+        let other = try cipher.seal(Array("two text".utf8), seq: 5, previous: start.tag)
+        #expect(one[4..<20] != other[4..<20])
+        // With one key and nonce the difference of the ciphertexts would be that of the texts.
+        let difference = zip(one[20...], other[20...]).map { $0 ^ $1 }.prefix(8)
+        #expect(Array(difference) != zip("one text".utf8, "two text".utf8).map { $0 ^ $1 })
+        #expect(try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag) == one)
+    }
+
+    @Test func recordsOutOfBoundsAreRefused() throws {
+        let cipher = try RecordCipher(scene.keys, log: name, salt: VaultRandom.bytes(32))
+        _ = try cipher.seal([UInt8](repeating: 1, count: 65_520), seq: 1, previous: start.tag)
+        #expect(throws: Fault.self) {
+            try cipher.seal([UInt8](repeating: 1, count: 65_521), seq: 1, previous: start.tag)
+        }
+        #expect(throws: Fault.self) { try cipher.seal([], seq: 1, previous: start.tag) }
+    }
+
+    private func recordEnds(_ bytes: [UInt8]) throws -> [Int] {
+        var ends: [Int] = []
+        while let end = RecordCipher.end(of: bytes, at: ends.last ?? LogHeader.size) { ends.append(end) }
+        return ends
+    }
+}

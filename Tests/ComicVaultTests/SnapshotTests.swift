@@ -1,0 +1,141 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+@Suite struct SnapshotOnTheDisk {
+    let scene: ManifestScene
+
+    init() throws { scene = try ManifestScene() }
+
+    /// A vault whose snapshot holds comics, a tombstone, progress and bookmarks.
+    private func consolidated() throws -> Manifest {
+        let manifest = try scene.create()
+        let entries = try ["A.cbz", "B.cbz", "C.cbz"].map { try Sample.entry(BytePath($0), key: $0) }
+        for entry in entries { try manifest.append(.added(entry)) }
+        let time = Timestamp(nanoseconds: 5)
+        try manifest.append(.progress(entries[0].id, ReadingProgress(page: 4, isFinished: false, time: time)))
+        try manifest.append(.bookmarked(entries[1].id, Bookmark(page: 2, note: "here", time: time)))
+        try manifest.append(.removed(entries[2].id, objects: entries[2].objects.map(\.id), time))
+        try manifest.append(.renamed(entries[0].id, "Z.cbz"))
+        try manifest.consolidate()
+        return manifest
+    }
+
+    @Test func aNewVaultIsOneSnapshotAndOneLog() throws {
+        let manifest = try scene.create()
+        #expect(try scene.names() == ["log-1-0", "snap-1"])
+        #expect(manifest.head.seq == 1)
+        #expect(try scene.host().mark()?.head == manifest.head)
+        #expect(throws: Fault.self) { try scene.create() }
+    }
+
+    @Test func consolidationKeepsEverythingAndRemovesTheOldFiles() throws {
+        let manifest = try consolidated()
+        #expect(try scene.names() == ["log-2-0", "snap-2"])
+        let again = try scene.reopen()
+        #expect(again.state == manifest.state)
+        #expect(again.head == manifest.head)
+        #expect(again.state.tombstones.count == 2)
+        #expect(again.standing == .known)
+    }
+
+    @Test func manyGenerationsKeepEveryHeadAndTombstone() throws {
+        let manifest = try consolidated()
+        for _ in 0..<5 { try manifest.consolidate() }
+        let content = try Snapshot.read(scene.folder, gen: 7, keys: scene.keys).0
+        #expect(content.heads.map(\.gen) == [1, 2, 3, 4, 5, 6])
+        #expect(content.state.tombstones.count == 2)
+    }
+
+    @Test func aFlippedBitIsSeenWhereverItIs() throws {
+        let manifest = try consolidated()
+        let bytes = try scene.bytes("snap-2")
+        var generator = SeededGenerator(for: "aFlippedBitIsSeenWhereverItIs")
+        let bits =
+            (0..<(ObjectSize.header * 8)).map { $0 }
+            + (0..<3000).map { _ in Int.random(in: (ObjectSize.header * 8)..<(bytes.count * 8), using: &generator) }
+        for bit in bits {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            try scene.replace("snap-2", flipped)
+            let damage = try scene.damage()
+            guard case .snapshot(gen: 2, _) = damage else {
+                Issue.record("bit \(bit): \(String(describing: damage))")
+                continue
+            }
+        }
+        try scene.replace("snap-2", bytes)
+        #expect(try scene.open().state == manifest.state)
+    }
+
+    @Test func everyTruncationIsSeen() throws {
+        _ = try consolidated()
+        let bytes = try scene.bytes("snap-2")
+        let lengths = [0, 1, 255, 256, 257, 271, 272] + stride(from: 300, to: bytes.count, by: 97) + [bytes.count - 1]
+        for length in lengths {
+            try scene.replace("snap-2", Array(bytes[..<length]))
+            guard case .snapshot(gen: 2, _) = try scene.damage() else {
+                Issue.record("not seen at \(length)")
+                continue
+            }
+        }
+        try scene.replace("snap-2", bytes + [0])
+        guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an added byte is not seen") }
+    }
+
+    @Test func aBadNewestSnapshotIsNeverAReasonToTakeAnOlderOne() throws {
+        let manifest = try scene.create()
+        try manifest.append(.added(try Sample.entry("A.cbz")))
+        let old = try scene.copy(of: scene.names())
+        try manifest.consolidate()
+        for (name, bytes) in old { try scene.replace(name, bytes) }
+        var bytes = try scene.bytes("snap-2")
+        bytes[5000] ^= 1
+        try scene.replace("snap-2", bytes)
+        guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an older snapshot was taken") }
+    }
+
+    @Test func aSnapshotOfAnotherGenerationVaultOrKindIsRefused() throws {
+        let manifest = try scene.create()
+        let first = try scene.bytes("snap-1")
+        try manifest.consolidate()
+        try scene.replace("snap-2", first)
+        guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("taken for another generation") }
+
+        let other = try ManifestScene()
+        _ = try other.create()
+        try scene.replace("snap-2", try other.bytes("snap-1"))
+        guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("taken from another vault") }
+    }
+
+    @Test func aMissingManifestIsNoEmptyVault() throws {
+        _ = try consolidated()
+        for name in try scene.names() { try Durable.remove(scene.path(name)) }
+        #expect(throws: VaultError.self) { try scene.open() }
+        do {
+            _ = try scene.open()
+        } catch VaultError.manifestMissing {}
+        try scene.folder.makeDirectory("elsewhere")
+        #expect(try scene.folder.renameNew(VaultLayout.manifest, to: "elsewhere/manifest"))
+        do {
+            _ = try scene.open()
+        } catch VaultError.manifestMissing {}
+    }
+
+    @Test func logsWithoutTheirSnapshotAreDamage() throws {
+        _ = try consolidated()
+        try Durable.remove(scene.path("snap-2"))
+        #expect(try scene.damage() == .snapshotMissing(gen: 2))
+    }
+
+    @Test func aNameThatNoVaultMakesIsDamage() throws {
+        _ = try consolidated()
+        for name in ["log-2-0.sync-conflict-1", "snap-02", "log-2-00", "snap-", "snap-3.tmp", "log-2"] {
+            try scene.replace(name, [])
+            #expect(try scene.damage() == .strangeFile(BytePath(name)))
+            try Durable.remove(scene.path(name))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+@Suite struct VaultRekeying {
+    let scene: StoreScene
+
+    init() throws { scene = try StoreScene() }
+
+    private struct Stop: Error {}
+
+    private func rekey(stoppingAt stop: (RekeyProgress) -> Bool = { _ in false }) throws {
+        try Vault.rekey(
+            at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")]
+        ) { if stop($0) { throw Stop() } }
+    }
+
+    @Test func everythingIsThereUnderNewKeysAndTheOldVaultIsGone() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        try vault.setProgress(ReadingProgress(page: 1, isFinished: false, time: .now()), of: entry.id)
+        let before = try vault.state()
+        vault.lock()
+        try rekey()
+        #expect(throws: VaultError.self) { try scene.open() }
+        let new = try scene.open("new")
+        #expect(new.id != vault.id)
+        try scene.expect(["A.cbz", "B.cbz"], in: new)
+        let after = try new.state()
+        #expect(after.progress == before.progress)
+        #expect(after.comics.keys.sorted() == before.comics.keys.sorted())
+        #expect(after.comics[entry.id]?.duplicateTag != entry.duplicateTag)
+        #expect(try scene.add("A.cbz", to: new).entry.id == entry.id)
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+        #expect(try scene.host().pins().map(\.vault) == [new.id])
+        _ = try scene.deposit("C.cbz")
+    }
+
+    @Test func itGoesOnWhereItWasInterrupted() throws {
+        let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
+        vault.lock()
+        #expect(throws: Stop.self) {
+            try rekey {
+                if case .copying(let done, _) = $0 { done > 0 } else { false }
+            }
+        }
+        // The old vault is as good as ever, and is used meanwhile.
+        let old = try scene.open()
+        _ = try old.rename(try #require(try old.comic(named: "A.cbz")).id, to: "Z.cbz")
+        _ = try old.remove(try #require(try old.comic(named: "B.cbz")).id)
+        old.lock()
+        #expect(throws: Stop.self) { try rekey { if case .verifying = $0 { true } else { false } } }
+        try rekey()
+        try scene.expect(["C.cbz", "Z.cbz"], in: scene.open("new"))
+    }
+
+    @Test func anInterruptionAfterTheExchangeIsFinishedByUnlocking() throws {
+        try scene.create("A.cbz").lock()
+        #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
+        #expect(try scene.host().pins().count == 2)
+        let new = try scene.open("new")
+        try scene.expect(["A.cbz"], in: new)
+        #expect(try scene.host().pins().map(\.vault) == [new.id])
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+    }
+
+    @Test func anInterruptionAfterTheExchangeIsFinishedByAnotherRekey() throws {
+        try scene.create("A.cbz").lock()
+        #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
+        let id = try scene.locked().id
+        try rekey()
+        let new = try scene.open("new")
+        #expect(new.id == id)
+        try scene.expect(["A.cbz"], in: new)
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+    }
+
+    @Test func depositsAreTakenInFirst() throws {
+        try scene.create().lock()
+        _ = try scene.deposit("B.cbz")
+        #expect(throws: Fault.self) { try rekey() }
+        _ = try scene.open()
+    }
+
+    @Test func aDamagedVaultIsNotCopiedHalf() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let path = try scene.objectPath(.archive, of: "B.cbz", in: vault)
+        var bytes = try Descriptor(path).readAll()
+        bytes[70_000] ^= 1
+        try Durable.replaceOwn(path, with: bytes)
+        vault.lock()
+        #expect(throws: VaultError.self) { try rekey() }
+        #expect(try scene.open().list().count == 2)
+    }
+}

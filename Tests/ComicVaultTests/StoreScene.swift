@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// A vault, a host's memory of it and archives to put in, for one test. Key files open it, for they cost no time.
+final class StoreScene: Sendable {
+    let home: TemporaryFolder?
+    let path: BytePath
+
+    init() throws {
+        let home = try TemporaryFolder("steward-store")
+        self.home = home
+        path = home.path
+    }
+
+    /// The same folder seen from another process.
+    init(in path: BytePath) {
+        home = nil
+        self.path = path
+    }
+
+    var vault: BytePath { path.appending("vault") }
+
+    func host(_ name: String = "host") throws -> HostState { try HostState(path.appending(name)) }
+
+    /// The same for the same name.
+    static func credential(_ name: String = "first") throws -> Credential {
+        try .keyFile(SecretBytes(ContentHash(of: Array(name.utf8)).bytes))
+    }
+
+    func create(_ names: String...) throws -> Vault {
+        let vault = try Vault.create(at: vault, host: host(), credentials: [Self.credential()])
+        for name in names { _ = try add(name, to: vault) }
+        return vault
+    }
+
+    func locked() throws -> Vault { try Vault(at: vault, host: host()) }
+
+    func open(_ credential: String = "first") throws -> Vault {
+        let vault = try locked()
+        try vault.unlock(Self.credential(credential))
+        return vault
+    }
+
+    /// Bytes that belong to the name, more than one chunk of them.
+    static func archive(_ name: String) -> [UInt8] {
+        Array(repeating: Array("archive of \(name). ".utf8), count: 5000).flatMap { $0 }
+    }
+
+    /// What adding the comic of this name takes; the import's key is its name.
+    func comic(_ name: String, content: String? = nil, key: String? = nil) throws -> NewComic {
+        let bytes = Self.archive(content ?? name)
+        let file = path.appending("inbox-\(randomHex(4))")
+        try Durable.replaceOwn(file, with: bytes)
+        let hash = ContentHash(of: bytes)
+        return NewComic(
+            name: BytePath(name), archive: try ObjectContent(Descriptor(file), hash: hash), hash: hash,
+            parts: [(.metadata, ObjectContent(Array("metadata of \(name)".utf8)))],
+            summary: ComicSummary(title: "Title of \(name)", pages: 3, format: "zip"), source: "inbox",
+            key: Array((key ?? name).utf8))
+    }
+
+    func add(_ name: String, to vault: Vault) throws -> AddOutcome { try vault.add(comic(name)) }
+
+    /// Sees that the vault holds these comics, whole, and nothing besides.
+    func expect(_ names: [String], in vault: Vault, _ comment: Comment? = nil) throws {
+        #expect(try vault.list().map(\.name.text) == names.sorted(), comment)
+        let report = try vault.verify()
+        #expect(report.findings.isEmpty && report.unknown.isEmpty && report.strange.isEmpty, comment)
+        #expect(try files("vault/tmp").isEmpty, comment)
+    }
+
+    func files(_ relative: BytePath) throws -> [BytePath] {
+        try listDirectory(path.appending(relative)).map { BytePath(bytes: $0.name) }.sorted()
+    }
+
+    func objectPath(_ kind: ObjectKind, of name: String, in vault: Vault) throws -> BytePath {
+        let entry = try #require(try vault.comic(named: BytePath(name)))
+        return vault.folder.full(VaultLayout.object(try #require(entry.object(kind)).id))
+    }
+
+    /// `cp -a`.
+    func copy(_ from: BytePath, to target: BytePath) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/cp")
+        process.arguments = ["-a", path.appending(from).text, path.appending(target).text]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    func remove(_ relative: BytePath) throws {
+        try FileManager.default.removeItem(atPath: path.appending(relative).text)
+    }
+
+    func deposit(_ name: String, host: HostState? = nil) throws -> HostDeposit {
+        let bytes = Self.archive(name)
+        let file = path.appending("inbox-\(randomHex(4))")
+        try Durable.replaceOwn(file, with: bytes)
+        let envelope = DropEnvelope(
+            name: BytePath(name), source: "inbox", hash: ContentHash(of: bytes), time: .now(), key: Array(name.utf8))
+        return try VaultDeposit.seal(Descriptor(file), envelope, into: vault, host: host ?? self.host())
+    }
+
+    /// Takes everything in that this host has deposited.
+    func takeInAll(_ vault: Vault) throws {
+        for drop in try vault.drops().waiting {
+            guard case .ownDeposit = drop.origin else { continue }
+            _ = try vault.takeIn(drop.id) { content in try Self.verdict(content) }
+        }
+    }
+
+    static func verdict(_ content: DropContent) throws -> DropVerdict {
+        var bytes: [UInt8] = []
+        try content.stream { bytes += $0 }
+        guard bytes == archive(content.envelope.name.text) else { throw Fault(.refused, "this is no comic") }
+        return DropVerdict(
+            name: content.envelope.name, parts: [(.metadata, ObjectContent([1, 2, 3]))], summary: ComicSummary())
+    }
+}

@@ -1,0 +1,87 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+@Suite struct VaultSlotsInTheStore {
+    let scene: StoreScene
+
+    init() throws { scene = try StoreScene() }
+
+    @Test func aChangedPasswordIsTheOnlyOneOfItsSlot() throws {
+        let vault = try scene.create("A.cbz")
+        _ = try vault.addSlot(StoreScene.credential("second"))
+        vault.lock()
+        let objects = try scene.files("vault/objects")
+        _ = try scene.locked().change(StoreScene.credential(), to: StoreScene.credential("changed"))
+        #expect(try scene.files("vault/objects") == objects)
+        #expect(throws: VaultError.self) { try scene.open() }
+        try scene.open("second").lock()
+        try scene.expect(["A.cbz"], in: scene.open("changed"))
+    }
+
+    @Test func whoChangesMustKnowTheOldOne() throws {
+        let vault = try scene.create()
+        #expect(throws: VaultError.self) {
+            try vault.change(StoreScene.credential("wrong"), to: StoreScene.credential("changed"))
+        }
+        vault.lock()
+        _ = try scene.open()
+    }
+
+    @Test func slotsAreAddedListedAndRemovedButNeverTheLast() throws {
+        let vault = try scene.create()
+        let first = try #require(try vault.slots().first).id
+        let second = try vault.addSlot(StoreScene.credential("second"))
+        #expect(try vault.slots().map(\.id).sorted() == [first, second].sorted())
+        try vault.removeSlot(first)
+        #expect(throws: Fault.self) { try vault.removeSlot(second) }
+        vault.lock()
+        #expect(throws: VaultError.self) { try scene.open() }
+        try scene.open("second").lock()
+    }
+
+    @Test func anExportedKeyMakesASlotWhenAllPasswordsAreLost() throws {
+        let vault = try scene.create("A.cbz")
+        let file = scene.path.appending("key")
+        try vault.exportKey(to: file)
+        #expect(try FileStatus.of(file)?.mode == 0o600)
+        #expect(throws: Fault.self) { try vault.exportKey(to: file) }
+        vault.lock()
+        let bytes = try Descriptor(file).readAll()
+        _ = try scene.locked().importKey(file, credential: StoreScene.credential("recovered"))
+        try scene.expect(["A.cbz"], in: scene.open("recovered"))
+        for bit in 0..<(bytes.count * 8) {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            try Durable.replaceOwn(file, with: flipped)
+            #expect(throws: VaultError.self) {
+                try scene.locked().importKey(file, credential: StoreScene.credential("x"))
+            }
+        }
+    }
+
+    @Test func theKeyOfAnotherVaultIsRefused() throws {
+        let other = try StoreScene()
+        let file = other.path.appending("key")
+        try other.create().exportKey(to: file)
+        try scene.create().lock()
+        do {
+            _ = try scene.locked().importKey(file, credential: StoreScene.credential("x"))
+            Issue.record("another vault's key was taken")
+        } catch VaultError.strangeVault {}
+    }
+
+    @Test func anotherVaultInItsPlaceIsStrange() throws {
+        try scene.create("A.cbz").lock()
+        try scene.remove("vault")
+        let host = try scene.host("host")
+        let other = try Vault.create(at: scene.vault, host: scene.host("other"), credentials: [StoreScene.credential()])
+        other.lock()
+        do {
+            try Vault(at: scene.vault, host: host).unlock(StoreScene.credential())
+            Issue.record("another vault was unlocked")
+        } catch VaultError.strangeVault {}
+    }
+}

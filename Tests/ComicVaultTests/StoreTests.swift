@@ -1,0 +1,340 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+@Suite struct VaultStore {
+    let scene: StoreScene
+
+    init() throws { scene = try StoreScene() }
+
+    @Test func whatIsAddedIsListedReadExtractedAndVerified() throws {
+        let vault = try scene.create("B.cbz", "A.cbz")
+        try scene.expect(["A.cbz", "B.cbz"], in: vault)
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        #expect(entry.summary.title == "Title of A.cbz")
+        let reader = try vault.open(.archive, of: entry.id)
+        let bytes = StoreScene.archive("A.cbz")
+        #expect(try reader.read(at: 70_000, count: 333) == Array(bytes[70_000..<70_333]))
+        #expect(try vault.open(.metadata, of: entry.id).read(at: 0, count: 99) == Array("metadata of A.cbz".utf8))
+        #expect(throws: VaultError.self) { try vault.open(.thumbnails, of: entry.id) }
+
+        let target = scene.path.appending("out.cbz")
+        #expect(try vault.extract(entry.id, to: target) == target)
+        #expect(try vault.extract(entry.id, to: target) == scene.path.appending("out (1).cbz"))
+        #expect(try Descriptor(target).readAll() == bytes)
+    }
+
+    @Test func aVaultOutlivesItsProcess() throws {
+        let vault = try scene.create("A.cbz")
+        vault.lock()
+        #expect(throws: VaultError.self) { try vault.list() }
+        let again = try scene.open()
+        try scene.expect(["A.cbz"], in: again)
+        #expect(again.id == vault.id)
+    }
+
+    @Test func onlyTheRightKeyUnlocks() throws {
+        try scene.create("A.cbz").lock()
+        let vault = try scene.locked()
+        do {
+            try vault.unlock(StoreScene.credential("wrong"))
+            Issue.record("a wrong key unlocked")
+        } catch VaultError.incorrectPassword {}
+        #expect(!vault.isUnlocked)
+        #expect(throws: VaultError.self) { try vault.list() }
+        try vault.unlock(StoreScene.credential())
+        #expect(vault.isUnlocked)
+    }
+
+    @Test func aMissingManifestUnlocksNothingAndReplacesNothing() throws {
+        try scene.create("A.cbz").lock()
+        for name in try scene.files("vault/manifest") {
+            try scene.remove(BytePath("vault/manifest").appending(name))
+        }
+        let vault = try scene.locked()
+        do {
+            try vault.unlock(StoreScene.credential())
+            Issue.record("a vault without a manifest unlocked")
+        } catch VaultError.manifestMissing {}
+        #expect(try scene.files("vault/manifest").isEmpty)
+    }
+
+    @Test func oneAtATimeHasItUnlocked() throws {
+        let vault = try scene.create()
+        let other = try scene.locked()
+        do {
+            try other.unlock(StoreScene.credential())
+            Issue.record("two have it unlocked")
+        } catch VaultError.inUse {}
+        vault.lock()
+        try other.unlock(StoreScene.credential())
+    }
+
+    @Test func initialisingTouchesNothingThatIsThere() throws {
+        try Durable.makeDirectory(scene.vault)
+        try Durable.replaceOwn(scene.vault.appending("mine.txt"), with: [1])
+        #expect(throws: Fault.self) { try scene.create() }
+        try Durable.remove(scene.vault.appending("mine.txt"))
+        let vault = try scene.create()
+        vault.lock()
+        #expect(throws: Fault.self) { try scene.create() }
+        #expect(try scene.open().id == vault.id)
+        #expect(try !scene.files("").contains { $0.text.contains("making") })
+    }
+
+    @Test func modesAndTimesTellNothing() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        for name in VaultLayout.folders { #expect(try FileStatus.of(scene.vault.appending(name))?.mode == 0o700) }
+        let objects = try ["A.cbz", "B.cbz"].map { name in
+            try #require(try FileStatus.of(scene.objectPath(.archive, of: name, in: vault)))
+        }
+        #expect(objects.allSatisfy { $0.mode == 0o400 })
+        #expect(Set(objects.map(\.fingerprint.modified)).count == 1)
+    }
+
+    @Test func aNameThatIsTakenIsNumbered() throws {
+        let vault = try scene.create("A.cbz")
+        for number in 1...2 {
+            let comic = try scene.comic("A.cbz", content: "other \(number)", key: "key \(number)")
+            #expect(try vault.add(comic).entry.name == BytePath("A (\(number)).cbz"))
+        }
+    }
+
+    @Test func oneImportAddsOneComicHoweverOftenItIsBegun() throws {
+        let vault = try scene.create("A.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        #expect(try scene.add("A.cbz", to: vault) == .alreadyAdded(entry))
+        #expect(try vault.comic(key: Array("A.cbz".utf8)) == entry)
+        try scene.expect(["A.cbz"], in: vault)
+    }
+
+    @Test func theSameBytesAreADuplicateUnderAnyName() throws {
+        let vault = try scene.create("A.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        let same = try scene.comic("B.cbz", content: "A.cbz", key: "another")
+        #expect(try vault.add(same) == .duplicate(of: entry))
+        try scene.expect(["A.cbz"], in: vault)
+        let kept = try scene.comic("B.cbz", content: "A.cbz", key: "another")
+        #expect(try vault.add(kept, duplicates: .keep).entry.name == "B.cbz")
+        #expect(try vault.comics(content: kept.hash).count == 2)
+        try scene.expect(["A.cbz", "B.cbz"], in: vault)
+    }
+
+    @Test func whatChangedSinceItWasValidatedIsNotAdded() throws {
+        let vault = try scene.create("A.cbz")
+        let comic = try scene.comic("B.cbz")
+        let other = NewComic(
+            name: comic.name,
+            archive: try ObjectContent(Descriptor(#require(scene.home).write("x", "other")), hash: comic.hash),
+            hash: comic.hash)
+        do {
+            _ = try vault.add(other)
+            Issue.record("other bytes were sealed")
+        } catch VaultError.contentChanged {}
+        try scene.expect(["A.cbz"], in: vault)
+    }
+
+    @Test func progressAndBookmarksLiveInTheVault() throws {
+        let vault = try scene.create("A.cbz")
+        let id = try #require(try vault.comic(named: "A.cbz")).id
+        let progress = ReadingProgress(page: 2, isFinished: true, time: Timestamp(nanoseconds: 9))
+        try vault.setProgress(progress, of: id)
+        try vault.addBookmark(Bookmark(page: 1, note: "n", time: Timestamp(nanoseconds: 9)), to: id)
+        try vault.addBookmark(Bookmark(page: 2, note: "m", time: Timestamp(nanoseconds: 9)), to: id)
+        try vault.removeBookmark(page: 1, of: id)
+        vault.lock()
+        let state = try scene.open().state()
+        #expect(state.progress[id] == progress)
+        #expect(state.bookmarks[id]?.keys.sorted() == [2])
+    }
+
+    @Test func renamingChangesTheNameAlone() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let id = try #require(try vault.comic(named: "A.cbz")).id
+        #expect(throws: Fault.self) { try vault.rename(id, to: "B.cbz") }
+        #expect(throws: Fault.self) { try vault.rename(id, to: "../B.cbz") }
+        #expect(try vault.rename(id, to: "B.cbz", numbers: true).name == "B (1).cbz")
+        #expect(try vault.rename(id, to: "C.cbz").id == id)
+        vault.lock()
+        try scene.expect(["B.cbz", "C.cbz"], in: scene.open())
+    }
+
+    @Test func aRemovedComicIsDestroyedAndItsTitleIsInNoFile() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        // Whoever has the file open still sees what became of it.
+        let file = try Descriptor(scene.objectPath(.archive, of: "A.cbz", in: vault))
+        let header = try file.read(at: 0, count: ObjectSize.header)
+        let report = try vault.remove(entry.id)
+        #expect(report.entry == entry && report.shared.isEmpty)
+        #expect(try file.read(at: 0, count: ObjectSize.header) != header)
+        #expect(try file.status().links == 0)
+        try scene.expect(["B.cbz"], in: vault)
+        #expect(try scene.files("vault/manifest") == ["log-2-0", "snap-2"])
+        vault.lock()
+        try scene.expect(["B.cbz"], in: scene.open())
+    }
+
+    @Test func aRemovalThatWasInterruptedIsFinishedAtTheNextStart() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        try vault.unlocked().withManifest {
+            try $0.append(.removed(entry.id, objects: entry.objects.map(\.id), .now()))
+        }
+        vault.lock()
+        let again = try scene.locked()
+        let report = try again.unlock(StoreScene.credential()).recovery
+        #expect(report.destroyed == entry.objects.map(\.id).sorted())
+        #expect(try scene.files("vault/manifest") == ["log-2-0", "snap-2"])
+        try scene.expect(["B.cbz"], in: again)
+    }
+
+    @Test func aBackupThatSharesTheFileKeepsItsHeaderAndThatIsSaid() throws {
+        let vault = try scene.create("A.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        let backup = scene.path.appending("backup")
+        #expect(link(path.text, backup.text) == 0)
+        let bytes = try Descriptor(path).readAll()
+        #expect(try vault.remove(entry.id).shared == [try #require(entry.object(.archive)).id])
+        #expect(try Descriptor(backup).readAll() == bytes)
+        #expect(try FileStatus.of(path) == nil)
+    }
+
+    @Test func aRemovedObjectThatComesBackIsDestroyed() throws {
+        let vault = try scene.create("A.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        let bytes = try Descriptor(path).readAll()
+        _ = try vault.remove(entry.id)
+        vault.lock()
+        for place in [path, scene.vault.appending("quarantine").appending(name: path.name)] {
+            try Durable.replaceOwn(place, with: bytes)
+            let again = try scene.locked()
+            let report = try again.unlock(StoreScene.credential()).recovery
+            #expect(report.destroyed == [try #require(entry.object(.archive)).id])
+            #expect(try FileStatus.of(place) == nil)
+            again.lock()
+        }
+    }
+
+    @Test func anObjectThatNoComicHasWaitsInTheQuarantine() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        vault.lock()
+        // A crash after the rename and before the record looks like an older manifest with newer objects.
+        let other = try scene.open()
+        let sealed = try other.objects.seal(
+            .archive, ObjectContent(StoreScene.archive("C.cbz")), other.unlocked().keys)
+        other.lock()
+        let again = try scene.locked()
+        #expect(try again.unlock(StoreScene.credential()).recovery.quarantined == [sealed.id])
+        try scene.expect(["A.cbz", "B.cbz"], in: again)
+        let waiting = try again.quarantine()
+        #expect(waiting.map(\.id) == [sealed.id])
+        #expect(waiting.first?.kind == .archive)
+        #expect(try again.adopt(sealed.id, as: "B.cbz").name == "B (1).cbz")
+        #expect(try again.quarantine().isEmpty)
+        again.lock()
+        try scene.expect(["A.cbz", "B (1).cbz", "B.cbz"], in: scene.open())
+    }
+
+    @Test func swappedMissingAndStrangeObjectsAreSeen() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let one = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        let other = try scene.objectPath(.archive, of: "B.cbz", in: vault)
+        try Durable.exchange(one, other)
+        for name in ["A.cbz", "B.cbz"] {
+            let id = try #require(try vault.comic(named: BytePath(name))).id
+            #expect(throws: VaultError.self) { try vault.open(.archive, of: id) }
+        }
+        #expect(try vault.verify().findings.count == 2)
+        try Durable.exchange(one, other)
+        try Durable.remove(one)
+        do {
+            _ = try vault.open(.archive, of: try #require(try vault.comic(named: "A.cbz")).id)
+        } catch VaultError.missingObject(one) {}
+        let strange = scene.vault.appending("objects/zz")
+        try Durable.replaceOwn(strange, with: [])
+        #expect(try vault.verify().strange == ["objects/zz"])
+        vault.lock()
+        let report = try scene.locked().unlock(StoreScene.credential()).recovery
+        #expect(report.missing.count == 1)
+        #expect(report.strange == ["objects/zz"])
+    }
+
+    @Test func symbolicLinksInTheFolderLeadNowhere() throws {
+        let vault = try scene.create("A.cbz")
+        let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        let id = try #require(try vault.comic(named: "A.cbz")).id
+        let elsewhere = scene.path.appending("elsewhere")
+        try Durable.makeDirectory(elsewhere)
+        #expect(rename(path.text, elsewhere.appending("object").text) == 0)
+        #expect(symlink(elsewhere.appending("object").text, path.text) == 0)
+        #expect(throws: Fault.self) { try vault.open(.archive, of: id) }
+        try scene.remove("vault/tmp")
+        #expect(symlink(elsewhere.text, scene.vault.appending("tmp").text) == 0)
+        #expect(throws: (any Error).self) { try scene.add("B.cbz", to: vault) }
+        #expect(try listDirectory(elsewhere).count == 1)
+    }
+
+    @Test func anOlderCopyOfTheWholeVaultIsReadAndNotWritten() throws {
+        let vault = try scene.create("A.cbz")
+        vault.lock()
+        try scene.copy("vault", to: "older")
+        let second = try scene.open()
+        _ = try scene.add("B.cbz", to: second)
+        second.lock()
+        try scene.copy("vault/objects", to: "newer")
+        try scene.remove("vault")
+        try scene.copy("older", to: "vault")
+
+        let old = try scene.locked()
+        guard case .rolledBack = try old.unlock(StoreScene.credential()).standing else {
+            throw TestFailure("the older copy was taken for the vault")
+        }
+        #expect(try old.list().map(\.name) == ["A.cbz"])
+        _ = try old.extract(try old.list()[0].id, to: scene.path.appending("out.cbz"))
+        #expect(throws: VaultError.self) { try scene.add("C.cbz", to: old) }
+        #expect(throws: VaultError.self) { try old.remove(old.list()[0].id) }
+        old.lock()
+
+        // With the newer objects beside the older manifest.
+        try scene.remove("vault/objects")
+        try scene.copy("newer", to: "vault/objects")
+        let accepted = try scene.open()
+        #expect(try accepted.acceptRollback().quarantined.count == 2)
+        _ = try scene.add("C.cbz", to: accepted)
+        accepted.lock()
+        try scene.expect(["A.cbz", "C.cbz"], in: scene.open())
+    }
+
+    @Test func aLostMarkIsSaid() throws {
+        try scene.create("A.cbz").lock()
+        try scene.remove("host/mark")
+        let vault = try scene.locked()
+        #expect(try vault.unlock(StoreScene.credential()).standing == .firstUse)
+        vault.lock()
+        #expect(try scene.locked().unlock(StoreScene.credential()).standing == .known)
+    }
+
+    @Test func lockingWhileAComicIsAddedLeavesNothing() throws {
+        let vault = try scene.create("A.cbz")
+        let comic = try scene.comic("B.cbz")
+        let bytes = StoreScene.archive("B.cbz")
+        let archive = ObjectContent(streamOf: "B.cbz", length: Int64(bytes.count), identity: comic.hash) {
+            buffer, offset in
+            vault.lock()
+            let part = bytes[Int(offset)...].prefix(buffer.count)
+            part.withUnsafeBytes { buffer.copyMemory(from: $0) }
+            return part.count
+        }
+        #expect(throws: VaultError.self) {
+            try vault.add(NewComic(name: "B.cbz", archive: archive, hash: comic.hash))
+        }
+        let again = try scene.open()
+        try scene.expect(["A.cbz"], in: again)
+    }
+}

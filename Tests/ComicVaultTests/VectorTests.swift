@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// The primitives against published vectors (`Vectors/README.md` names the sources).
+@Suite("Published vectors")
+struct VectorTests {
+    /// The cases of one file, each a table of names and values.
+    private func cases(_ name: String) throws -> [[String: String]] {
+        let text = try String(contentsOf: try url(name), encoding: .utf8)
+        var cases: [[String: String]] = []
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            if parts[0] == "Case" { cases.append([:]) }
+            cases[cases.count - 1][parts[0]] = parts.count > 1 ? parts[1] : ""
+        }
+        return cases
+    }
+
+    private func url(_ name: String) throws -> URL {
+        guard let url = Bundle.module.url(forResource: name, withExtension: nil, subdirectory: "Vectors") else {
+            throw TestFailure("no vectors \(name)")
+        }
+        return url
+    }
+
+    @Test("AES-256-GCM seals and opens as NIST says, and refuses what NIST refuses")
+    func gcm() throws {
+        let cases = try cases("aes256gcm-nist.txt")
+        #expect(cases.count == 150)
+        for known in cases {
+            func bytes(_ name: String) throws -> [UInt8] { try unhex(known[name] ?? "") }
+            let key = try SecretBytes(bytes("Key"))
+            let sealed = try bytes("CT") + bytes("Tag")
+            let opened = try AESGCM.open(key, nonce: bytes("IV"), aad: bytes("AAD"), sealed)
+            if known["FAIL"] != nil {
+                #expect(opened == nil)
+            } else {
+                #expect(try opened == bytes("PT"))
+                #expect(try AESGCM.seal(key, nonce: bytes("IV"), aad: bytes("AAD"), bytes("PT")) == sealed)
+            }
+        }
+    }
+
+    @Test("HKDF-SHA256 derives what RFC 5869 says")
+    func hkdf() throws {
+        let cases = try cases("hkdf-rfc5869.txt")
+        #expect(cases.count == 3)
+        for known in cases {
+            let derived = try HKDF.derive(
+                SecretBytes(unhex(known["IKM"] ?? "")), salt: unhex(known["salt"] ?? ""),
+                info: unhex(known["info"] ?? ""), count: Int(known["L"] ?? "") ?? 0)
+            #expect(try derived.exposed == unhex(known["OKM"] ?? ""))
+        }
+    }
+
+    @Test("PBKDF2-HMAC-SHA256 derives what RFC 7914 says")
+    func pbkdf2() throws {
+        let cases = try cases("pbkdf2-rfc7914.txt")
+        #expect(cases.count == 2)
+        for known in cases {
+            let derived = try PBKDF2.derive(
+                password: SecretBytes(Array((known["P"] ?? "").utf8)), salt: Array((known["S"] ?? "").utf8),
+                iterations: Int(known["c"] ?? "") ?? 0, count: 64)
+            #expect(try derived.exposed == unhex(known["DK"] ?? ""))
+        }
+    }
+
+    @Test("X25519 computes what RFC 7748 says")
+    func x25519() throws {
+        let cases = try cases("x25519-rfc7748.txt")
+        #expect(cases.count == 2)
+        for known in cases {
+            let secret = try X25519.sharedSecret(
+                SecretBytes(unhex(known["INPUT_SCALAR"] ?? "")), with: unhex(known["INPUT_U"] ?? ""))
+            #expect(try secret?.exposed == unhex(known["OUTPUT_U"] ?? ""))
+        }
+    }
+
+    private struct HPKEVector: Decodable {
+        struct Encryption: Decodable { let aad, ct, pt: String }
+        let info, ikmR, ikmE, skRm, pkRm, skEm, enc: String
+        let encryptions: [Encryption]
+    }
+
+    @Test("HPKE in base mode seals and opens what the CFRG's test vector holds, from its key material on")
+    func hpke() throws {
+        let data = try Data(contentsOf: url("hpke-base-x25519-sha256-aes256gcm.json"))
+        let known = try JSONDecoder().decode(HPKEVector.self, from: data)
+        let recipient = try HPKE.deriveKeyPair(SecretBytes(unhex(known.ikmR)))
+        #expect(try recipient.privateKey.exposed == unhex(known.skRm))
+        #expect(try recipient.publicKey == unhex(known.pkRm))
+        #expect(try HPKE.deriveKeyPair(SecretBytes(unhex(known.ikmE))).privateKey.exposed == unhex(known.skEm))
+
+        let first = try #require(known.encryptions.first)
+        let made = try HPKE.seal(
+            to: recipient.publicKey, info: unhex(known.info), aad: unhex(first.aad),
+            ikmE: SecretBytes(unhex(known.ikmE)), plaintext: SecretBytes(unhex(first.pt)))
+        #expect(try made.enc == unhex(known.enc))
+        #expect(try made.sealed == unhex(first.ct))
+        let opened = try HPKE.open(
+            enc: unhex(known.enc), privateKey: recipient.privateKey, publicKey: recipient.publicKey,
+            info: unhex(known.info), aad: unhex(first.aad), sealed: unhex(first.ct))
+        #expect(try opened?.exposed == unhex(first.pt))
+    }
+}
