@@ -6,6 +6,8 @@ Figures are printed as a table and, with --json FILE, written as JSON. Times var
 import argparse, json, os, pathlib, shutil, signal, statistics, subprocess, tempfile, time
 from datetime import datetime, timezone
 
+import comics
+
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -225,7 +227,17 @@ BENCHMARKS = {
     "captures-stored-noted-trashed": lambda b, q: burst(b, q, FULL, "full"),
     "idle": idle,
     "catch-up": catch_up,
+    **comics.BENCHMARKS,
 }
+
+
+def show(figures, indent):
+    for key, value in figures.items():
+        if isinstance(value, dict):
+            print(f"{indent}{key}")
+            show(value, indent + "    ")
+        else:
+            print(f"{indent}{key}: {value}")
 
 
 def main():
@@ -233,17 +245,17 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--quick", action="store_true", help="smaller numbers, for a look")
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(BENCHMARKS)}; all where none is given")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(BENCHMARKS)}, or the first word of several; all where none is given")
     options = parser.parse_args()
-    unknown = set(options.names) - set(BENCHMARKS)
+    wanted = [full for name in options.names for full in BENCHMARKS if full == name or full.startswith(f"{name}-")]
+    unknown = {name for name in options.names if not any(full == name or full.startswith(f"{name}-") for full in BENCHMARKS)}
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
     report = {"time": datetime.now(timezone.utc).isoformat(timespec="seconds"), "cores": os.cpu_count()}
-    for name in options.names or BENCHMARKS:
+    for name in wanted or BENCHMARKS:
         report[name] = BENCHMARKS[name](os.path.abspath(options.binary), options.quick)
         print(f"{name}")
-        for key, value in report[name].items():
-            print(f"    {key}: {value}")
+        show(report[name], "    ")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
 

@@ -1,8 +1,13 @@
 #!/bin/sh
-# Builds the release binary and measures it; arguments go to bench.py (names of benchmarks, or --quick).
+# Builds what `make release` builds and measures it; arguments go to bench.py: names of benchmarks (`comics` is all of
+# `comics-...`), --quick, --json FILE.
 set -eu
 cd "$(dirname "$0")/.."
-sh packaging/install-packages.sh build
-sh packaging/install-packages.sh bench
-swift build -c release --product steward
-exec python3 Benchmarks/bench.py --binary .build/release/steward "$@"
+sh packaging/install-packages.sh build bench
+for product in steward steward-unpack; do
+    swift build -c release --static-swift-stdlib --product "$product"
+done
+# Debian's python3-pil belongs to Debian's own Python, which need not be the first one on the PATH.
+python=python3
+"$python" -c 'import PIL' 2>/dev/null || python=/usr/bin/python3
+exec "$python" Benchmarks/bench.py --binary .build/release/steward "$@"
