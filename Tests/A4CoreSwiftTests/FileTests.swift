@@ -130,7 +130,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault") == ["folder", "pipe"])
     }
 
-    @Test("writers at the same time lose nothing", .timeLimit(.minutes(1)))
+    @Test("writers at the same time lose nothing", .timeLimit(.minutes(30)))
     func concurrent() async throws {
         let sample = self.sample
         let lanes = BlockingLanes("a4-writers", count: 8)

@@ -21,8 +21,9 @@ struct ConfigurationTests {
     func template() throws {
         let (configuration, diagnostics) = try load(ConfigurationTemplate.text(base: "~/Steward"))
         #expect(diagnostics.isEmpty)
-        #expect(configuration?.places.map(\.info.name) == ["notes", "drafts", "comics", "dropbox"])
-        #expect(configuration?.places.map(\.info.kind) == [.notes, .drafts, .inbox, .dropbox])
+        #expect(configuration?.places.map(\.info.name) == ["notes", "drafts", "comics", "dropbox", "library"])
+        #expect(configuration?.places.map(\.info.kind) == [.notes, .drafts, .inbox, .dropbox, .folder])
+        #expect(configuration?.library?.root.nameText == "library")
     }
 
     @Test("every key is read")
@@ -127,12 +128,12 @@ struct SetupTests {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])
         let setup = Setup(directories: directories, base: folder.path.appending("S").text)
-        #expect(try setup.carryOut(dryRun: true).created.count == 6)
+        #expect(try setup.carryOut(dryRun: true).created.count == 7)
         #expect(try FileStatus.of(directories.configuration) == nil)
-        #expect(try setup.carryOut(dryRun: false).created.count == 6)
+        #expect(try setup.carryOut(dryRun: false).created.count == 7)
         try folder.write(".config/steward/steward.yaml", "mine")
         let again = try setup.carryOut(dryRun: false)
-        #expect(again.created.isEmpty && again.existed.count == 6)
+        #expect(again.created.isEmpty && again.existed.count == 7)
         #expect(try folder.read(".config/steward/steward.yaml") == "mine")
         #expect(again.lines(dryRun: false).contains { $0.hasPrefix("kept") })
     }

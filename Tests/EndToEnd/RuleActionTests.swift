@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Platform
 import TestSupport
 import Testing
@@ -9,6 +10,7 @@ struct RuleActionTests {
         "append-block": "append-block: { note: log, heading: Log, anchor: log, text: \"block of {{ file.name }}\" }",
         "write-note":
             "write-note: { place: out, folder: written, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }",
+        "import-comic": "import-comic: { place: out, folder: \"imported/{{ comic.pages }}\" }",
         "index-capture": "index-capture",
         "move": "move: { place: out, folder: moved }",
         "copy": "copy: { place: out, folder: copied, name: \"copy of {{ file.name }}\" }",
@@ -31,7 +33,10 @@ struct RuleActionTests {
             )
         }
         try await steward.start()
-        for action in Self.steps.keys { try steward.drop(BytePath("drafts/\(action).md"), "# Text of \(action)\n") }
+        for action in Self.steps.keys where action != "import-comic" {
+            try steward.drop(BytePath("drafts/\(action).md"), "# Text of \(action)\n")
+        }
+        try steward.moveIn("drafts/import-comic.md", try packed([Packed(name: "1.png", bytes: picture(1))]))
         try steward.wait()
         for action in Self.steps.keys {
             let past = try steward.past(BytePath("drafts/\(action).md"))
@@ -44,6 +49,7 @@ struct RuleActionTests {
             try steward.past("drafts/index-capture.md").first?["done"].items.first?.text.hasPrefix("stored a note as ")
                 == true)
         #expect(try steward.read("out/moved/move.md") == "# Text of move\n")
+        #expect(try steward.exists("out/imported/1/import-comic.md.cbz"))
         #expect(try steward.read("out/copied/copy of copy.md") == "# Text of copy\n")
         #expect(try steward.read("drafts/renamed rename.md") == "# Text of rename\n")
         #expect(try steward.trash() == ["# Text of trash\n"])
@@ -66,6 +72,7 @@ struct RuleActionTests {
         #expect(try steward.count("block of append-block.md") == 0)
         #expect(try steward.files("out").isEmpty)
         #expect(try steward.read("drafts/move.md") == "# Text of move\n")
+        #expect(try steward.exists("drafts/import-comic.md"))
         #expect(try steward.read("drafts/rename.md") == "# Text of rename\n")
         #expect(try steward.read("drafts/trash.md") == "# Text of trash\n")
         #expect(try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path("drafts/tag.md"))) == nil)

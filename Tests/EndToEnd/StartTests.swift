@@ -48,7 +48,7 @@ struct StartTests {
         #expect(try steward.count("<") == 6, "a second start finds nothing new")
     }
 
-    @Test("a file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(5)))
+    @Test("a file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(30)))
     func duringTheFirstLook() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Skip", in: "drafts", "existing: skip"))

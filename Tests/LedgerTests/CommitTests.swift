@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Writing to the ledger", .timeLimit(.minutes(3)))
+@Suite("Writing to the ledger", .timeLimit(.minutes(30)))
 struct CommitTests {
     private let folder: TemporaryFolder
     private let ledger: Ledger

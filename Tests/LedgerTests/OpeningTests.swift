@@ -102,20 +102,44 @@ struct OpeningTests {
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func newer() async throws {
         try await fill()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-            "-c",
-            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
-                + "c.execute(\"insert into grdb_migrations values ('999 from the future')\"); c.commit()", file.text,
-        ]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        try execute("insert into grdb_migrations values ('999 from the future')")
         let fault = #expect(throws: Fault.self) { try Ledger.open(directory: folder.path) }
         #expect(fault?.kind == .fatal)
         #expect(fault?.message.contains("newer version") == true)
         #expect(try !names().contains { $0.contains("corrupt") })
+    }
+
+    @Test(
+        "One of the version before is brought up to date, with its rows",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func older() async throws {
+        let old = QuarantineRecord(
+            id: "q", job: "j", place: "inbox", path: "x", root: "/in", stored: "/q/x", reason: "bad")
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { try $0.setQuarantine(old) }
+        try ledger.close()
+        try execute("alter table quarantine drop column code")
+        try execute("delete from grdb_migrations where identifier like '2 %'")
+        let (opened, opening) = try Ledger.open(directory: folder.path)
+        #expect(opening == .existing)
+        #expect(try await opened.read { try $0.quarantine(in: [.moving]) } == [old])
+        let new = QuarantineRecord(
+            id: "r", job: "j", place: "inbox", path: "y", root: "/in", stored: "/q/y", reason: "bad", code: "encrypted")
+        try await opened.write { try $0.setQuarantine(new) }
+        #expect(try await opened.read { try $0.quarantine(in: [.moving]) } == [old, new])
+    }
+
+    /// Changes the ledger behind its back.
+    private func execute(_ statement: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+            "-c", "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
+            file.text, statement,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
     }
 
     @Test("Reading beside the agent needs a ledger, and changes nothing")

@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Foundation
 import Platform
 import TestSupport
@@ -13,6 +14,8 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
     let entry: String
     /// Files that stand there before.
     var before: [(BytePath, String)] = []
+    /// Copies of the file that lie there before.
+    var copies: [BytePath] = []
     /// Makes a change of a person's to what the action made.
     var edit: @Sendable (ActionScene, Deed) throws -> Void = { scene, deed in
         try write(deed.target ?? scene.path("dropbox"), "somebody else wrote this\n")
@@ -25,6 +28,7 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
         let scene = try ActionScene()
         try scene.home.write(BytePath("dropbox").appending(file), content)
         for (path, text) in before { try scene.home.write(path, text) }
+        for path in copies { try scene.home.write(path, content) }
         return scene
     }
 
@@ -36,6 +40,8 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
     }
 
     static let inbox = "# Inbox\n\n## Captures\n\n^cap-0800\nold\n\n## Later\n\nto read\n"
+
+    static let comic = (try? packed([Packed(name: "1.png", bytes: picture(1))])) ?? []
 
     static let all: [ActionSample] = [
         ActionSample(
@@ -55,6 +61,19 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
             action: "copy", variant: "replacing", entry: "copy: { place: drafts, exists: replace }",
             before: [("drafts/Idea 1.md", "an older one\n")]),
         ActionSample(action: "copy", variant: "to another file system", entry: "copy: { place: far }"),
+        ActionSample(
+            action: "import-comic", file: "Saga 7.cbz", content: comic,
+            entry: "import-comic: { folder: \"{{ comic.series }}/{{ comic.number }}\" }",
+            before: [("library/Saga/7/Saga 7.cbz", "another one\n")]),
+        ActionSample(
+            action: "import-comic", variant: "keeping the source", file: "Saga 7.cbz", content: comic,
+            entry: "import-comic: { source: keep }"),
+        ActionSample(
+            action: "import-comic", variant: "to another file system", file: "Saga 7.cbz", content: comic,
+            entry: "import-comic: { place: far }"),
+        ActionSample(
+            action: "import-comic", variant: "of a duplicate", file: "Saga 7.cbz", content: comic,
+            entry: "import-comic", copies: ["library/a/b/other.cbz"]),
         ActionSample(
             action: "index-capture", entry: "index-capture", edit: { _, _ in }),
         ActionSample(

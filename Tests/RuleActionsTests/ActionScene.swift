@@ -1,3 +1,5 @@
+import ComicArchive
+import ComicTestSupport
 import Foundation
 import Glibc
 import Ledger
@@ -17,7 +19,7 @@ final class ActionScene: Sendable {
     init() throws {
         home = try TemporaryFolder("steward-actions")
         far = Self.far(of: home.path)
-        for place in ["notes", "drafts", "dropbox"] { try Durable.makeDirectory(home.path.appending(place)) }
+        for place in ["notes", "drafts", "dropbox", "library"] { try Durable.makeDirectory(home.path.appending(place)) }
         try Durable.makeDirectory(far)
     }
 
@@ -57,7 +59,7 @@ final class ActionScene: Sendable {
     /// trash's information only that it is there, for it tells the time.
     func snapshot() throws -> [String: String] {
         var found: [String: String] = [:]
-        for (name, root) in ["notes", "drafts", "dropbox", "trash", "state/captures/photos"].map({
+        for (name, root) in ["notes", "drafts", "dropbox", "library", "trash", "state/captures/photos"].map({
             ($0, path(BytePath($0)))
         })
             + [("far", far)]
@@ -107,6 +109,8 @@ struct ActionWorld: Sendable {
         var patience = NotePatience()
         var reads: any ReadWatch = ForgetfulReads()
         var run = RunPolicy(isAllowed: true, timeout: 20)
+        /// The program that unpacks comics; nil for the one that was built.
+        var unpacker: BytePath?
 
         init() {
             patience.settle = 0.05
@@ -134,6 +138,7 @@ struct ActionWorld: Sendable {
             PlaceInfo(name: "drafts", kind: .drafts, root: home.appending("drafts")),
             PlaceInfo(name: "dropbox", kind: .dropbox, root: home.appending("dropbox")),
             PlaceInfo(name: "far", kind: .folder, root: ActionScene.far(of: home)),
+            PlaceInfo(name: "library", kind: .folder, root: home.appending("library")),
         ]
         Lease.ignoreBreakSignal()
         let state = home.appending("state")
@@ -147,6 +152,7 @@ struct ActionWorld: Sendable {
         services = ActionServices(
             journal: journal, notes: notes,
             captures: CaptureLibrary(directory: state.appending("captures")) { _ in },
+            comics: ComicIntake(program: try options.unpacker ?? builtWorker().program),
             files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
             homeTrash: home.appending("trash"))
         registry = StandardActions.registry(services)

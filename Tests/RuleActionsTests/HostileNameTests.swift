@@ -59,7 +59,8 @@ import Testing
             }
         }
         let outside = try listDirectory(scene.home.path).map { String(decoding: $0.name, as: UTF8.self) }
-        #expect(Set(outside).isSubset(of: ["notes", "drafts", "dropbox", "far", "state", "trash"]), "\(outside)")
+        #expect(
+            Set(outside).isSubset(of: ["notes", "drafts", "dropbox", "far", "library", "state", "trash"]), "\(outside)")
         #expect(try scene.home.read("dropbox/a.txt") == "content")
     }
 

@@ -41,7 +41,7 @@ private struct Stamp: RuleAction {
     }
 }
 
-@Suite("A crash at the worst moment", .timeLimit(.minutes(2)))
+@Suite("A crash at the worst moment", .timeLimit(.minutes(30)))
 struct RunningCrashTests {
     static func bench(_ folder: BytePath, killed: String, _ script: Script = Script()) throws -> Bench {
         try Bench(

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Jobs that fail", .timeLimit(.minutes(2)))
+@Suite("Jobs that fail", .timeLimit(.minutes(30)))
 struct RunningFailureTests {
     private let folder: TemporaryFolder
     private let script = Script()
@@ -63,6 +63,19 @@ struct RunningFailureTests {
         #expect(script.lines == ["settle b x", "perform b x"])
         #expect(try await second.onlyJob().state == .done)
         #expect(try await second.onlyJob().problem == nil)
+    }
+
+    @Test("What waits is tried at once where a person asks for it")
+    func askedFor() async throws {
+        let isBusy = Flag()
+        script.decide("a") { _ in
+            if isBusy.take() { throw Fault(.transient, "busy") }
+        }
+        let bench = try bench()
+        let job = try await takeOne(bench)
+        #expect(job.state == .waiting)
+        try await retry(bench, job)
+        #expect(try await bench.onlyJob().state == .done)
     }
 
     @Test("In the same life it is tried again by itself, when its time has come")

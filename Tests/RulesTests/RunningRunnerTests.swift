@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Running jobs", .timeLimit(.minutes(2)))
+@Suite("Running jobs", .timeLimit(.minutes(30)))
 struct RunningRunnerTests {
     private let folder: TemporaryFolder
     private let script = Script()

@@ -12,8 +12,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     private var agent: Process?
     private var hasSlot = false
 
-    /// The four places, by name.
-    package var places: [String] { ["notes", "drafts", "comics", "dropbox"] }
+    /// The places that `init` makes, by name.
+    package var places: [String] { ["notes", "drafts", "comics", "dropbox", "library"] }
 
     /// Makes the home with `steward init`.
     ///

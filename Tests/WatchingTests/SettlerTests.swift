@@ -8,7 +8,7 @@ import Testing
 @testable import Watching
 
 /// When a file is whole, and when it is gone.
-@Suite(.timeLimit(.minutes(5))) struct SettlerTests {
+@Suite(.timeLimit(.minutes(30))) struct SettlerTests {
     let folder: TemporaryFolder
     let root: WatchRoot
     let settler = Settler(patience: 2)

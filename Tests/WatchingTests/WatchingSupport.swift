@@ -9,7 +9,7 @@ import Testing
 @testable import Watching
 
 /// All tests that use the library: its state is global, so they run one after the other.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WatchingTests {}
+@Suite(.serialized, .timeLimit(.minutes(30))) struct WatchingTests {}
 
 /// What a consumer of marks knows: every mark looked at as the agent does, by looking at the disk.
 final class Observer: Sendable {

@@ -7,7 +7,7 @@ import Rules
 /// `steward check`
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say everything that is wrong with the configuration and the rules.",
+        commandName: "check", abstract: "Say everything that is wrong with the configuration and the rules.",
         discussion: "Ends with 2 where there are errors, and with 0 where there are none or only warnings.")
 
     @OptionGroup var options: CommonOptions

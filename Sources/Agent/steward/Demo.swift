@@ -5,6 +5,7 @@ import Platform
 /// `steward demo`
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Show the agent at work in a throw-away home: real files dropped in, and what became of each.")
 
     @Flag(name: .long, help: "Keep the folder afterwards, and say where it is.")

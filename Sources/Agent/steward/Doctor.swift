@@ -6,6 +6,7 @@ import Platform
 /// `steward doctor`
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Look at the machine: watches, folders, leases, disk, clock; say how to mend what is wrong.",
         discussion: "Ends with 2 where something needs mending.")
 
@@ -15,7 +16,9 @@ struct Doctor: AsyncParsableCommand {
         try await Output.guarding {
             let directories = try options.directories()
             let configuration = try options.configuration(directories)
-            let findings = try Examination(configuration: configuration, directories: directories).findings()
+            let examination = Examination(configuration: configuration, directories: directories)
+            let findings =
+                try await examination.findings() + [examination.comics()] + ComicExamination().findings()
             let lines = findings.map { finding in
                 "\(finding.isWell ? "ok  " : "!   ") \(finding.subject): \(finding.message)"
                     + (finding.remedy.map { "\n     \($0)" } ?? "")

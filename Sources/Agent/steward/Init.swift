@@ -6,7 +6,7 @@ import Platform
 /// `steward init`
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a commented configuration and make the four places.",
+        commandName: "init", abstract: "Write a commented configuration and make the places.",
         discussion: "Nothing that is there already is changed.")
 
     @OptionGroup var options: CommonOptions

@@ -6,7 +6,8 @@ import Platform
 
 /// `steward status`
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Say what the agent is doing, and what waits for you.")
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say what the agent is doing, and what waits for you.")
 
     @OptionGroup var options: CommonOptions
 
@@ -29,7 +30,8 @@ struct Status: AsyncParsableCommand {
 /// `steward log`
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what was done, newest last.", discussion: "With --follow, go on showing until interrupted.")
+        commandName: "log", abstract: "Show what was done, newest last.",
+        discussion: "With --follow, go on showing until interrupted.")
 
     @OptionGroup var options: CommonOptions
 
@@ -86,6 +88,7 @@ struct Log: AsyncParsableCommand {
 /// `steward explain`
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Say which rules want a file and why, what was done with it, and what would be.",
         discussion: "Changes nothing: this is also the dry run.")
 

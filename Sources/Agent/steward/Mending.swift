@@ -7,7 +7,7 @@ import Platform
 /// `steward retry`
 struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Try parked and waiting jobs again.",
+        commandName: "retry", abstract: "Try parked and waiting jobs again.",
         discussion: "A program that a rule ran and whose outcome is unknown is run again.")
 
     @OptionGroup var options: CommonOptions
@@ -25,7 +25,7 @@ struct Retry: AsyncParsableCommand {
 /// `steward undo`
 struct Undo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take back what a job did, last step first.",
+        commandName: "undo", abstract: "Take back what a job did, last step first.",
         discussion: "Stops where something has been changed since, and says so; `steward log` shows jobs.")
 
     @OptionGroup var options: CommonOptions
@@ -43,11 +43,13 @@ struct Undo: AsyncParsableCommand {
 /// `steward quarantine`
 struct Quarantine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look after files that a rule refused.", subcommands: [List.self, Restore.self, Drop.self],
+        commandName: "quarantine", abstract: "Look after files that a rule refused.",
+        subcommands: [List.self, Restore.self, Drop.self],
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what lies in quarantine, and why.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show what lies in quarantine, and why.")
 
         @OptionGroup var options: CommonOptions
 
@@ -66,7 +68,7 @@ struct Quarantine: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a file back where it was.",
+            commandName: "restore", abstract: "Put a file back where it was.",
             discussion: "It counts as seen; `steward reprocess FILE` has the rules look at it again.")
 
         @OptionGroup var options: CommonOptions
@@ -82,7 +84,8 @@ struct Quarantine: AsyncParsableCommand {
     }
 
     struct Drop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete a refused file for good.")
+        static let configuration = CommandConfiguration(
+            commandName: "drop", abstract: "Delete a refused file for good.")
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
@@ -100,7 +103,7 @@ struct Quarantine: AsyncParsableCommand {
 /// `steward reprocess`
 struct Reprocess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run rules again on files that they have dealt with.",
+        commandName: "reprocess", abstract: "Run rules again on files that they have dealt with.",
         discussion: "Give a file or folder, a rule, or both.")
 
     @OptionGroup var options: CommonOptions
@@ -126,6 +129,7 @@ struct Reprocess: AsyncParsableCommand {
 /// `steward rebuild`
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rebuild",
         abstract: "After the ledger was lost: have a place's files dealt with as if they had just arrived.")
 
     @OptionGroup var options: CommonOptions

@@ -11,7 +11,8 @@ struct RulesCommand: AsyncParsableCommand {
         subcommands: [List.self, Schema.self, Manual.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the rules in the order in which they run.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show the rules in the order in which they run.")
 
         @OptionGroup var options: CommonOptions
 
@@ -48,6 +49,7 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct Schema: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "schema",
             abstract: "Print the JSON Schema of rule files, for editors that complete and check YAML.")
 
         @OptionGroup var options: CommonOptions
@@ -58,7 +60,8 @@ struct RulesCommand: AsyncParsableCommand {
     }
 
     struct Manual: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the manual of rule files, as Markdown.")
+        static let configuration = CommandConfiguration(
+            commandName: "manual", abstract: "Print the manual of rule files, as Markdown.")
 
         @OptionGroup var options: CommonOptions
 

@@ -10,7 +10,7 @@ import UnixSignals
 /// `steward run`
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Watch the places and carry out the rules, until told to stop.",
+        commandName: "run", abstract: "Watch the places and carry out the rules, until told to stop.",
         discussion: "SIGTERM and SIGINT finish the steps at work and stop; SIGHUP reads the rules again.")
 
     @OptionGroup var options: CommonOptions

@@ -6,7 +6,7 @@ import Platform
 /// `steward pause`
 struct Pause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Begin nothing new until `steward resume`.",
+        commandName: "pause", abstract: "Begin nothing new until `steward resume`.",
         discussion: "What is at work is finished; what arrives is noted. Lasts over restarts.")
 
     @OptionGroup var options: CommonOptions
@@ -18,7 +18,7 @@ struct Pause: AsyncParsableCommand {
 
 /// `steward resume`
 struct Resume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Go on after `steward pause`.")
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Go on after `steward pause`.")
 
     @OptionGroup var options: CommonOptions
 
@@ -44,7 +44,7 @@ private struct Paused {
 /// `steward reload`
 struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the agent read its rules again, and wait for it.",
+        commandName: "reload", abstract: "Have the agent read its rules again, and wait for it.",
         discussion:
             "The agent does so by itself when a rule file changes. A rule that is not valid leaves all as it was.")
 
@@ -58,7 +58,8 @@ struct Reload: AsyncParsableCommand {
 /// `steward wait`
 struct Wait: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until nothing settles, is judged or is at work any more.", discussion: "For scripts.")
+        commandName: "wait", abstract: "Wait until nothing settles, is judged or is at work any more.",
+        discussion: "For scripts.")
 
     @OptionGroup var options: CommonOptions
 

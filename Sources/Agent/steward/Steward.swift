@@ -1,6 +1,9 @@
 import ArgumentParser
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.
+///
+/// Each command states its name: the parser would derive it from the type's, for every command at every start, which
+/// takes two milliseconds.
 @main
 struct Steward: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,6 +21,7 @@ struct Steward: AsyncParsableCommand {
                 name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
             CommandGroup(name: "Run", subcommands: [Run.self, Pause.self, Resume.self, Reload.self, Wait.self]),
             CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self]),
+            CommandGroup(name: "Comics", subcommands: [Comics.self]),
             CommandGroup(
                 name: "Mend", subcommands: [Retry.self, Undo.self, Quarantine.self, Reprocess.self, Rebuild.self]),
         ])

@@ -33,11 +33,14 @@ package struct QuarantineRecord: Sendable, Equatable, Codable {
     /// Where it lies, absolute.
     package var stored: BytePath
     package var reason: String
+    /// The reason in one word for programs, where there is one.
+    package var code: String?
     package var state: State
     package var time: Timestamp
 
     package init(
-        id: String, job: String, place: String, path: BytePath, root: BytePath, stored: BytePath, reason: String
+        id: String, job: String, place: String, path: BytePath, root: BytePath, stored: BytePath, reason: String,
+        code: String? = nil
     ) {
         self.id = id
         self.job = job
@@ -46,6 +49,7 @@ package struct QuarantineRecord: Sendable, Equatable, Codable {
         self.root = root
         self.stored = stored
         self.reason = reason
+        self.code = code
         state = .moving
         time = .now()
     }
@@ -79,11 +83,10 @@ extension LedgerTransaction {
 
     package func setQuarantine(_ record: QuarantineRecord) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 record.id, record.job, record.place, record.path.blob, record.root.blob, record.stored.blob,
-                record.reason,
-                record.state.rawValue, record.time.nanoseconds,
+                record.reason, record.state.rawValue, record.time.nanoseconds, record.code,
             ])
     }
 
@@ -102,6 +105,7 @@ extension QuarantineRecord {
         root = BytePath(blob: row["root"])
         stored = BytePath(blob: row["stored"])
         reason = row["reason"]
+        code = row["code"]
         state = State(rawValue: row["state"]) ?? .held
         time = Timestamp(nanoseconds: row["time"])
     }

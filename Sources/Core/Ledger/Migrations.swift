@@ -5,6 +5,9 @@ enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 files, jobs, steps") { db in try db.execute(sql: first) }
+        migrator.registerMigration("2 why a file was refused, in one word") { db in
+            try db.execute(sql: "ALTER TABLE quarantine ADD COLUMN code TEXT")
+        }
         return migrator
     }
 

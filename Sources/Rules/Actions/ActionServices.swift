@@ -1,3 +1,4 @@
+import ComicVault
 import DotLifePersistence
 import Foundation
 import Platform
@@ -8,6 +9,8 @@ package struct ActionServices: Sendable {
     package let journal: EffectJournal
     package let notes: NoteWriter
     package let captures: CaptureLibrary
+    package let comics: ComicIntake
+    package let vaults: VaultKeeper
     package let files: BlockingLanes
     package let timeZone: TimeZone
     /// For anchors: this machine's name as a suffix.
@@ -17,12 +20,15 @@ package struct ActionServices: Sendable {
     package let homeTrash: BytePath
 
     package init(
-        journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, files: BlockingLanes, timeZone: TimeZone,
-        device: String, run: RunPolicy, homeTrash: BytePath
+        journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicIntake, files: BlockingLanes,
+        timeZone: TimeZone, device: String, run: RunPolicy, homeTrash: BytePath,
+        vaults: VaultKeeper = VaultKeeper()
     ) {
         self.journal = journal
         self.notes = notes
         self.captures = captures
+        self.comics = comics
+        self.vaults = vaults
         self.files = files
         self.timeZone = timeZone
         self.device = device

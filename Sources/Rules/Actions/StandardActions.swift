@@ -7,6 +7,7 @@ package enum StandardActions {
         ActionRegistry([
             ActionDefinition(AppendBlock.self) { try AppendBlock($0, services) },
             ActionDefinition(CopyFile.self) { try CopyFile($0, services) },
+            ActionDefinition(ImportComic.self) { try ImportComic($0, services) },
             ActionDefinition(IndexCapture.self) { try IndexCapture($0, services) },
             ActionDefinition(MoveFile.self) { try MoveFile($0, services) },
             ActionDefinition(RenameFile.self) { try RenameFile($0, services) },

@@ -33,7 +33,13 @@ package struct Configuration: Sendable {
 
     package static let standardLimits: [WorkKind: Int] = [.disk: 512, .cpu: 2, .network: 8, .model: 2, .process: 2]
 
+    /// The name of the place that `init` makes for imported comics, and that the comic commands look into.
+    package static let libraryName = "library"
+
     package var map: PlaceMap { PlaceMap(places.map(\.info)) }
+
+    /// Where imported comics lie; nil where no place of that name is configured.
+    package var library: PlaceInfo? { places.map(\.info).first { $0.name == Self.libraryName } }
 
     package init() {}
 }

@@ -1,6 +1,6 @@
 /// What `steward init` writes.
 package enum ConfigurationTemplate {
-    /// - Parameter base: the folder that the four places are made in, as a person writes it.
+    /// - Parameter base: the folder that the places are made in, as a person writes it.
     package static func text(base: String) -> String {
         """
         # Steward's configuration. `steward check` says whether it is valid, and where it is not.
@@ -16,6 +16,8 @@ package enum ConfigurationTemplate {
           drafts:  { kind: drafts, path: \(base)/drafts }
           comics:  { kind: inbox, path: \(base)/comics }
           dropbox: { kind: dropbox, path: \(base)/dropbox }
+          # Where comics go from the inbox; `steward comics` looks for them here.
+          library: { kind: folder, path: \(base)/library }
           # archive: { kind: folder, path: \(base)/archive }
           # A network file system that sends no events is noticed and polled by itself; `watch: poll` forces it.
 

@@ -22,7 +22,7 @@ package struct Setup: Sendable {
     private let directories: Directories
     private let base: String
 
-    /// - Parameter base: the folder for the four places; `~` is HOME.
+    /// - Parameter base: the folder for the places; `~` is HOME.
     package init(directories: Directories, base: String) {
         self.directories = directories
         self.base = base
@@ -34,7 +34,7 @@ package struct Setup: Sendable {
         let root = directories.expand(base, base: BytePath(FileManager.default.currentDirectoryPath))
         let written = base.hasPrefix("~") ? base : root.text
         let folders =
-            ["notes", "drafts", "comics", "dropbox"].map { root.appending($0) }
+            ["notes", "drafts", "comics", "dropbox", Configuration.libraryName].map { root.appending($0) }
             + [directories.configuration.parent.appending("rules.d")]
         for folder in folders {
             if try FileStatus.of(folder) != nil {

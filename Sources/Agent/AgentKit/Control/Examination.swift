@@ -1,3 +1,4 @@
+import ComicArchive
 import Foundation
 import Glibc
 import Ledger
@@ -33,6 +34,25 @@ package struct Examination: Sendable {
             }
         }
         return all
+    }
+
+    /// Looks for the program that unpacks comics, and has it break a rule of its cage to see that the cage holds.
+    package func comics() async -> Finding {
+        do {
+            let worker = try ArchiveWorker()
+            let end = try await worker.probe("open")
+            guard end.hasPrefix("killed") else {
+                return bad(
+                    "comics", "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
+                    "no comic is imported so; the kernel must offer seccomp filters (CONFIG_SECCOMP_FILTER), and nothing "
+                        + "around the agent may forbid them")
+            }
+            return good("comics", "unpacked by \(worker.program), locked down")
+        } catch {
+            return bad(
+                "comics", explain(error),
+                "comics wait until it is there; it is installed with steward, in libexec/steward")
+        }
     }
 
     private func good(_ subject: String, _ message: String) -> Finding {

@@ -1,3 +1,4 @@
+import ComicArchive
 import Foundation
 import Glibc
 import Ledger
@@ -117,9 +118,21 @@ package final class Agent: Service {
                 }
             }
         }
+        sayWhatIsMissing()
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
         log.notice(
             "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
+    }
+
+    /// What rules in force will need and this machine lacks; the rest goes on without.
+    private func sayWhatIsMissing() {
+        let actions = core.planner.ruleSet.rules.flatMap(\.steps).map(\.declaration.name)
+        guard actions.contains("import-comic") else { return }
+        do {
+            _ = try ArchiveWorker()
+        } catch {
+            log.warning("comics will wait: \(explain(error))")
+        }
     }
 
     /// Whether a ledger is one that a start was finished with; if none was, whether there had been one before.

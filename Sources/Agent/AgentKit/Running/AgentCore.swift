@@ -40,7 +40,8 @@ package final class AgentCore: Sendable {
         let services = ActionServices(
             journal: journal, notes: notes,
             captures: CaptureLibrary(directory: directories.data.appending("captures")) { log.warning("\($0)") },
-            files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone, device: configuration.device,
+            comics: ComicIntake(), files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone,
+            device: configuration.device,
             run: configuration.run,
             homeTrash: directories.trash)
         registry = StandardActions.registry(services)

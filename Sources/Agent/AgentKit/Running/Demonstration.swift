@@ -35,10 +35,11 @@ package struct Demonstration: Sendable {
         let home = BytePath("\(NSTemporaryDirectory())/steward-demo-\(randomHex(4))")
         try Durable.makeDirectory(home, mode: 0o700)
         defer { if !keeps { try? FileManager.default.removeItem(atPath: home.text) } }
-        let environment = [
+        var environment = [
             "HOME": home.text, "STEWARD_RULES": rules.text, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
             "XDG_DATA_HOME": home.appending(".local/share").text,
         ]
+        environment["STEWARD_UNPACK"] = ProcessInfo.processInfo.environment["STEWARD_UNPACK"]
         let directories = try Directories(environment: environment)
         tell("A throw-away home: \(home)")
         tell("The shipped rules: \(rules)\n")
@@ -60,99 +61,68 @@ package struct Demonstration: Sendable {
         try await waitFor(directories.socket, program, logFile)
 
         let base = home.appending("Steward")
-        tell("\nDropping files into the four places:")
+        tell("\nDropping files into the places:")
         for (path, bytes) in Self.files {
             tell("  \(path)  (\(bytes.count) bytes)")
             try drop(base.appending(path), bytes)
         }
+        func short(_ line: String) -> String { line.replacingOccurrences(of: home.text, with: "~") }
         let lane = BlockingLane("demo")
         let socket = directories.socket
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
         let (configuration, _) = Configuration.load(directories)
         guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
+        let (again, bytes) = DemonstrationComics.duplicate
+        tell("\nThe same comic once more, under another name:\n  \(again)  (\(bytes.count) bytes)")
+        try drop(base.appending(again), bytes)
+        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
         // Blocks of a note start rules too; typed by hand, as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
         try drop(
             base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8),
             replacing: true)
-        for _ in 0..<600 {
-            let typed = try await Explanation.of(
-                base.appending(BytePath(today)), event: nil, configuration, directories)
-            if !typed.past.isEmpty { break }
-            try await Task.sleep(for: .milliseconds(50))
-        }
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
 
         tell("\nWhat became of each:")
         var explanations: [Explanation] = []
-        for (path, _) in Self.files {
+        for (path, _) in Self.files + [DemonstrationComics.duplicate] {
             let explanation = try await Explanation.of(base.appending(path), event: nil, configuration, directories)
             explanations.append(explanation)
             tell("\n  \(path)")
             for job in explanation.past {
-                tell("    rule \"\(job.rule)\": \(job.state.rawValue)\(job.problem.map { ", \($0)" } ?? "")")
-                for line in job.done { tell("      \(line.replacingOccurrences(of: home.text, with: "~"))") }
+                tell(short("    rule \"\(job.rule)\": \(job.state.rawValue)\(job.problem.map { ", \($0)" } ?? "")"))
+                for line in job.done { tell(short("      \(line)")) }
             }
             if explanation.past.isEmpty { tell("    no rule wanted it") }
         }
+        tell("\nThe library:")
+        for comic in try files(below: base.appending("library")) { tell("  \(comic.relative(to: base) ?? comic)") }
         tell("\nThe notes:")
-        for note in try notes(below: base.appending("notes")) {
+        for note in try files(below: base.appending("notes")) {
             tell("\n  --- \(note.relative(to: base) ?? note)")
             let text = String(decoding: try Descriptor(note).readAll(), as: UTF8.self)
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) { tell("  | \(line)") }
         }
         let status = try await lane.run { try ControlClient.ask(ControlRequest(.status), at: socket) }
         tell("\n$ steward status")
-        for line in status?.lines ?? [] { tell("  " + line.replacingOccurrences(of: home.text, with: "~")) }
+        for line in status?.lines ?? [] { tell(short("  \(line)")) }
         try finish(Report(home: home, explanations: explanations, status: status?.json ?? "{}"))
         program.terminate()
         try await ended(program)
         tell(keeps ? "\nKept: \(home)" : "\nThe agent has stopped; the home is removed (--keep keeps it).")
     }
 
-    private static let files: [(BytePath, [UInt8])] = [
-        ("dropbox/idea.md", Array("Swap the two chapters, then read it aloud.\n".utf8)),
-        ("dropbox/link.url", Array("[InternetShortcut]\r\nURL=https://www.swift.org/documentation/\r\n".utf8)),
-        ("dropbox/walk.txt", Array("moment: today\nTwo herons by the canal.\n".utf8)),
-        ("dropbox/now", []),
-        ("dropbox/holiday.png", pixel),
-        ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
-        ("comics/Saga 001.cbz", archive),
-        ("drafts/essay.md", Array("# On houses\n\nA house is kept by somebody.\n".utf8)),
-    ]
-
-    /// The smallest PNG there is.
-    private static let pixel: [UInt8] = [
-        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
-        6, 0,
-        0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5, 0, 1,
-        0x0D,
-        0x0A, 0x2D, 0xB4, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
-    ]
-
-    /// A ZIP with one stored page, `01.png`, that is the pixel.
-    private static let archive: [UInt8] = {
-        let name = Array("01.png".utf8)
-        let crc: [UInt8] = crc32(pixel).littleEndianBytes
-        let size: [UInt8] = UInt32(pixel.count).littleEndianBytes
-        let common: [UInt8] = [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5A] + crc + size + size + [UInt8(name.count), 0, 0, 0]
-        let local: [UInt8] = [0x50, 0x4B, 3, 4] + common + name + pixel
-        let central: [UInt8] = [0x50, 0x4B, 1, 2, 20, 0] + common + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + name
-        let end: [UInt8] =
-            [0x50, 0x4B, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0] + UInt32(central.count).littleEndianBytes
-            + UInt32(local.count).littleEndianBytes + [0, 0]
-        return local + central + end
-    }()
-
-    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        var sum = ~UInt32(0)
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 { sum = sum & 1 == 1 ? (sum >> 1) ^ 0xEDB8_8320 : sum >> 1 }
-        }
-        return ~sum
-    }
+    private static let files: [(BytePath, [UInt8])] =
+        [
+            ("dropbox/idea.md", Array("Swap the two chapters, then read it aloud.\n".utf8)),
+            ("dropbox/link.url", Array("[InternetShortcut]\r\nURL=https://www.swift.org/documentation/\r\n".utf8)),
+            ("dropbox/walk.txt", Array("moment: today\nTwo herons by the canal.\n".utf8)),
+            ("dropbox/now", []),
+            ("dropbox/holiday.png", DemonstrationComics.pixel),
+            ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
+            ("drafts/essay.md", Array("# On houses\n\nA house is kept by somebody.\n".utf8)),
+        ] + DemonstrationComics.files
 
     private func drop(_ path: BytePath, _ bytes: [UInt8], replacing: Bool = false) throws {
         try Durable.makeDirectory(path.parent)
@@ -160,10 +130,10 @@ package struct Demonstration: Sendable {
         try file.write(bytes, at: 0)
     }
 
-    private func notes(below folder: BytePath) throws -> [BytePath] {
+    private func files(below folder: BytePath) throws -> [BytePath] {
         try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }.flatMap { entry -> [BytePath] in
             let path = folder.appending(name: entry.name)
-            return entry.isDirectory == true ? try notes(below: path) : [path]
+            return entry.isDirectory == true ? try files(below: path) : [path]
         }
     }
 
@@ -181,8 +151,4 @@ package struct Demonstration: Sendable {
     private func ended(_ program: Process) async throws {
         while program.isRunning { try await Task.sleep(for: .milliseconds(50)) }
     }
-}
-
-extension UInt32 {
-    fileprivate var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }

@@ -31,26 +31,11 @@ struct CopyFile: RuleAction {
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
-        if intent.destination.skips { return skipped(intent) }
-        let journal = services.journal
-        let trash = services.trash
-        return try await services.files.run {
-            try Durable.makeDirectory(intent.destination.target.parent)
-            if let done = try finished(intent, context) { return done }
-            try intent.destination.clear(trash: trash)
-            let placed = try Mover.copy(intent.source, expecting: intent.hash, to: intent.destination.candidates) {
-                try journal.recordStaged($0, $1, step: context.stepID)
-            }
-            return receipt(intent, placed)
-        }
+        try await placing(intent).perform(context)
     }
 
     func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        if intent.destination.skips { return .done(skipped(intent)) }
-        return try await services.files.run {
-            if let done = try finished(intent, context) { return .done(done) }
-            return .notDone
-        }
+        try await placing(intent).settle(context)
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -61,25 +46,16 @@ struct CopyFile: RuleAction {
 
     func summary(of intent: FilePlacement) -> String { "copy \(intent.source) to \(intent.destination.target)" }
 
-    private func finished(_ intent: FilePlacement, _ context: StepContext) throws -> Receipt? {
-        guard
-            let (path, status) = try intent.destination.find({
-                try services.journal.isProduct(of: context.stepID, $0)
-            }), try ContentHash.ofFile(path) == intent.hash
-        else { return nil }
-        return receipt(intent, Mover.Placed(path: path, fingerprint: status.fingerprint, hash: intent.hash))
-    }
-
-    private func receipt(_ intent: FilePlacement, _ placed: Mover.Placed) -> Receipt {
-        Receipt(
-            "copied \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
-            effects: [.created(placed.path, placed.fingerprint, placed.hash)])
-    }
-
-    private func skipped(_ intent: FilePlacement) -> Receipt {
-        Receipt(
-            "made no copy: \(intent.destination.target) is there already",
-            values: PlacementValues.of(intent.destination.target))
+    private func placing(_ intent: FilePlacement) -> Placing {
+        intent.copying(services) { placed in
+            Receipt(
+                "copied \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
+                effects: [.created(placed.path, placed.fingerprint, placed.hash)])
+        } skipped: {
+            Receipt(
+                "made no copy: \(intent.destination.target) is there already",
+                values: PlacementValues.of(intent.destination.target))
+        }
     }
 }
 

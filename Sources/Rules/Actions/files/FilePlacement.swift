@@ -26,6 +26,27 @@ struct FilePlacement: Codable, Sendable, Equatable {
     }
 
     var targets: [BytePath] { [source, destination.target] }
+
+    /// Carries it out as a copy.
+    func copying(
+        _ services: ActionServices, receipt: @escaping @Sendable (Mover.Placed) -> Receipt,
+        skipped: @escaping @Sendable () -> Receipt
+    ) -> Placing {
+        Placing(
+            services: services, destination: destination, content: hash,
+            make: { try Mover.copy(source, expecting: hash, to: $0, record: $1) }, receipt: receipt, skipped: skipped)
+    }
+
+    /// Carries it out as a move.
+    func moving(
+        _ services: ActionServices, receipt: @escaping @Sendable (Mover.Placed) -> Receipt,
+        skipped: @escaping @Sendable () -> Receipt
+    ) -> Placing {
+        Placing(
+            services: services, destination: destination, content: hash,
+            moving: Placing.Source(path: source, fingerprint: fingerprint),
+            make: { try Mover.move(source, expecting: hash, to: $0, record: $1) }, receipt: receipt, skipped: skipped)
+    }
 }
 
 /// Moving by intent: shared by `move` and `rename`.
@@ -34,31 +55,15 @@ struct FileMoving: Sendable {
     let verb: String
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
-        if intent.destination.skips { return skipped(intent) }
-        let journal = services.journal
-        let trash = services.trash
-        return try await services.files.run {
-            try Durable.makeDirectory(intent.destination.target.parent)
-            // Called again after it was done, the file is found where it went.
-            if let done = try finished(intent, context) { return done }
-            try intent.destination.clear(trash: trash)
-            let placed = try Mover.move(intent.source, expecting: intent.hash, to: intent.destination.candidates) {
-                try journal.recordStaged($0, $1, step: context.stepID)
-            }
-            return receipt(intent, placed)
-        }
+        try await placing(intent).perform(context)
     }
 
     func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        if intent.destination.skips { return .done(skipped(intent)) }
-        return try await services.files.run {
-            if let done = try finished(intent, context) { return .done(done) }
-            return .notDone
-        }
+        try await placing(intent).settle(context)
     }
 
     /// Moves the file back to its old name, if nobody has changed it since.
-    func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
             return Receipt("nothing had been moved")
         }
@@ -77,33 +82,17 @@ struct FileMoving: Sendable {
             "moved back to \(placed.path)", effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
     }
 
-    /// The receipt, if the move was made: by rename the inode is the source's, by copy it is the staged one, and then
-    /// the source may still have to go.
-    private func finished(_ intent: FilePlacement, _ context: StepContext) throws -> Receipt? {
-        let found = try intent.destination.find { status in
-            let isSource =
-                status.inode == intent.fingerprint?.inode && status.device == intent.fingerprint?.device
-            return try isSource || services.journal.isProduct(of: context.stepID, status)
+    private func placing(_ intent: FilePlacement) -> Placing {
+        let verb = verb
+        return intent.moving(services) { placed in
+            Receipt(
+                "\(verb) \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
+                effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
+        } skipped: {
+            Receipt(
+                "left \(intent.source) where it is: \(intent.destination.target) is there already",
+                values: PlacementValues.of(intent.destination.target))
         }
-        guard let (path, status) = found, path != intent.source else { return nil }
-        guard try ContentHash.ofFile(path) == intent.hash else { return nil }
-        // Copied, not renamed: its source goes last, and a crash may have come at any point of that.
-        if status.inode != intent.fingerprint?.inode || status.device != intent.fingerprint?.device {
-            try Mover.removeSource(intent.source, expecting: intent.hash)
-        }
-        return receipt(intent, Mover.Placed(path: path, fingerprint: status.fingerprint, hash: intent.hash))
-    }
-
-    private func receipt(_ intent: FilePlacement, _ placed: Mover.Placed) -> Receipt {
-        Receipt(
-            "\(verb) \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
-            effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
-    }
-
-    private func skipped(_ intent: FilePlacement) -> Receipt {
-        Receipt(
-            "left \(intent.source) where it is: \(intent.destination.target) is there already",
-            values: PlacementValues.of(intent.destination.target))
     }
 }
 

@@ -38,7 +38,7 @@ struct RenameFile: RuleAction {
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await moving.undo(intent, receipt, context)
+        try await moving.undo(receipt, context)
     }
 
     func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }

@@ -3,8 +3,11 @@ import Glibc
 import Platform
 
 /// The trash of the freedesktop.org specification 1.0: the home trash, or that of the file's own file system. Blocks.
-struct TrashCan: Sendable {
+package struct TrashCan: Sendable {
     let home: BytePath
+
+    /// - Parameter home: the user's home trash (`$XDG_DATA_HOME/Trash`).
+    package init(home: BytePath) { self.home = home }
 
     /// Where a file would go, which is the same each time for one `mark`.
     func slot(for path: BytePath, mark: some StringProtocol) throws -> BytePath {
@@ -18,7 +21,7 @@ struct TrashCan: Sendable {
     /// the same content of that name lies there already, the next name is taken.
     ///
     /// - Returns: where it lies.
-    func put(_ path: BytePath, expecting hash: ContentHash, mark: some StringProtocol) throws -> Mover.Placed {
+    package func put(_ path: BytePath, expecting hash: ContentHash, mark: some StringProtocol) throws -> Mover.Placed {
         let slot = try slot(for: path, mark: mark)
         let root = slot.parent.parent
         try Durable.makeDirectory(root.appending("files"), mode: 0o700)
@@ -38,8 +41,21 @@ struct TrashCan: Sendable {
         throw Fault(.failed, "the trash \(root) holds too many files of the name \(slot.nameText)", path: path)
     }
 
+    /// Takes a file out again, to its old name or the next that is free.
+    ///
+    /// - Throws: `Fault(.failed)` where it is no longer there, or has been changed.
+    func takeOut(_ slot: BytePath, expecting hash: ContentHash, to path: BytePath) throws -> Mover.Placed {
+        guard let status = try FileStatus.of(slot), status.kind == .file, try ContentHash.ofFile(slot) == hash else {
+            throw Fault(.failed, "\(slot) is no longer in the trash, or has been changed there", path: slot)
+        }
+        try Durable.makeDirectory(path.parent)
+        let placed = try Mover.move(slot, expecting: hash, to: Mover.alternatives(path)) { _, _ in }
+        try forget(slot)
+        return placed
+    }
+
     /// Removes the information about a file that has been taken out again.
-    func forget(_ slot: BytePath) throws { try Durable.remove(info(of: slot)) }
+    private func forget(_ slot: BytePath) throws { try Durable.remove(info(of: slot)) }
 
     private func info(of slot: BytePath) -> BytePath {
         slot.parent.parent.appending("info").appending(name: slot.name + Array(".trashinfo".utf8))

@@ -50,26 +50,11 @@ struct WriteNote: RuleAction {
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        if intent.destination.skips { return skipped(intent) }
-        let journal = services.journal
-        let trash = services.trash
-        return try await services.files.run {
-            try Durable.makeDirectory(intent.destination.target.parent)
-            if let done = try finished(intent, context) { return done }
-            try intent.destination.clear(trash: trash)
-            let placed = try Mover.create(Array(intent.text.utf8), at: intent.destination.candidates) {
-                try journal.recordStaged($0, $1, step: context.stepID)
-            }
-            return receipt(placed)
-        }
+        try await placing(intent).perform(context)
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        if intent.destination.skips { return .done(skipped(intent)) }
-        return try await services.files.run {
-            if let done = try finished(intent, context) { return .done(done) }
-            return .notDone
-        }
+        try await placing(intent).settle(context)
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -80,24 +65,17 @@ struct WriteNote: RuleAction {
 
     func summary(of intent: Intent) -> String { "write \(intent.destination.target) (\(intent.text.utf8.count) bytes)" }
 
-    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        guard
-            let (path, status) = try intent.destination.find({
-                try services.journal.isProduct(of: context.stepID, $0)
-            }), try ContentHash.ofFile(path) == intent.hash
-        else { return nil }
-        return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: intent.hash))
-    }
-
-    private func receipt(_ placed: Mover.Placed) -> Receipt {
-        Receipt(
-            "wrote \(placed.path)", values: PlacementValues.of(placed.path),
-            effects: [.created(placed.path, placed.fingerprint, placed.hash)])
-    }
-
-    private func skipped(_ intent: Intent) -> Receipt {
-        Receipt(
-            "wrote nothing: \(intent.destination.target) is there already",
-            values: PlacementValues.of(intent.destination.target))
+    private func placing(_ intent: Intent) -> Placing {
+        Placing(services: services, destination: intent.destination, content: intent.hash) {
+            try Mover.create(Array(intent.text.utf8), at: $0, record: $1)
+        } receipt: { placed in
+            Receipt(
+                "wrote \(placed.path)", values: PlacementValues.of(placed.path),
+                effects: [.created(placed.path, placed.fingerprint, placed.hash)])
+        } skipped: {
+            Receipt(
+                "wrote nothing: \(intent.destination.target) is there already",
+                values: PlacementValues.of(intent.destination.target))
+        }
     }
 }

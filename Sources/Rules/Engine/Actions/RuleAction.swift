@@ -132,10 +132,13 @@ package struct ParameterSpec: Sendable {
 package struct ValueSpec: Sendable {
     package let name: String
     package let summary: String
+    /// Whether the action finds it out before it decides, so that its own parameters may use it, too.
+    package let isForOwnStep: Bool
 
-    package init(_ name: String, _ summary: String) {
+    package init(_ name: String, _ summary: String, isForOwnStep: Bool = false) {
         self.name = name
         self.summary = summary
+        self.isForOwnStep = isForOwnStep
     }
 }
 

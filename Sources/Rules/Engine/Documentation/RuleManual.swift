@@ -105,7 +105,13 @@ package enum RuleManual {
         }
         if !declaration.provides.isEmpty {
             let rows = declaration.provides.map { ["`\($0.name)`", $0.summary] }
-            parts.append("Later steps may use:\n\n" + table(["Value", "Holds"], rows))
+            let own = declaration.provides.filter { !$0.isForOwnStep }
+            let usesOwn = own.count < declaration.provides.count
+            let except =
+                usesOwn && !own.isEmpty ? ", but for \(own.map { "`\($0.name)`" }.joined(separator: ", "))" : ""
+            parts.append(
+                (usesOwn ? "Later steps, and this one's own templates\(except), may use:" : "Later steps may use:")
+                    + "\n\n" + table(["Value", "Holds"], rows))
         }
         parts.append("```yaml\n\(declaration.example.trimmedSpaces)\n```")
         return parts.joined(separator: "\n\n")

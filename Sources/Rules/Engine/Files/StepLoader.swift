@@ -75,6 +75,7 @@ struct StepLoader {
         -> StepTemplate?
     {
         let declaration = definition.declaration
+        let known = known.union(declaration.provides.filter(\.isForOwnStep).map(\.name))
         let what = "`\(declaration.name)`"
         var given: YamlMapping? = YamlMapping(entries: [], position: entry.keyPosition)
         if !entry.value.isNull {

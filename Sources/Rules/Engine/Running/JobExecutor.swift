@@ -227,7 +227,7 @@ package final class JobExecutor: Sendable {
         if job.refused == "quarantine", inPlace {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }
-            _ = try await quarantine.take(job, file, reason: fault.message)
+            _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
             try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
         } else {
             try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")

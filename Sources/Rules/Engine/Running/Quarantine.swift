@@ -20,13 +20,17 @@ package struct Quarantine: Sendable {
         let rule: String
         let job: String
         let reason: String
+        /// The reason in one word, where the action gave one.
+        let code: String?
         let time: String
         let restore: String
     }
 
     /// Moves the job's file into quarantine. Begun and finished in the ledger, so a crash in between is finished by
     /// ``recover()``.
-    package func take(_ job: JobRecord, _ file: FileReference, reason: String) async throws -> QuarantineRecord {
+    package func take(
+        _ job: JobRecord, _ file: FileReference, reason: String, code: String? = nil
+    ) async throws -> QuarantineRecord {
         let id = String(job.id.prefix(12))
         let day = String(Timestamp.now().description.prefix(10))
         // A file that is itself called `reason.txt` must not be replaced by the reason.
@@ -34,7 +38,8 @@ package struct Quarantine: Sendable {
         let name = isReason ? Array("file-".utf8) + file.path.name : file.path.name
         let stored = root.appending(day).appending(id).appending(name: name)
         let record = QuarantineRecord(
-            id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason)
+            id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason,
+            code: code)
         let taken = record
         try await journal.ledger.write { try $0.setQuarantine(taken) }
         return try await finish(record, rule: job.rule)
@@ -68,8 +73,8 @@ package struct Quarantine: Sendable {
             }
             let reason = Reason(
                 file: record.root.appending(record.path).description, place: record.place, rule: rule, job: record.job,
-                reason: record.reason, time: record.time.description, restore: "steward quarantine restore \(record.id)"
-            )
+                reason: record.reason, code: record.code, time: record.time.description,
+                restore: "steward quarantine restore \(record.id)")
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             try Durable.replaceOwn(record.stored.parent.appending("reason.json"), with: try encoder.encode(reason))

@@ -51,8 +51,15 @@ package actor Runner {
         pump()
     }
 
-    /// Adds jobs that the ledger already holds; ones that are known are left as they are.
+    /// Adds jobs that the ledger already holds. Ones that wait for their next try are taken up now; others that are known
+    /// are left as they are.
     package func submit(_ jobs: [(id: String, place: String, path: BytePath)]) {
+        let ids = Set(jobs.map(\.id))
+        for (time, waiting) in wakeups where !ids.isDisjoint(with: waiting) {
+            let rest = waiting.filter { !ids.contains($0) }
+            wakeups[time] = rest.isEmpty ? nil : rest
+            known.subtract(ids.intersection(waiting))
+        }
         for job in jobs { enqueue(job.id, place: job.place, path: job.path) }
         pump()
     }

@@ -50,9 +50,9 @@ package struct TemplatePiece: Sendable {
     package let beginsPart: Bool
 }
 
-enum SafeText {
-    /// Runs of line breaks, control characters and invisible direction marks become one space.
-    static func withoutControls(_ text: String) -> String {
+package enum SafeText {
+    /// Runs of line breaks and control characters become one space; invisible direction marks go.
+    package static func withoutControls(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         var pending = false
         for scalar in text.unicodeScalars {

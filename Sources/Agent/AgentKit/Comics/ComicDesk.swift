@@ -1,0 +1,145 @@
+import ComicArchive
+import Foundation
+import Glibc
+import Platform
+import RuleActions
+
+/// What the commands on comics work with: one library's folder, reading progress, the caged worker and the trash. Each
+/// is opened when it is first needed, so that a command asks for no more than it uses.
+package actor ComicDesk {
+    package nonisolated let library: ComicLibrary
+    package nonisolated let directories: Directories
+    nonisolated let lane = BlockingLane("comics.desk")
+    private var opened: ProgressService?
+    private var started: ArchiveWorker?
+
+    /// The library's folder, without symbolic links as far as it exists.
+    package nonisolated var root: BytePath { library.root }
+
+    /// - Parameter root: absolute.
+    package init(root: BytePath, directories: Directories) {
+        library = ComicLibrary(root: Self.canonical(root))
+        self.directories = directories
+    }
+
+    nonisolated var trash: TrashCan { TrashCan(home: directories.trash) }
+
+    func worker() throws -> ArchiveWorker {
+        if let started { return started }
+        let worker = try ArchiveWorker()
+        started = worker
+        return worker
+    }
+
+    func validator() throws -> ComicValidator { ComicValidator(worker: try worker()) }
+
+    func reader(_ path: BytePath) async throws -> any ArchiveReader {
+        do {
+            return try await ArchiveReaderFactory(worker: try worker()).reader(for: path)
+        } catch InkyPanelsError.archive(.unsupportedFormat(let format))
+            where format.lowercased() == ComicFileType.unknown.rawValue
+        {
+            throw Fault(
+                .refused, "\(path) is no comic (CBZ, CBR, CB7, CBT, PDF, EPUB, a picture or a folder of pictures)",
+                path: path)
+        }
+    }
+
+    func progress() async throws -> ProgressService {
+        if let opened { return opened }
+        let state = directories.state
+        let service = try await lane.run { try ProgressService.open(directory: state) }
+        // Another call may have opened it while this one waited.
+        if let opened { return opened }
+        opened = service
+        return service
+    }
+
+    /// nil where nothing was ever read: looking must not make files.
+    func progressIfAny() async throws -> ProgressService? {
+        if let opened { return opened }
+        let file = directories.state.appending("comics.sqlite")
+        return try await lane.run { try FileStatus.of(file) } == nil ? nil : try await progress()
+    }
+
+    /// Reads a whole file to learn what it holds.
+    ///
+    /// - Throws: `Fault(.usage)` for a folder: what is in it has no content of its own.
+    func content(of path: BytePath, _ meter: ProgressMeter? = nil) async throws -> (ContentHash, Fingerprint) {
+        try await lane.run {
+            guard let status = try FileStatus.of(path) else { throw InkyPanelsError.fileSystem(.fileNotFound(path)) }
+            guard status.kind == .file else {
+                throw Fault(
+                    .usage, "\(path) is not a file; progress and bookmarks are kept for comics in one file", path: path)
+            }
+            let file = try Descriptor(path)
+            var hasher = StreamingHash()
+            var offset: Int64 = 0
+            while true {
+                let part = try file.read(at: offset, count: 1 << 20)
+                if part.isEmpty { break }
+                hasher.update(part)
+                offset += Int64(part.count)
+                meter?.show(offset, of: status.size, "reading \(BytePath(bytes: path.name))")
+            }
+            return (hasher.finish(), try file.status().fingerprint)
+        }
+    }
+
+    /// Folds the progress into its file. To be called last.
+    package func close() async throws {
+        guard let opened else { return }
+        self.opened = nil
+        try await lane.run { try opened.close() }
+    }
+}
+
+extension ComicDesk {
+    /// The path a person means: below the working directory where it is not absolute. Where no file has that name, the
+    /// spelling in which a command shows names that are no text (`\xFF`) is understood as well.
+    package static func path(_ argument: String, from folder: BytePath) -> BytePath {
+        func absolute(_ path: BytePath) -> BytePath { path.isAbsolute ? path : folder.appending(path) }
+        let plain = absolute(BytePath(argument))
+        guard argument.contains("\\x"), (try? FileStatus.of(plain)) ?? nil == nil else { return tidy(plain) }
+        return tidy(absolute(BytePath(bytes: BytePath.unescape(argument))))
+    }
+
+    /// Without `.` and, where the part before is a real folder's name, without `..`.
+    private static func tidy(_ path: BytePath) -> BytePath {
+        let parts = path.components.filter { !$0.elementsEqual(".".utf8) }
+        guard parts.count != path.components.count || parts.contains(where: { $0.elementsEqual("..".utf8) }) else {
+            return path
+        }
+        let plain = BytePath(bytes: parts.reduce(into: [UInt8]()) { $0 += [UInt8(ascii: "/")] + $1 })
+        return parts.contains { $0.elementsEqual("..".utf8) } ? canonical(plain) : plain
+    }
+
+    /// Without symbolic links in that part of the path which exists. Blocks.
+    static func canonical(_ path: BytePath) -> BytePath {
+        var existing = path
+        var rest: [[UInt8]] = []
+        while existing.components.count > 0 {
+            if let found = existing.withCString({ realpath($0, nil) }) {
+                defer { free(found) }
+                let base = BytePath(bytes: UnsafeRawBufferPointer(start: found, count: strlen(found)))
+                return rest.reversed().reduce(base) { $0.appending(name: $1) }
+            }
+            rest.append(existing.name)
+            existing = existing.parent
+        }
+        return path
+    }
+
+    /// Where a file of the library lies below its folder. The last part may be a link, which is meant itself.
+    ///
+    /// - Throws: `Fault(.usage)` for a path outside.
+    package nonisolated func inside(_ path: BytePath) throws -> BytePath {
+        let known = path == BytePath("/") ? path : Self.canonical(path.parent).appending(name: path.name)
+        guard let relative = known.relative(to: root), !relative.isEmpty else {
+            throw Fault(
+                .usage, "\(path) is not in the library \(root); name the library it belongs to with --library",
+                path: path)
+        }
+        return relative
+    }
+}

@@ -1,0 +1,125 @@
+import ComicArchive
+import Foundation
+import Platform
+import RuleActions
+
+/// Which comics are there more than once: `steward comics duplicates`.
+package struct DuplicateReview: Encodable, Sendable {
+    package struct Group: Encodable, Sendable {
+        package let hash: ContentHash
+        /// Bytes of each.
+        package let size: Int64
+        /// Not named like a copy, then the oldest.
+        package let keep: BytePath
+        package let copies: [BytePath]
+    }
+
+    package struct Removed: Encodable, Sendable {
+        package let path: BytePath
+        /// Where it lies in the trash; nil where it was left.
+        package let trash: BytePath?
+        /// Why it was left.
+        package let problem: String?
+    }
+
+    package let folder: BytePath
+    package let groups: [Group]
+    /// Files whose names make them copies and whose content does not: each group in page order, the plain name first.
+    package let namesakes: [[BytePath]]
+    package let unreadable: [BytePath]
+    /// nil where none were to be removed.
+    package var removed: [Removed]?
+
+    package var copies: Int { groups.reduce(0) { $0 + $1.copies.count } }
+    /// Bytes that removing the copies would free.
+    package var wasted: Int64 { groups.reduce(0) { $0 + $1.size * Int64($1.copies.count) } }
+    package var hasProblems: Bool { removed.map { $0.contains { $0.problem != nil } } ?? false }
+}
+
+extension DuplicateReview {
+    private func shown(_ path: BytePath) -> String { (path.relative(to: folder) ?? path).description }
+
+    package func lines(isDryRun: Bool, isRemoval: Bool) -> [String] {
+        var lines: [String] = []
+        for group in groups {
+            lines.append("The same content, \(ComicText.bytes(group.size)) each:")
+            lines.append("  keep   \(shown(group.keep))")
+            lines += group.copies.map { "  \(isDryRun || isRemoval ? "trash" : "copy ")  \(shown($0))" }
+            lines.append("")
+        }
+        if !namesakes.isEmpty {
+            lines.append("Named like copies, but with content of their own; they stay:")
+            lines += namesakes.map { "  " + $0.map(shown).joined(separator: "  and  ") } + [""]
+        }
+        lines += unreadable.map { "\(shown($0)): cannot be read; see who may read it" }
+        if groups.isEmpty { return lines + ["no comic is in \(folder) twice"] }
+        let what = ComicText.count(copies, "copy", "copies")
+        let hint = isRemoval ? "" : isDryRun ? "; nothing was touched" : "; `--remove` puts them into the trash"
+        return lines + ["\(what) of \(ComicText.count(groups.count, "comic")), \(ComicText.bytes(wasted))\(hint)"]
+    }
+
+    /// What became of the copies.
+    package var removalLines: [String] {
+        guard let removed else { return [] }
+        let done = removed.filter { $0.trash != nil }.count
+        return removed.compactMap { line in line.problem.map { "left  \(shown(line.path)): \($0)" } }
+            + [
+                "put \(ComicText.count(done, "copy", "copies")) into the trash, from where a file manager brings them back"
+            ]
+    }
+}
+
+extension ComicDesk {
+    /// Compares what has the same size, byte for byte by SHA-256. Single pictures are not looked at.
+    package func duplicates(_ meter: ProgressMeter) async throws -> DuplicateReview {
+        let (found, unreadable) = try await named(root) { try await library.allComics() }
+        let folder = root
+        let files = found.filter { $0.type.family != .image }.map { folder.appending($0.path) }
+        let review = await lane.reviewDuplicates(files, meter)
+        meter.clear()
+        return DuplicateReview(
+            folder: folder,
+            groups: review.groups.compactMap { group in
+                guard let keep = group.files.first else { return nil }
+                return .init(hash: group.hash, size: group.size, keep: keep, copies: group.copies)
+            }, namesakes: Duplicates.namesakes(among: files, besides: review.groups),
+            unreadable: unreadable.map { folder.appending($0) } + review.unreadable)
+    }
+
+    /// Puts the copies into the trash. Each group's file that stays is read again first: no copy goes that is not
+    /// contained in it.
+    package func removeCopies(_ review: DuplicateReview, _ meter: ProgressMeter) async -> DuplicateReview {
+        var removed: [DuplicateReview.Removed] = []
+        let trash = trash
+        for group in review.groups {
+            for copy in group.copies {
+                meter.show(Int64(removed.count), of: Int64(review.copies), "\(BytePath(bytes: copy.name))")
+                do {
+                    let placed = try await lane.run {
+                        guard try ContentHash.ofFile(group.keep) == group.hash else {
+                            throw Fault(.superseded, "\(group.keep), which would stay, has changed meanwhile")
+                        }
+                        return try trash.put(copy, expecting: group.hash, mark: group.hash.description.prefix(8))
+                    }
+                    removed.append(.init(path: copy, trash: placed.path, problem: nil))
+                } catch {
+                    removed.append(.init(path: copy, trash: nil, problem: explain(error)))
+                }
+            }
+        }
+        meter.clear()
+        var done = review
+        done.removed = removed
+        return done
+    }
+}
+
+extension BlockingLane {
+    fileprivate func reviewDuplicates(
+        _ files: [BytePath], _ meter: ProgressMeter
+    ) -> (groups: [DuplicateGroup], unreadable: [BytePath]) {
+        Duplicates.find(among: files) { done, total in
+            meter.show(done, of: total, "comparing, \(ComicText.bytes(done)) of \(ComicText.bytes(total))")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ComicArchive
+import Platform
+
+/// What is known of a comic's title, number and makers, and which source said so.
+package struct ComicFacts: Encodable, Sendable {
+    package enum Source: String, Codable, Sendable {
+        case comicInfo = "ComicInfo.xml"
+        case metronInfo = "MetronInfo.xml"
+        case fileName = "file name"
+        case folderName = "folder name"
+    }
+
+    package let metadata: ComicMetadata
+    /// By the field's name in `metadata`.
+    package let sources: [String: Source]
+    /// Why a metadata file was not used, or not alone.
+    package let notes: [String]
+
+    /// - Parameter path: of the comic, for what its own and its folder's name tell.
+    package init(_ found: [FoundMetadata], of path: BytePath) {
+        var notes: [String] = []
+        func read(_ kind: MetadataFile) -> ComicMetadata? {
+            guard let choice = kind.choose(among: found.map(\.path.bytes)) else { return nil }
+            for index in choice.ignored { notes.append("\(found[index].path) is not used: there is another one") }
+            do {
+                return try kind.parse(found[choice.index].bytes)
+            } catch {
+                notes.append(explain(error))
+                return nil
+            }
+        }
+        let (comicInfo, metronInfo) = (read(.comicInfo), read(.metronInfo))
+        let (name, folder) = (path.nameText, path.parent.nameText)
+        let resolved = ComicMetadata.resolve(
+            comicInfo: comicInfo, metronInfo: metronInfo, fileName: name, folder: folder.isEmpty ? nil : folder)
+        let candidates: [(Source, ComicMetadata?)] = [
+            (.comicInfo, comicInfo), (.metronInfo, metronInfo), (.fileName, ComicName.parse(name).metadata),
+            (.folderName, ComicName.parse(folder).metadata),
+        ]
+        var sources: [String: Source] = [:]
+        for field in Self.fields {
+            guard let value = field.value(resolved) else { continue }
+            sources[field.key] = candidates.first { $0.1.flatMap(field.value) == value }?.0
+        }
+        metadata = resolved
+        self.sources = sources
+        self.notes = notes
+    }
+
+    private struct Field: Sendable {
+        let key: String
+        let label: String
+        let value: @Sendable (ComicMetadata) -> String?
+
+        init(_ key: String, _ label: String, _ value: @escaping @Sendable (ComicMetadata) -> String?) {
+            (self.key, self.label, self.value) = (key, label, value)
+        }
+
+        /// A list, one after the other.
+        static func list(
+            _ key: String, _ label: String, _ values: @escaping @Sendable (ComicMetadata) -> [String]
+        ) -> Field {
+            Field(key, label) { known in values(known).isEmpty ? nil : values(known).joined(separator: ", ") }
+        }
+    }
+
+    private static let fields: [Field] = [
+        Field("series", "series") { $0.series },
+        Field("number", "number") { $0.number },
+        Field("count", "of") { $0.count.map(String.init) },
+        Field("volume", "volume") { $0.volume.map(String.init) },
+        Field("title", "title") { $0.title },
+        Field("year", "date") { known in
+            known.year.map { year in
+                ([year] + [known.month, known.month == nil ? nil : known.day].compactMap { $0 })
+                    .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "-")
+            }
+        },
+        Field("publisher", "publisher") { $0.publisher },
+        Field("imprint", "imprint") { $0.imprint },
+        .list("credits", "by") { $0.credits.map { "\($0.name) (\($0.role))" } },
+        .list("genres", "genres") { $0.genres },
+        .list("tags", "tags") { $0.tags },
+        .list("characters", "characters") { $0.characters },
+        .list("storyArcs", "story arcs") { $0.storyArcs },
+        Field("language", "language") { $0.language },
+        Field("ageRating", "age rating") { $0.ageRating },
+        Field("isRightToLeft", "direction") { $0.isRightToLeft == true ? "right to left" : nil },
+        Field("gtin", "GTIN") { $0.gtin },
+        Field("web", "web") { $0.web },
+        Field("summary", "summary") { $0.summary },
+    ]
+
+    /// One line a field, with where it comes from.
+    func lines(width: Int?) -> [String] {
+        var table = TextTable([.left, .left, .left], flexible: 1)
+        for field in Self.fields {
+            guard let value = field.value(metadata) else { continue }
+            table.add([
+                field.label, ComicText.safe(value), sources[field.key].map { "(\($0.rawValue))" } ?? "",
+            ])
+        }
+        return table.lines(width: width) + notes.map { "  note: \($0)" }
+    }
+}

@@ -1,0 +1,91 @@
+import ComicArchive
+import Platform
+import RuleActions
+import Synchronization
+
+/// What was done with a file of the library: `steward comics move` and `delete`.
+package struct ComicMoved: Encodable, Sendable {
+    package let from: BytePath
+    package let to: BytePath
+}
+
+/// What a file is: `steward comics type`.
+package struct ComicTyped: Encodable, Sendable {
+    package let file: BytePath
+    package let type: ComicFileType
+    /// What the name's extension says.
+    package let named: ComicFileType
+
+    package var line: String {
+        let isOther = named.family != type.family && named != .unknown
+        return "\(file): \(type.rawValue)"
+            + (isOther ? "  (its name says \(named.rawValue); what it is goes by its bytes)" : "")
+    }
+}
+
+extension ComicDesk {
+    /// By content, then by name. Links are followed.
+    func type(of path: BytePath) async throws -> ComicFileType {
+        try await named(path) {
+            try await lane.run {
+                let target = Self.canonical(path)
+                guard let status = try FileStatus.of(target) else {
+                    throw InkyPanelsError.fileSystem(.fileNotFound(path))
+                }
+                if status.kind == .directory { return .folder }
+                guard status.kind == .file else { throw Fault(.usage, "\(path) is not a file", path: path) }
+                let head = try Descriptor(target).read(at: 0, count: ComicFileType.headLength)
+                return ComicFileType.detect(head: head, name: path.name, isDirectory: false)
+            }
+        }
+    }
+
+    package func typed(_ path: BytePath) async throws -> ComicTyped {
+        let type = try await type(of: path)
+        return ComicTyped(
+            file: path, type: type, named: type == .folder ? .folder : ComicFileType(name: path.name))
+    }
+
+    /// Moves a comic, or a folder, within the library. Where the name is taken it gets ` (1)`; nothing is overwritten.
+    /// What is known of its reading goes along.
+    ///
+    /// - Parameters:
+    ///   - target: its new path, or the folder it is to go into.
+    ///   - isFolder: whether `target` is meant as a folder even where it does not exist yet.
+    package func move(_ source: BytePath, to target: BytePath, isFolder: Bool) async throws -> ComicMoved {
+        let from = root.appending(try inside(source))
+        // The library's folder itself may be the target.
+        let within = Self.canonical(target) == root ? "" : try inside(target)
+        let goesInto = try await lane.run { try FileStatus.of(Self.canonical(target))?.kind == .directory }
+        let destination = goesInto || isFolder ? within.appending(name: from.name) : within
+        return try await named(from) {
+            guard destination != from.relative(to: root) else {
+                throw Fault(.usage, "\(from) is there already", path: from)
+            }
+            let service = try await progressIfAny()
+            let isComic = try await lane.run { try FileStatus.of(from)?.kind == .file }
+            let content = isComic && service != nil ? try await content(of: from).0 : nil
+            let placed = root.appending(try await library.moveFile(from: from, to: destination))
+            if let service, let content { try await service.relocate(content, to: placed) }
+            return ComicMoved(from: from, to: placed)
+        }
+    }
+
+    /// Puts a comic of the library into the trash. How far it was read is kept for the day it comes back; it only
+    /// leaves the list of what was read lately.
+    package func delete(_ path: BytePath) async throws -> ComicMoved {
+        let relative = try inside(path)
+        let file = root.appending(relative)
+        return try await named(file) {
+            let (content, _) = try await content(of: file)
+            let placed = Mutex<BytePath?>(nil)
+            let trash = trash
+            try await library.deleteFile(relative, expecting: content) { file, hash in
+                let slot = try trash.put(file, expecting: hash, mark: hash.description.prefix(8)).path
+                placed.withLock { $0 = slot }
+            }
+            if let service = try await progressIfAny() { try await service.forgetRecent(content) }
+            return ComicMoved(from: file, to: placed.withLock { $0 } ?? file)
+        }
+    }
+}

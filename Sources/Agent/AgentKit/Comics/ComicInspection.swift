@@ -1,0 +1,199 @@
+import ComicArchive
+import Platform
+
+/// What one look into an archive found: `steward comics inspect`.
+package struct ComicInspection: Encodable, Sendable {
+    package struct Skipped: Encodable, Sendable {
+        package let name: BytePath
+        package let reason: SkipReason
+    }
+
+    package let file: BytePath
+    package let isAccepted: Bool
+    /// In one word, why it was refused.
+    package let reason: RefusalReason?
+    /// Why it was refused and what to do, or why it could not be looked at.
+    package let message: String?
+    /// It could not be read, so that nothing was found out.
+    package let isUnread: Bool
+    package let format: ContainerFormat?
+    package let isSolid: Bool?
+    /// Bytes of the file.
+    package let size: Int64?
+    /// Bytes of all pages.
+    package let unpackedSize: Int64?
+    package let entries: Int?
+    package let facts: ComicFacts?
+    package let pages: [ComicPageLine]
+    package let skipped: [Skipped]
+    /// What is wrong and was let pass.
+    package let damage: [String]
+
+    init(_ file: BytePath, _ verdict: Verdict) {
+        self.file = file
+        isUnread = false
+        switch verdict {
+        case .accepted(let report):
+            let known = ComicFacts(report.metadata, of: file)
+            isAccepted = true
+            (reason, message) = (nil, nil)
+            (format, isSolid) = (report.format, report.isSolid)
+            (size, unpackedSize, entries) = (report.fingerprint.size, report.totalSize, report.headerCount)
+            facts = known
+            pages = ComicPageLine.all(report, known)
+            skipped = report.skipped.map { Skipped(name: $0.path, reason: $0.reason) }
+            damage = report.damage
+        case .refused(let why, let what):
+            isAccepted = false
+            (reason, message) = (why, what)
+            (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
+            (pages, skipped, damage) = ([], [], [])
+        }
+    }
+
+    init(_ file: BytePath, unread error: any Error) {
+        self.file = file
+        isAccepted = false
+        isUnread = true
+        reason = nil
+        message = explain(error)
+        (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
+        (pages, skipped, damage) = ([], [], [])
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case file, isAccepted, reason, message, isUnread, format, isSolid, size, unpackedSize, entries, metadata
+        case sources, notes, pages, skipped, damage
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(file, forKey: .file)
+        try container.encode(isAccepted, forKey: .isAccepted)
+        try container.encode(isUnread, forKey: .isUnread)
+        try container.encodeIfPresent(reason, forKey: .reason)
+        try container.encodeIfPresent(message, forKey: .message)
+        try container.encodeIfPresent(format, forKey: .format)
+        try container.encodeIfPresent(isSolid, forKey: .isSolid)
+        try container.encodeIfPresent(size, forKey: .size)
+        try container.encodeIfPresent(unpackedSize, forKey: .unpackedSize)
+        try container.encodeIfPresent(entries, forKey: .entries)
+        try container.encodeIfPresent(facts?.metadata, forKey: .metadata)
+        try container.encodeIfPresent(facts?.sources, forKey: .sources)
+        try container.encodeIfPresent(facts?.notes, forKey: .notes)
+        try container.encode(pages, forKey: .pages)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(damage, forKey: .damage)
+    }
+}
+
+extension ComicInspection {
+    /// For people.
+    ///
+    /// - Parameters:
+    ///   - isFull: metadata, pages and what was skipped; else one line.
+    ///   - width: of the terminal; nil in a pipe.
+    ///   - folder: files below it are named from there.
+    package func lines(isFull: Bool, width: Int?, from folder: BytePath) -> [String] {
+        let name = file.relative(to: folder) ?? file
+        guard isAccepted else {
+            // Most messages name the file as it was opened.
+            let text = message ?? "nothing is known of it"
+            let opened = "\(ComicDesk.canonical(file)): "
+            let rest = text.hasPrefix(opened) ? "\(name): \(text.dropFirst(opened.count))" : text
+            return [(isUnread ? "not read  " : "refused   ") + rest + (reason.map { " [\($0.rawValue)]" } ?? "")]
+        }
+        var lines = ["accepted  \(name): \(summary)"]
+        guard isFull else { return lines + damage.map { "          \($0)" } }
+        if let facts {
+            let known = facts.lines(width: width)
+            if !known.isEmpty { lines += ["", "Metadata"] + known }
+        }
+        lines += ["", "Pages"] + ComicPageLine.lines(pages, width: width)
+        if !skipped.isEmpty {
+            var table = TextTable([.left, .left], flexible: 0)
+            for entry in skipped { table.add([entry.name.description, ComicText.skip(entry.reason)]) }
+            lines += ["", "Passed over"] + table.lines(width: width)
+        }
+        if !damage.isEmpty { lines += ["", "Damage"] + damage.map { "  \($0)" } }
+        return lines
+    }
+
+    private var summary: String {
+        let doubles = pages.count { $0.isDouble }
+        let parts = [
+            format.map { ComicText.format($0) + (isSolid == true && $0 != .sevenZip ? ", solid" : "") },
+            ComicText.count(pages.count, "page"), doubles > 0 ? "\(doubles) of them double" : nil,
+            unpackedSize.map { "\(ComicText.bytes($0)) unpacked" },
+            damage.isEmpty ? nil : ComicText.count(damage.count, "piece of damage", "pieces of damage"),
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
+extension ComicDesk {
+    /// The comics among what a person named: files as they are, folders with all comics in them.
+    ///
+    /// - Throws: `Fault(.usage)` for a name that nothing has, and for a folder without comics.
+    package func comics(among paths: [BytePath]) async throws -> [(path: BytePath, size: Int64)] {
+        var found: [(path: BytePath, size: Int64)] = []
+        for path in paths {
+            let target = path
+            guard let kind = try await lane.run({ try Self.followed(target) }) else {
+                throw Fault(.usage, "\(path) is not there", path: path)
+            }
+            guard kind.isFolder else {
+                found.append((path, kind.size))
+                continue
+            }
+            let (files, unreadable) = try await ComicLibrary(root: path).allComics()
+            let comics = files.filter { $0.type.family != .image }
+            found += comics.map { (path.appending($0.path), $0.size) } + unreadable.map { (path.appending($0), 0) }
+            if comics.isEmpty && unreadable.isEmpty {
+                throw Fault(
+                    .usage, "there is no comic in \(path) (CBZ, CBR, CB7, CBT, ZIP, RAR, 7z, TAR, PDF or EPUB)",
+                    path: path)
+            }
+        }
+        return found
+    }
+
+    /// What a path leads to, links followed. Blocks.
+    private static func followed(_ path: BytePath) throws -> (isFolder: Bool, size: Int64)? {
+        guard let status = try FileStatus.of(canonical(path)) else { return nil }
+        return (status.kind == .directory, status.size)
+    }
+
+    /// Looks into each file and hands over what was found, one after the other.
+    package func inspect(
+        _ files: [(path: BytePath, size: Int64)], mode: ValidationMode, hashes: Bool, _ meter: ProgressMeter,
+        each: (ComicInspection) async throws -> Void
+    ) async throws {
+        let validator = try validator()
+        let total = files.reduce(Int64(0)) { $0 + $1.size }
+        var before: Int64 = 0
+        for (index, file) in files.enumerated() {
+            let (start, name) = (before, BytePath(bytes: file.path.name))
+            let counted = files.count > 1 ? "\(index + 1) of \(files.count)  " : ""
+            meter.show(start, of: total, "\(counted)\(name)")
+            let found: ComicInspection
+            do {
+                // Links are followed here, as anybody would expect who names one.
+                let verdict = try await validator.validate(
+                    Self.canonical(file.path), mode: mode, hashes: hashes
+                ) { done in
+                    // Pages hardly shrink when they are packed, so that what was unpacked tells how far it has come.
+                    meter.show(
+                        start + min(done.bytes, file.size * 99 / 100), of: total,
+                        "\(counted)\(name), \(ComicText.count(done.pages, "page"))")
+                }
+                found = ComicInspection(file.path, verdict)
+            } catch {
+                found = ComicInspection(file.path, unread: error)
+            }
+            meter.clear()
+            try await each(found)
+            before += file.size
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import ComicArchive
+import Foundation
+import Platform
+
+/// The comics of a library: `steward comics list`.
+package struct ComicListing: Encodable, Sendable {
+    package struct Comic: Encodable, Sendable {
+        /// Below the library's folder.
+        package let path: BytePath
+        package let type: ComicFileType
+        /// Bytes; of a folder, those of its pictures.
+        package let size: Int64
+        package let modified: Timestamp
+        /// Of a folder: how many pictures lie in it.
+        package let pictures: Int?
+        /// nil for one that was never opened.
+        package let progress: ComicProgress?
+        /// Pages from 1.
+        package let bookmarks: [Int]
+        package let isFavourite: Bool
+    }
+
+    package struct Series: Encodable, Sendable {
+        package let id: String
+        package let name: String
+        /// In reading order.
+        package let members: [BytePath]
+    }
+
+    package let library: BytePath
+    package let comics: [Comic]
+    /// nil unless asked for.
+    package let series: [Series]?
+    package let unreadable: [BytePath]
+}
+
+extension ComicListing {
+    package func lines(width: Int?, zone: TimeZone) -> [String] {
+        var lines: [String] = []
+        if let series {
+            let byPath = Dictionary(comics.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+            var taken: Set<BytePath> = []
+            for group in series {
+                taken.formUnion(group.members)
+                if !lines.isEmpty { lines.append("") }
+                lines.append("\(ComicText.safe(group.name)) (\(group.members.count))")
+                lines += table(group.members.compactMap { byPath[$0] }, width, zone)
+            }
+            let loose = comics.filter { !taken.contains($0.path) }
+            if !loose.isEmpty, !series.isEmpty { lines += ["", "In no series (\(loose.count))"] }
+            lines += table(loose, width, zone)
+        } else {
+            lines = table(comics, width, zone)
+        }
+        lines += unreadable.map { "\($0): cannot be read; see who may read it" }
+        return lines.isEmpty ? ["no comics in \(library)"] : lines
+    }
+
+    private func table(_ comics: [Comic], _ width: Int?, _ zone: TimeZone) -> [String] {
+        var table = TextTable([.left, .left, .right, .left, .left], flexible: 0)
+        for comic in comics {
+            let what = comic.pictures.map { ComicText.count($0, "picture") } ?? ComicText.type(comic.type)
+            let marks =
+                (comic.bookmarks.isEmpty ? [] : [ComicText.count(comic.bookmarks.count, "bookmark")])
+                + (comic.isFavourite ? ["favourite"] : [])
+            table.add([
+                comic.path.description, what, ComicText.bytes(comic.size), ComicText.day(comic.modified, zone),
+                ((comic.progress.map { [ComicText.reading($0)] } ?? []) + marks).joined(separator: ", "),
+            ])
+        }
+        return table.lines(width: width, indent: series == nil ? "" : "  ")
+    }
+}
+
+extension ComicDesk {
+    /// Everything in the library that can be read.
+    ///
+    /// - Parameters:
+    ///   - recent: only what was read lately, newest first, at most so many.
+    ///   - bySeries: whether the series are told as well.
+    package func list(
+        by order: ComicFile.Order, recent: Int? = nil, bySeries: Bool = false, _ meter: ProgressMeter
+    ) async throws -> ComicListing {
+        let (found, unreadable) = try await named(root) { try await library.allComics() }
+        var (files, pictures) = Self.withFolders(found)
+        files = ComicFile.sorted(files, by: order)
+        let service = try await progressIfAny()
+        let contents = try await contents(of: files, service, meter)
+        meter.clear()
+        var records: [BytePath: ProgressRecord] = [:]
+        var bookmarks: [BytePath: [Int]] = [:]
+        var favourites: Set<ContentHash> = []
+        if let service {
+            favourites = Set(try await service.favourites().map(\.content))
+            for (path, content) in contents {
+                records[path] = try await service.loadProgress(for: content)
+                bookmarks[path] = try await service.bookmarks(for: content)
+            }
+            if let recent {
+                let lately = Set(try await service.recent(limit: .max).map(\.content))
+                files = files.filter { contents[$0.path].map(lately.contains) ?? false }
+                files.sort { left, right in
+                    let times = (records[left.path]?.lastReadDate, records[right.path]?.lastReadDate)
+                    return (times.0 ?? Timestamp(nanoseconds: 0)) > (times.1 ?? Timestamp(nanoseconds: 0))
+                }
+                files = Array(files.prefix(max(0, recent)))
+            }
+        } else if recent != nil {
+            files = []
+        }
+        let comics = files.map { file in
+            ComicListing.Comic(
+                path: file.path, type: file.type, size: file.size, modified: Timestamp(nanoseconds: file.modified),
+                pictures: pictures[file.path], progress: records[file.path].map(ComicProgress.init),
+                bookmarks: (bookmarks[file.path] ?? []).map { $0 + 1 },
+                isFavourite: contents[file.path].map(favourites.contains) ?? false)
+        }
+        let manual = bySeries ? try await service?.manualSeries() ?? [] : []
+        let members = files.map { SeriesMember(path: $0.path) }
+        let groups = bySeries ? SeriesGrouping.group(members, manual: manual, contents: contents).groups : nil
+        return ComicListing(
+            library: root, comics: comics,
+            series: groups?.map { .init(id: $0.id, name: $0.name, members: $0.members.map(\.path)) },
+            unreadable: unreadable)
+    }
+
+    /// Pictures in a folder are one comic, the folder; those beside the comics stand alone.
+    private static func withFolders(_ found: [ComicFile]) -> ([ComicFile], [BytePath: Int]) {
+        let isInFolder = { (file: ComicFile) in file.type.family == .image && !file.path.parent.isEmpty }
+        let folders = Dictionary(grouping: found.filter(isInFolder)) { $0.path.parent }.map { folder, pictures in
+            ComicFile(
+                path: folder, type: .folder, size: pictures.reduce(0) { $0 + $1.size },
+                modified: pictures.map(\.modified).max() ?? 0)
+        }
+        let counts = Dictionary(grouping: found.filter(isInFolder)) { $0.path.parent }.mapValues(\.count)
+        return (found.filter { !isInFolder($0) } + folders, counts)
+    }
+
+    /// What those files hold of which something may be kept: a file is read again only where its size is that of such a
+    /// comic, and it is not known from before.
+    private func contents(
+        of files: [ComicFile], _ service: ProgressService?, _ meter: ProgressMeter
+    ) async throws -> [BytePath: ContentHash] {
+        guard let service else { return [:] }
+        let sizes = try await service.sizesOfKept()
+        let (library, candidates) = (root, files.filter { $0.type != .folder && sizes.contains($0.size) })
+        let present = try await lane.run {
+            try candidates.compactMap { file in
+                try FileStatus.of(Self.canonical(library.appending(file.path))).map { (file.path, $0.fingerprint) }
+            }
+        }
+        let known = try await service.known(present.map(\.1))
+        var contents: [BytePath: ContentHash] = [:]
+        for ((path, _), before) in zip(present, known) {
+            if let before {
+                contents[path] = before
+            } else {
+                let (found, fingerprint) = try await content(of: Self.canonical(root.appending(path)), meter)
+                try await service.remember(found, of: fingerprint)
+                contents[path] = found
+            }
+        }
+        return contents
+    }
+
+    /// Runs `body`; where what goes wrong does not name the file, its message is made to.
+    func named<R>(_ path: BytePath, _ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as InkyPanelsError {
+            switch error {
+            case .fileSystem(.fileNotFound), .fileSystem(.permissionDenied): throw error.fault()
+            default: throw error.fault(path)
+            }
+        }
+    }
+}

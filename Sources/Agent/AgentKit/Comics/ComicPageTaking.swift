@@ -1,0 +1,218 @@
+import ComicArchive
+import Foundation
+import Glibc
+import Platform
+
+/// A page that was taken out of a comic: `steward comics page`; or a small picture of one: `thumbnail`.
+package struct ComicPicture: Encodable, Sendable {
+    package let comic: BytePath
+    /// From 1; nil for a thumbnail of the cover.
+    package let page: Int?
+    /// How many there are; nil for a thumbnail.
+    package let pages: Int?
+    /// Its path in the comic.
+    package let name: String?
+    package let format: String?
+    package let width: Int?
+    package let height: Int?
+    /// Bytes.
+    package let size: Int64
+    /// nil where it went to standard output.
+    package let output: BytePath?
+    /// What is odd about the name it was given.
+    package let note: String?
+
+    package var lines: [String] {
+        let what = page.map { "page \($0)" + (pages.map { " of \($0)" } ?? "") } ?? "cover"
+        let dimensions = width.flatMap { width in height.map { "\(width) × \($0)" } }
+        let picture = [what, format?.uppercased() ?? "no picture that is known", dimensions, ComicText.bytes(size)]
+        return [picture.compactMap { $0 }.joined(separator: ", ") + (output.map { " -> \($0)" } ?? "")]
+            + (note.map { ["note: \($0)"] } ?? [])
+    }
+}
+
+/// Which page is meant.
+package enum PageChoice: Sendable, Equatable {
+    /// From 1.
+    case number(Int)
+    case cover
+
+    /// - Returns: nil for anything but a number or `cover`.
+    package init?(_ text: String) {
+        if text == "cover" {
+            self = .cover
+        } else if let number = Int(text) {
+            self = .number(number)
+        } else {
+            return nil
+        }
+    }
+
+    /// What it adds to the comic's name: `-p007`, `-cover`.
+    func mark(index: Int, of count: Int) -> String {
+        if self == .cover { return "-cover" }
+        let number = "\(index + 1)"
+        return "-p" + String(repeating: "0", count: max(0, "\(count)".count - number.count)) + number
+    }
+}
+
+extension ComicDesk {
+    /// Takes one page out, its bytes as they were packed. Nothing else is unpacked, but where the archive is solid.
+    package func takePage(
+        _ path: BytePath, _ choice: PageChoice, to target: PictureTarget
+    ) async throws -> ComicPicture {
+        let comic = Self.canonical(path)
+        return try await named(comic) {
+            let reader = try await reader(comic)
+            let index: Int
+            switch choice {
+            case .cover:
+                let (entries, stated) = (try await reader.listEntries(), try await statedPages(comic))
+                index = PageLayout.cover(of: entries.map { BytePath.unescape($0.path) }, stated: stated) ?? 0
+            case .number(let number):
+                guard number > 0 else { throw Fault(.usage, "there is no page \(number): pages are counted from 1") }
+                index = number - 1
+            }
+            let folder = try await lane.run { try Self.privateFolder() }
+            do {
+                let (entries, file) = try await reader.page(index, into: folder)
+                try Self.check(index + 1, of: entries.count, comic)
+                guard let file else { throw InkyPanelsError.reader(.pageLoadFailed(index: index)) }
+                let (entry, mark) = (entries[index], choice.mark(index: index, of: entries.count))
+                return try await lane.run {
+                    let source = try Descriptor(BytePath(file.path))
+                    // Gone before it is handed on: whoever reads our output may end us at any moment.
+                    try Self.remove(folder, with: BytePath(file.path))
+                    return try Self.deliver(source, entry, of: entries.count, comic, mark, target)
+                }
+            } catch {
+                // What went wrong is the news; where nothing could be taken out the folder is empty.
+                await lane.clear(folder)
+                throw error
+            }
+        }
+    }
+
+    /// A JPEG of a page, made to fit in a box; kept in the cache for the next time.
+    ///
+    /// - Parameter size: nil takes what a shelf of covers or an overview of pages shows.
+    package func takeThumbnail(
+        _ path: BytePath, _ choice: PageChoice, size: ThumbnailSize?, to target: PictureTarget,
+        complain: @escaping @Sendable (any Error) -> Void
+    ) async throws -> ComicPicture {
+        let comic = Self.canonical(path)
+        return try await named(comic) {
+            let thumbnails = ThumbnailService(
+                worker: try worker(), cache: ThumbnailCache(folder: directories.cache.appending("thumbnails")),
+                library: library, complain: complain)
+            let jpeg: Data
+            switch choice {
+            case .cover:
+                jpeg = try await thumbnails.thumbnail(
+                    of: comic, page: .cover, size: size ?? .cover, stated: try await statedPages(comic))
+            case .number(let number):
+                do {
+                    jpeg = try await thumbnails.thumbnail(of: comic, page: .index(number - 1), size: size ?? .page)
+                } catch InkyPanelsError.reader(.pageLoadFailed(let index)) {
+                    try Self.check(number, of: try await reader(comic).listEntries().count, comic)
+                    throw InkyPanelsError.reader(.pageLoadFailed(index: index))
+                }
+            }
+            let image = ImageHeader.read(Array(jpeg.prefix(ImageHeader.headLength)))
+            let number = if case .number(let number) = choice { number } else { Int?.none }
+            let mark = (number.map { "-p\($0)" } ?? "-cover") + "-thumbnail.jpg"
+            let output = try await lane.run {
+                try target.deliver(named: comic.stemAndExtension.stem + Array(mark.utf8)) {
+                    try PictureTarget.write(Array(jpeg), to: $0)
+                }
+            }
+            return ComicPicture(
+                comic: comic, page: number, pages: nil, name: nil, format: image?.format.rawValue,
+                width: image?.width, height: image?.height, size: Int64(jpeg.count), output: output,
+                note: Self.note(on: output, suffix: "jpg"))
+        }
+    }
+
+    /// The pages that ComicInfo.xml names; none where there is no such file or it cannot be read.
+    private func statedPages(_ path: BytePath) async throws -> [ComicPageInfo] {
+        guard [.zip, .rar, .sevenZip, .tar].contains(try await type(of: path).family) else { return [] }
+        let headers = try await worker().list(path).filter { EntryRole(of: $0) == .metadata && !$0.isEncrypted }
+        guard let choice = MetadataFile.comicInfo.choose(among: headers.map(\.path)) else { return [] }
+        let folder = try await lane.run { try Self.privateFolder() }
+        let target = folder.appending("info")
+        do {
+            _ = try await worker().extract(path, [headers[choice.index].position: target])
+            let bytes = try await lane.run {
+                let bytes = try Descriptor(target).readAll(limit: ArchiveLimits.maxMetadataSize)
+                try Self.remove(folder, with: target)
+                return bytes
+            }
+            return try MetadataFile.comicInfo.parse(bytes).pages
+        } catch is Fault {
+            // A cover is found without it; `inspect` tells what is wrong with it.
+            await lane.clear(folder)
+            return []
+        }
+    }
+
+    // MARK: Blocking
+
+    private static func privateFolder() throws -> BytePath {
+        let folder = BytePath(NSTemporaryDirectory()).appending("steward-page-\(randomHex(8))")
+        guard folder.withCString({ mkdir($0, 0o700) }) == 0 else { throw Fault.system("make the folder", folder) }
+        return folder
+    }
+
+    private static func remove(_ folder: BytePath, with file: BytePath) throws {
+        try Durable.remove(file)
+        guard folder.withCString({ rmdir($0) }) == 0 else { throw Fault.system("remove the folder", folder) }
+    }
+
+    private static func deliver(
+        _ source: Descriptor, _ entry: ArchiveEntry, of count: Int, _ comic: BytePath, _ mark: String,
+        _ target: PictureTarget
+    ) throws -> ComicPicture {
+        let size = try source.status().size
+        let head = try source.read(at: 0, count: ImageHeader.headLength)
+        let (format, image) = (ImageHeader.format(of: head), ImageHeader.read(head))
+        let suffix = format.map { $0 == .jpeg ? "jpg" : $0.rawValue }
+        let ending = suffix ?? BytePath(entry.path).stemAndExtension.extension.map { BytePath.escape($0) }
+        let name = comic.stemAndExtension.stem + Array((mark + (ending.map { ".\($0)" } ?? "")).utf8)
+        let output = try target.deliver(named: name) { try PictureTarget.copy(source, to: $0) }
+        return ComicPicture(
+            comic: comic, page: entry.index + 1, pages: count, name: entry.path, format: format?.rawValue,
+            width: image?.width, height: image?.height, size: size, output: output,
+            note: note(on: output, suffix: suffix))
+    }
+
+    /// What is odd about a name whose ending is that of another kind of picture.
+    private static func note(on output: BytePath?, suffix: String?) -> String? {
+        guard let output, let suffix, let given = output.stemAndExtension.extension,
+            ComicFileType(name: output.name).family == .image
+        else { return nil }
+        let same = ["jpeg": "jpg", "tif": "tiff", "heif": "heic"]
+        let text = String(decoding: given, as: UTF8.self).lowercased()
+        guard same[text] ?? text != suffix else { return nil }
+        return "the picture is a \(suffix.uppercased()); a name with .\(suffix) would say so"
+    }
+}
+
+extension Directories {
+    /// What can be made again: thumbnails.
+    package var cache: BytePath {
+        let environment = ProcessInfo.processInfo.environment
+        if let service = environment["CACHE_DIRECTORY"]?.split(separator: ":").first {
+            return BytePath(String(service))
+        }
+        let base = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : BytePath($0) }
+        return (base ?? home.appending(".cache")).appending("steward")
+    }
+}
+
+extension BlockingLane {
+    /// Removes a folder of our own with the files in it, as far as that can be done.
+    fileprivate func clear(_ folder: BytePath) {
+        for entry in (try? listDirectory(folder)) ?? [] { try? Durable.remove(folder.appending(name: entry.name)) }
+        _ = folder.withCString { rmdir($0) }
+    }
+}

@@ -1,0 +1,136 @@
+import ComicArchive
+import Foundation
+import Platform
+
+/// How far one comic has been read: `steward comics progress` and `bookmark`.
+package struct ComicReadingState: Encodable, Sendable {
+    package let file: BytePath
+    package let content: ContentHash
+    /// nil where it was never opened, or that was forgotten.
+    package let progress: ComicProgress?
+    /// Pages from 1.
+    package let bookmarks: [Int]
+
+    package func lines(zone: TimeZone) -> [String] {
+        let marks =
+            bookmarks.isEmpty ? "" : "; bookmarks on \(bookmarks.map(String.init).joined(separator: ", "))"
+        return ["\(file): \(progress.map { ComicDetails.reading($0, zone) } ?? "not read yet")\(marks)"]
+    }
+}
+
+/// A comic that was marked: `steward comics favourite`.
+package struct ComicFavourite: Encodable, Sendable {
+    package let file: BytePath
+    package let content: ContentHash
+    package let added: Timestamp
+    /// Whether a file is there now; one that is away, as on a disk that is not mounted, stays marked.
+    package let isThere: Bool
+
+    package func line(zone: TimeZone) -> String {
+        "\(ComicText.day(added, zone))  \(file)\(isThere ? "" : "  (not there now)")"
+    }
+}
+
+extension ComicDesk {
+    package enum ReadingChange: Sendable, Equatable {
+        /// That page (from 1) is being read.
+        case page(Int)
+        /// Read to its end.
+        case done
+        /// As if it had never been opened: progress and bookmarks are forgotten.
+        case reset
+    }
+
+    package enum BookmarkChange: Sendable, Equatable {
+        /// Sets it where there is none, removes it where there is one.
+        case toggle(Int)
+        case remove(Int)
+    }
+
+    /// - Throws: `Fault(.usage)` for a page that the comic does not have.
+    package func reading(
+        _ path: BytePath, _ change: ReadingChange? = nil, _ meter: ProgressMeter
+    ) async throws -> ComicReadingState {
+        let path = Self.canonical(path)
+        return try await named(path) {
+            let content = try await remembered(path, meter)
+            switch change {
+            case nil: break
+            case .reset: try await progress().deleteProgress(for: content)
+            case .page, .done:
+                let count = try await reader(path).listEntries().count
+                let page = if case .page(let number)? = change { number } else { count }
+                try Self.check(page, of: count, path)
+                try await progress().saveProgress(
+                    for: content, at: path, currentPage: page - 1, totalPages: count, now: .now())
+            }
+            return try await state(path, content)
+        }
+    }
+
+    /// - Returns: the state, and whether the page has a bookmark now; nil where none was asked about.
+    package func bookmark(
+        _ path: BytePath, _ change: BookmarkChange? = nil, _ meter: ProgressMeter
+    ) async throws -> (ComicReadingState, isSet: Bool?) {
+        let path = Self.canonical(path)
+        return try await named(path) {
+            let content = try await remembered(path, meter)
+            var isSet: Bool?
+            switch change {
+            case nil: break
+            case .toggle(let page):
+                try Self.check(page, of: try await reader(path).listEntries().count, path)
+                isSet = try await progress().toggleBookmark(for: content, page: page - 1)
+            case .remove(let page):
+                let service = try await progress()
+                if try await service.isBookmarked(content, page: page - 1) {
+                    _ = try await service.toggleBookmark(for: content, page: page - 1)
+                }
+                isSet = false
+            }
+            return (try await state(path, content), isSet)
+        }
+    }
+
+    /// Marks a comic as a favourite, or takes the mark away.
+    package func setFavourite(_ isFavourite: Bool, _ path: BytePath, _ meter: ProgressMeter) async throws {
+        let path = Self.canonical(path)
+        try await named(path) {
+            let content = try await remembered(path, meter)
+            try await progress().setFavourite(isFavourite, for: content, at: path, now: .now())
+        }
+    }
+
+    /// Newest first, with whether a file is still where it was when it was marked.
+    package func favourites() async throws -> [ComicFavourite] {
+        let all = try await progressIfAny()?.favourites() ?? []
+        return try await lane.run {
+            try all.map {
+                ComicFavourite(
+                    file: $0.path, content: $0.content, added: $0.added, isThere: try FileStatus.of($0.path) != nil)
+            }
+        }
+    }
+
+    private func remembered(_ path: BytePath, _ meter: ProgressMeter) async throws -> ContentHash {
+        let (content, fingerprint) = try await content(of: path, meter)
+        meter.clear()
+        try await progress().remember(content, of: fingerprint)
+        return content
+    }
+
+    private func state(_ path: BytePath, _ content: ContentHash) async throws -> ComicReadingState {
+        let service = try await progress()
+        return ComicReadingState(
+            file: path, content: content,
+            progress: try await service.loadProgress(for: content).map(ComicProgress.init),
+            bookmarks: try await service.bookmarks(for: content).map { $0 + 1 })
+    }
+
+    static func check(_ page: Int, of count: Int, _ path: BytePath) throws {
+        guard (1...max(1, count)).contains(page), count > 0 else {
+            throw Fault(
+                .usage, "\(path) has \(ComicText.count(count, "page")); there is no page \(page)", path: path)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import ComicArchive
+import Foundation
+import Platform
+import Rules
+
+/// How the comic commands write things for people.
+enum ComicText {
+    /// `12.3 MiB`; whole bytes below 1 KiB.
+    static func bytes(_ count: Int64) -> String {
+        let units = ["KiB", "MiB", "GiB", "TiB"]
+        if count < 1024 { return "\(count) B" }
+        var value = Double(count) / 1024
+        var unit = 0
+        while value >= 1023.95, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        let tenths = Int((value * 10).rounded())
+        return value >= 99.95
+            ? "\(Int(value.rounded())) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// `1 page`, `2 pages`.
+    static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    }
+
+    /// What an archive says of itself, as one line that a terminal shows and does nothing else with.
+    static func safe(_ text: String) -> String { SafeText.withoutControls(text) }
+
+    static func size(_ image: ImageHeader) -> String { "\(image.width) × \(image.height)" }
+
+    /// `2026-11-21`, in that zone.
+    static func day(_ time: Timestamp, _ zone: TimeZone) -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let parts = calendar.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: time.seconds))
+        func padded(_ number: Int?, _ count: Int) -> String {
+            let digits = String(number ?? 0)
+            return String(repeating: "0", count: max(0, count - digits.count)) + digits
+        }
+        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+    }
+
+    /// A comic's kind as people call it: `CBZ`, `pictures in a folder`.
+    static func type(_ type: ComicFileType) -> String { type == .folder ? "folder" : type.rawValue.uppercased() }
+
+    static func format(_ format: ContainerFormat) -> String {
+        switch format {
+        case .zip: "ZIP"
+        case .rar: "RAR 4"
+        case .rar5: "RAR 5"
+        case .sevenZip: "7z"
+        case .tar: "TAR"
+        default: format.rawValue.uppercased()
+        }
+    }
+
+    static func skip(_ reason: SkipReason) -> String {
+        switch reason {
+        case .folder: "a folder"
+        case .link: "a link"
+        case .special: "no file"
+        case .hidden: "hidden"
+        case .systemFolder: "left by a Mac"
+        case .underscore: "begins with an underscore"
+        case .notAPicture: "no picture"
+        case .oversize: "more than \(bytes(ArchiveLimits.maxUncompressedEntrySize))"
+        case .duplicateName: "a second entry of that name"
+        case .notInSpine: "not among the pages of the EPUB"
+        }
+    }
+
+    static func reading(_ progress: ComicProgress) -> String {
+        progress.isCompleted ? "read" : "page \(progress.page) of \(progress.pages)"
+    }
+}
+
+/// How far a comic has been read, as commands say it: pages are counted from 1.
+package struct ComicProgress: Codable, Sendable, Equatable {
+    package let page: Int
+    package let pages: Int
+    /// 0...100.
+    package let percent: Double
+    package let isCompleted: Bool
+    package let lastRead: Timestamp
+
+    package init(_ record: ProgressRecord) {
+        page = record.currentPage + 1
+        pages = record.totalPages
+        percent = (record.percent * 10).rounded() / 10
+        isCompleted = record.isCompleted
+        lastRead = record.lastReadDate
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Platform
+
+/// Where a picture that was taken out of a comic, or made of it, is to go.
+package enum PictureTarget: Sendable, Equatable {
+    case standardOutput
+    /// A new file; or a folder, in which it gets a name of its own.
+    case path(BytePath, isFolder: Bool, replaces: Bool)
+
+    /// Puts the picture there. Blocks.
+    ///
+    /// - Parameters:
+    ///   - name: for a folder.
+    ///   - write: writes the whole picture to a file or pipe.
+    /// - Returns: the file it lies in; nil for standard output.
+    /// - Throws: `Fault` where something stands there already, or is no file that may be replaced.
+    func deliver(named name: @autoclosure () -> [UInt8], write: (Descriptor) throws -> Void) throws -> BytePath? {
+        guard case .path(let path, let isFolder, let replaces) = self else {
+            let copy = dup(STDOUT_FILENO)
+            guard copy >= 0 else { throw Fault.system("write to standard output") }
+            try write(Descriptor(owning: copy, path: "standard output"))
+            return nil
+        }
+        let isInFolder = try isFolder || FileStatus.of(ComicDesk.canonical(path))?.kind == .directory
+        let target = isInFolder ? path.appending(name: name()) : path
+        try Self.save(at: target, replaces: replaces, write)
+        return target
+    }
+
+    /// Writes under a name of its own and renames, so that nobody sees half a picture.
+    private static func save(at target: BytePath, replaces: Bool, _ write: (Descriptor) throws -> Void) throws {
+        let taken = Fault(
+            .failed, "\(target) is there already; give another name, or --force to replace it", path: target)
+        let existing = try FileStatus.of(target)
+        if let existing, existing.kind != .file {
+            throw Fault(
+                .failed, "\(target) is not a file and is left alone; give another name, or `-` for a pipe",
+                path: target)
+        }
+        if existing != nil, !replaces { throw taken }
+        let temporary = Durable.temporaryName(in: target.parent.isEmpty ? "." : target.parent)
+        let file: Descriptor
+        do {
+            file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            throw Fault(.failed, "there is no folder \(target.parent); make it first", path: target, errno: ENOENT)
+        }
+        do {
+            try write(file)
+            if existing == nil {
+                guard try Durable.renameNew(temporary, to: target) else { throw taken }
+            } else if temporary.withCString({ from in target.withCString { rename(from, $0) } }) != 0 {
+                throw Fault.system("replace", target)
+            }
+        } catch {
+            try Durable.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Writes all bytes to a file or pipe, from where it stands.
+    static func write(_ bytes: [UInt8], to target: Descriptor) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let put = rest.withUnsafeBytes { Glibc.write(target.raw, $0.baseAddress, $0.count) }
+            if put < 0 && errno == EINTR { continue }
+            guard put > 0 else { throw Fault.system("write", target.path) }
+            rest = rest.dropFirst(put)
+        }
+    }
+
+    static func copy(_ source: Descriptor, to target: Descriptor) throws {
+        var offset: Int64 = 0
+        while true {
+            let part = try source.read(at: offset, count: 262_144)
+            if part.isEmpty { return }
+            try write(part, to: target)
+            offset += Int64(part.count)
+        }
+    }
+}

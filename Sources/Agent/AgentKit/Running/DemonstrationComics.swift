@@ -1,0 +1,69 @@
+import Platform
+
+/// The comics of the demo: real archives, made on the spot.
+enum DemonstrationComics {
+    /// What is dropped first: a good one, one with a damaged page, and one that would write outside its folder.
+    static let files: [(BytePath, [UInt8])] = [
+        ("comics/Saga 001.cbz", archive(pages(3) + [("ComicInfo.xml", Array(information.utf8))])),
+        ("comics/Saga 002.cbz", damaged(archive(pages(2)))),
+        ("comics/Free comic.cbz", archive(pages(1) + [("../../.bashrc", Array("echo harm\n".utf8))])),
+    ]
+
+    /// The first one again, under another name.
+    static let duplicate: (BytePath, [UInt8]) = ("comics/download (7).cbz", files[0].1)
+
+    private static let information = """
+        <?xml version="1.0" encoding="utf-8"?>
+        <ComicInfo><Title>The Gate</Title><Series>Saga</Series><Number>1</Number><Year>2026</Year></ComicInfo>
+        """
+
+    /// The smallest PNG there is.
+    static let pixel: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
+        6, 0, 0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5,
+        0, 1, 0x0D, 0x0A, 0x2D, 0xB4, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+    ]
+
+    private static func pages(_ count: Int) -> [(name: String, bytes: [UInt8])] {
+        (1...count).map { ("0\($0).png", pixel) }
+    }
+
+    /// One byte of the first page's picture is another: the size is right, the checksum is not.
+    private static func damaged(_ archive: [UInt8]) -> [UInt8] {
+        var bytes = archive
+        bytes[30 + "01.png".utf8.count + 45] ^= 0x40
+        return bytes
+    }
+
+    /// A ZIP with stored entries.
+    private static func archive(_ entries: [(name: String, bytes: [UInt8])]) -> [UInt8] {
+        var local: [UInt8] = []
+        var central: [UInt8] = []
+        for entry in entries {
+            let name = Array(entry.name.utf8)
+            let size = little(entry.bytes.count, 4)
+            let common =
+                [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5A] + little(checksum(entry.bytes), 4) + size + size
+                + little(name.count, 2) + [0, 0]
+            central += [0x50, 0x4B, 1, 2, 20, 0] + common + little(0, 10) + little(local.count, 4) + name
+            local += [0x50, 0x4B, 3, 4] + common + name + entry.bytes
+        }
+        let count = little(entries.count, 2)
+        return local + central + [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + count + count + little(central.count, 4)
+            + little(local.count, 4) + [0, 0]
+    }
+
+    private static func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { $0 < 8 ? UInt8(truncatingIfNeeded: value >> (8 * $0)) : 0 }
+    }
+
+    /// CRC-32, as ZIP has it.
+    private static func checksum(_ bytes: [UInt8]) -> Int {
+        var sum = ~UInt32(0)
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? (sum >> 1) ^ 0xEDB8_8320 : sum >> 1 }
+        }
+        return Int(~sum)
+    }
+}

@@ -1,0 +1,88 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import Foundation
+import Glibc
+import Platform
+import Rules
+
+/// `steward comics`
+struct Comics: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "comics", abstract: "Look into comics, and keep a library of them in order.",
+        discussion: """
+            Archives (CBZ, CBR, CB7, CBT, PDF, EPUB) are opened in a process of its own that can reach nothing but \
+            the one file it was given. Pages are counted from 1.
+
+            The library is the place `library` of the configuration; without one, the folder you are in.
+            """,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Look", subcommands: [ComicsInspect.self, ComicsList.self, ComicsShow.self, ComicsType.self]),
+            CommandGroup(
+                name: "Read",
+                subcommands: [
+                    ComicsPage.self, ComicsThumbnail.self, ComicsProgress.self, ComicsBookmark.self,
+                    ComicsFavourite.self,
+                ]),
+            CommandGroup(
+                name: "Put in order", subcommands: [ComicsDuplicates.self, ComicsMove.self, ComicsDelete.self]),
+        ])
+}
+
+/// What every command on comics takes.
+struct ComicsOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+
+    @Flag(name: .long, help: "Show no progress bar.")
+    var quiet = false
+
+    var json: Bool { common.json }
+
+    var meter: ProgressMeter { .standard(isOff: quiet) }
+
+    /// Where paths that a person types begin.
+    static var here: BytePath {
+        guard let folder = getcwd(nil, 0) else { return BytePath(FileManager.default.currentDirectoryPath) }
+        defer { free(folder) }
+        return BytePath(bytes: UnsafeRawBufferPointer(start: folder, count: strlen(folder)))
+    }
+
+    func path(_ argument: String) -> BytePath { ComicDesk.path(argument, from: Self.here) }
+
+    /// The desk of one library: the folder that was named, else the configured one, else the folder one is in. A
+    /// configuration that is not there is none; one with errors is complained of.
+    func desk(_ folder: String? = nil) throws -> (ComicDesk, TimeZone) {
+        let directories = try common.directories()
+        var zone = TimeZone.current
+        var root = folder.map(path)
+        let isThere = try FileStatus.of(directories.configuration) != nil
+        if isThere || common.config != nil {
+            if root == nil {
+                let configuration = try common.configuration(directories)
+                root = configuration.library?.root
+                zone = configuration.timeZone
+            } else if let configuration = Configuration.load(directories).0 {
+                zone = configuration.timeZone
+            }
+        }
+        return (ComicDesk(root: root ?? Self.here, directories: directories), zone)
+    }
+
+    /// For what concerns no library: the configuration, which may be broken, is not read.
+    func plainDesk() throws -> ComicDesk { ComicDesk(root: Self.here, directories: try common.directories()) }
+
+    /// Runs a command's body as ``Output/guarding(_:)`` does; the errors of comics become faults.
+    static func guarding(_ body: () async throws -> Void) async throws {
+        try await Output.guarding {
+            do {
+                try await body()
+            } catch let error as InkyPanelsError {
+                throw error.fault()
+            }
+        }
+    }
+
+    /// Columns that standard output has; nil where it is no terminal.
+    static var width: Int? { TextWidth.terminal(STDOUT_FILENO) }
+}

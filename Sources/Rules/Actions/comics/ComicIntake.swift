@@ -1,0 +1,32 @@
+import ComicArchive
+import Platform
+
+/// What importing comics needs: the validator, whose worker is looked for when the first comic comes, so that an agent
+/// without that program starts all the same; and the order in which libraries are written.
+package actor ComicIntake {
+    private let program: BytePath?
+    private var worker: ArchiveWorker?
+    /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
+    nonisolated let shelf = BlockingLane("library")
+
+    /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
+    package init(program: BytePath? = nil) { self.program = program }
+
+    /// Judges the archive in the worker.
+    ///
+    /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
+    func verdict(on path: BytePath, mode: ValidationMode) async throws -> Verdict {
+        try await ComicValidator(worker: try started()).validate(path, mode: mode, hashes: false)
+    }
+
+    private func started() throws -> ArchiveWorker {
+        if let worker, ArchiveWorker.isProgram(worker.program) { return worker }
+        do {
+            let found = try ArchiveWorker(program: program)
+            worker = found
+            return found
+        } catch let fault as Fault {
+            throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ComicArchive
+import Foundation
+import Platform
+import Rules
+
+/// What is known of a validated comic, as templates see it: one line each, short, without controls.
+struct ComicValues: Sendable {
+    private(set) var values: Values = [:]
+
+    /// Known before the comic is placed, and so for the step's own templates.
+    static let specs = [
+        ValueSpec("comic.title", "its title; where it has none, series and number, or the file's name"),
+        ValueSpec("comic.series", "its series"),
+        ValueSpec("comic.number", "its number in the series, as text: `1`, `½`"),
+        ValueSpec("comic.volume", "its volume"),
+        ValueSpec("comic.count", "how many issues the series has"),
+        ValueSpec("comic.year", "the year that it came out"),
+        ValueSpec("comic.month", "the month, 1 to 12"),
+        ValueSpec("comic.publisher", "its publisher"),
+        ValueSpec("comic.language", "its language, as a code: `en`"),
+        ValueSpec("comic.writer", "who wrote it, separated by commas"),
+        ValueSpec("comic.artist", "who drew it, separated by commas"),
+        ValueSpec("comic.genre", "its genres, separated by commas"),
+        ValueSpec("comic.pages", "how many pages it has"),
+        ValueSpec("comic.format", "what it is by its content: `cbz`, `cbr`, `cb7`, `cbt`, `pdf`, `epub`"),
+        ValueSpec("comic.id", "the content's SHA-256 in hexadecimal"),
+        ValueSpec("comic.damage", "what is wrong with it and was let pass; empty for a whole comic"),
+    ].map { ValueSpec($0.name, $0.summary, isForOwnStep: true) }
+
+    /// - Parameter path: below the inbox: its name and its folder's tell what the archive does not.
+    init(_ report: ComicReport, path: BytePath, hash: ContentHash, format: ComicFileType) {
+        var damage = report.damage
+        func read(_ file: MetadataFile) -> ComicMetadata? {
+            guard let found = file.choose(among: report.metadata.map(\.path.bytes)) else { return nil }
+            do {
+                return try file.parse(report.metadata[found.index].bytes)
+            } catch {
+                damage.append(explain(error))
+                return nil
+            }
+        }
+        let known = ComicMetadata.resolve(
+            comicInfo: read(.comicInfo), metronInfo: read(.metronInfo), fileName: Self.name(path),
+            folder: path.parent.isEmpty ? nil : path.parent.nameText)
+        set("series", known.series)
+        set("number", known.number)
+        set("title", known.title)
+        if values["comic.title"] == nil { set("title", Self.fallback(known, path)) }
+        set("publisher", known.publisher)
+        set("language", known.language)
+        set("writer", Self.listed(known.writers))
+        set("artist", Self.listed(known.creators("Penciller")))
+        set("genre", Self.listed(known.genres))
+        set("damage", damage.joined(separator: "; "))
+        for (name, number) in [
+            ("volume", known.volume), ("count", known.count), ("year", known.year), ("month", known.month),
+            ("pages", report.pages.count),
+        ] {
+            if let number { values["comic.\(name)"] = .integer(number) }
+        }
+        values["comic.format"] = .text(format.rawValue)
+        values["comic.id"] = .text(hash.description)
+    }
+
+    private mutating func set(_ name: String, _ text: String?) {
+        if let text = text.flatMap(Self.line) { values["comic.\(name)"] = .text(text) }
+    }
+
+    /// The name to read; one of digits alone is a number where a folder can name the series, or a zero leads.
+    private static func name(_ path: BytePath) -> String {
+        let stem = path.stemAndExtension.stem
+        let isNumber = stem.allSatisfy { (0x30...0x39).contains($0) } && stem.count < 5
+        return isNumber && (!path.parent.isEmpty || stem.first == 0x30) ? "#\(path.nameText)" : path.nameText
+    }
+
+    private static func fallback(_ known: ComicMetadata, _ path: BytePath) -> String {
+        guard let series = known.series else { return String(decoding: path.stemAndExtension.stem, as: UTF8.self) }
+        return known.number.map { "\(series) \($0)" } ?? series
+    }
+
+    private static func listed(_ names: [String]) -> String? {
+        names.isEmpty ? nil : names.prefix(20).joined(separator: ", ")
+    }
+
+    /// One line of at most 240 bytes in one spelling (NFC); nil where nothing is left but dots, slashes and spaces.
+    static func line(_ text: String) -> String? {
+        // What comes out of an archive may be a megabyte; what follows need not read it all.
+        let plain = SafeText.withoutControls(String(text.unicodeScalars.prefix(2000)))
+            .precomposedStringWithCanonicalMapping
+        let line = ComicNames.cut(plain.split(whereSeparator: \.isWhitespace).joined(separator: " "), to: 240)
+        return line.contains { !"./\\ ".contains($0) } ? line : nil
+    }
+}

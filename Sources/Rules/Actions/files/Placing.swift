@@ -1,0 +1,64 @@
+import Platform
+import Rules
+
+/// How one file comes to lie at its destination, once, however often it is asked for and wherever it was cut off: what
+/// all actions share that make or move a file.
+struct Placing: Sendable {
+    let services: ActionServices
+    let destination: Destination
+    /// What lies there when it is done.
+    let content: ContentHash
+    /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
+    var moving: Source?
+    /// Makes the product at the first of the names that is free.
+    let make: @Sendable ([BytePath], Mover.Record) throws -> Mover.Placed
+    let receipt: @Sendable (Mover.Placed) -> Receipt
+    /// For a destination that says that nothing is to be done.
+    let skipped: @Sendable () -> Receipt
+
+    struct Source: Sendable {
+        let path: BytePath
+        let fingerprint: Fingerprint?
+
+        func isSame(_ status: FileStatus) -> Bool {
+            status.inode == fingerprint?.inode && status.device == fingerprint?.device
+        }
+    }
+
+    func perform(_ context: StepContext) async throws -> Receipt {
+        try await services.files.run { try carryOut(context) }
+    }
+
+    func settle(_ context: StepContext) async throws -> Settlement {
+        if destination.skips { return .done(skipped()) }
+        return try await services.files.run {
+            if let done = try finished(context) { return .done(done) }
+            return .notDone
+        }
+    }
+
+    /// Blocks.
+    func carryOut(_ context: StepContext) throws -> Receipt {
+        if destination.skips { return skipped() }
+        try Durable.makeDirectory(destination.target.parent)
+        // Called again after it was done, the file is found where it went.
+        if let done = try finished(context) { return done }
+        try destination.clear(trash: services.trash)
+        return receipt(
+            try make(destination.candidates) { try services.journal.recordStaged($0, $1, step: context.stepID) })
+    }
+
+    /// The receipt, if the product is there: by rename its inode is the source's, else it is the one that was staged.
+    /// Blocks; removes the source of a copy that was to be a move.
+    func finished(_ context: StepContext) throws -> Receipt? {
+        let found = try destination.find { status in
+            try moving?.isSame(status) == true || services.journal.isProduct(of: context.stepID, status)
+        }
+        guard let (path, status) = found, path != moving?.path, try ContentHash.ofFile(path) == content else {
+            return nil
+        }
+        // A crash may have come at any point of removing it.
+        if let moving, !moving.isSame(status) { try Mover.removeSource(moving.path, expecting: content) }
+        return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content))
+    }
+}

@@ -1,0 +1,37 @@
+import Platform
+import Rules
+
+/// A file that goes into the trash, decided: everything that carrying it out needs, also after a crash. Blocks.
+struct TrashedFile: Codable, Sendable, Equatable {
+    let source: BytePath
+    let fingerprint: Fingerprint?
+    let hash: ContentHash
+    let slot: BytePath
+    let mark: String
+
+    /// - Throws: `Fault(.superseded)` where the step's file is gone.
+    init(of input: StepInput, in trash: TrashCan) throws {
+        guard let hash = input.file.hash else {
+            throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
+        }
+        source = input.file.absolute
+        fingerprint = input.file.fingerprint
+        self.hash = hash
+        mark = String(ContentHash(of: Array(input.stepID.utf8)).description.prefix(8))
+        slot = try trash.slot(for: source, mark: mark)
+    }
+
+    /// Puts it there; where that was done before, says so again.
+    func put(in trash: TrashCan) throws -> Mover.Placed {
+        try found() ?? trash.put(source, expecting: hash, mark: mark)
+    }
+
+    /// The file in the trash, if it is there; what a crash has left of the source is removed.
+    func found() throws -> Mover.Placed? {
+        guard let status = try FileStatus.of(slot), try ContentHash.ofFile(slot) == hash else { return nil }
+        if let left = try FileStatus.of(source), left.fingerprint == fingerprint {
+            try Mover.removeSource(source, expecting: hash)
+        }
+        return Mover.Placed(path: slot, fingerprint: status.fingerprint, hash: hash)
+    }
+}

@@ -1,0 +1,168 @@
+import ComicArchive
+import ComicTestSupport
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// Comics through the built agent, by the rules as they are shipped.
+@Suite("Comics, end to end")
+struct ComicImportTests {
+    private static let pages = [Packed(name: "1.png", bytes: picture(1)), Packed(name: "2.png", bytes: picture(2))]
+
+    private func fixture() throws -> AgentFixture {
+        let steward = try AgentFixture()
+        steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
+        return steward
+    }
+
+    private func comic(_ number: Int, _ packing: Packing = .storedZip, _ more: [Packed] = []) throws -> [UInt8] {
+        try packed([Packed(name: "1.png", bytes: picture(number))] + more, packing)
+    }
+
+    private var epub: [Packed] {
+        let container = "<container><rootfiles><rootfile full-path=\"book.opf\"/></rootfiles></container>"
+        let book =
+            "<package><manifest><item id=\"a\" href=\"a.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>"
+            + "<spine><itemref idref=\"a\"/></spine></package>"
+        let texts = [
+            ("mimetype", "application/epub+zip"), ("META-INF/container.xml", container), ("book.opf", book),
+            ("a.xhtml", "<html><body><img src=\"1.png\"/></body></html>"),
+        ]
+        return texts.map { Packed(name: $0.0, bytes: Array($0.1.utf8)) } + [Packed(name: "1.png", bytes: picture(10))]
+    }
+
+    @Test("archives of every kind are taken into the library by their series, with the ending of their content")
+    func kinds() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        let information = Packed(
+            name: "ComicInfo.xml",
+            bytes: Array("<ComicInfo><Series>Heron</Series><Number>4</Number><Title>Wings</Title></ComicInfo>".utf8))
+        var comics: [(name: String, bytes: [UInt8], path: String, note: String)] = [
+            ("Saga 01.cbz", try comic(1), "Saga/Saga 01.cbz", "**Saga 1**, 1 pages"),
+            ("Saga 02.cbz", try comic(2, .deflatedZip), "Saga/Saga 02.cbz", "**Saga 2**, 1 pages"),
+            ("Saga 03.cb7", try comic(3, .sevenZip), "Saga/Saga 03.cb7", "**Saga 3**, 1 pages"),
+            ("Saga 04.cbt", try comic(4, .tar), "Saga/Saga 04.cbt", "**Saga 4**, 1 pages"),
+            ("Saga 05.cbr", storedRar4([picture(5), picture(6)]), "Saga/Saga 05.cbr", "**Saga 5**, 2 pages"),
+            ("Saga 06.cbz", storedRar5([picture(7)]), "Saga/Saga 06.cbr", "**Saga 6**, 1 pages"),
+            ("x.cbz", try comic(8, .storedZip, [information]), "Heron/x.cbz", "**Wings**, 1 pages"),
+            ("Saga 07.epub", try packed(epub), "Saga/Saga 07.epub", "**Saga 7**, 1 pages"),
+        ]
+        if FileManager.default.isExecutableFile(atPath: "/usr/bin/pdftoppm") {
+            comics.append(
+                ("Saga 08.pdf", pdf([PdfSample(), PdfSample()]), "Saga/Saga 08.pdf", "**Saga 8**, 2 pages"))
+        }
+        for comic in comics { try steward.moveIn(BytePath("comics/\(comic.name)"), comic.bytes) }
+        try steward.wait()
+        for comic in comics {
+            let file = steward.path(BytePath("library/\(comic.path)"))
+            #expect(try FileStatus.of(file) != nil, "\(comic.path)")
+            #expect(try ContentHash.ofFile(file) == ContentHash(of: comic.bytes))
+            #expect(try steward.count("\(comic.note): imported as \(comic.path)") == 1)
+        }
+        #expect(try steward.files("comics").isEmpty)
+        #expect(try steward.leftovers().isEmpty)
+
+        let job = try #require(try steward.past("comics/Saga 01.cbz").first?["job"].text)
+        try steward.run(["undo", job]).check()
+        try steward.wait()
+        #expect(try steward.files("comics").map(\.nameText) == ["Saga 01.cbz"])
+        #expect(try !steward.exists("library/Saga/Saga 01.cbz"))
+        #expect(try steward.count("**Saga 1**") == 0)
+    }
+
+    @Test("what is harmful, damaged, encrypted or no comic is put aside, with the verdict beside it")
+    func refused() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        var damaged = try packed(Self.pages)
+        damaged[500] ^= 1
+        let comics: [(name: String, bytes: [UInt8], code: String)] = [
+            ("slip.cbz", try comic(1, .storedZip, [Packed(name: "../../x.png", bytes: picture(9))]), "traversal"),
+            ("absolute.cbt", try comic(2, .tar, [Packed(name: "/etc/x.png", bytes: picture(9))]), "absolute-path"),
+            ("encrypted.cbz", saidToBeEncrypted(try comic(3)), "encrypted"),
+            ("damaged.cbz", damaged, "damaged-page"),
+            ("cut.cb7", Array(try comic(4, .sevenZip).dropLast(100)), "damaged-archive"),
+            ("empty.cbz", try packed([Packed(name: "readme.txt", bytes: [65])]), "no-pages"),
+            ("picture.cbz", picture(5), "unsupported"),
+            ("text.cbr", Array("this is no archive\n".utf8), "not-an-archive"),
+        ]
+        for comic in comics { try steward.moveIn(BytePath("comics/\(comic.name)"), comic.bytes) }
+        try steward.wait()
+        let held = try steward.json(["quarantine"]).items
+        #expect(Set(held.map { $0["path"].text }) == Set(comics.map(\.name)))
+        for comic in comics {
+            let record = try #require(held.first { $0["path"].text == comic.name })
+            #expect(record["code"].text == comic.code, "\(comic.name): \(record["reason"].text)")
+            let stored = BytePath(record["stored"].text)
+            #expect(try ContentHash.ofFile(stored) == ContentHash(of: comic.bytes), "kept intact")
+            let beside = try Answer(parsing: try TemporaryFolder.text(stored.parent.appending("reason.json")))
+            #expect(beside["code"].text == comic.code)
+            #expect(try TemporaryFolder.text(stored.parent.appending("reason.txt")).contains(comic.name))
+        }
+        #expect(try steward.files("library").isEmpty)
+        #expect(try steward.files("comics").isEmpty)
+        #expect(try FileStatus.of(steward.home.path.appending("x.png")) == nil)
+        #expect(try !steward.notes().contains("## Comics"))
+    }
+
+    @Test("a comic that is there already goes to the trash; another of the same name gets a number")
+    func conflicts() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        try steward.wait()
+        try steward.moveIn("comics/again.cbz", try comic(1))
+        try steward.moveIn("comics/Saga 01.cbz", try comic(2))
+        try steward.wait()
+        #expect(try steward.files("library").map(\.nameText) == ["Saga 01 (1).cbz", "Saga 01.cbz"])
+        #expect(try steward.files("comics").isEmpty)
+        #expect(try steward.count("imported as Saga/Saga 01.cbz") == 1)
+        #expect(try steward.count("imported as Saga/Saga 01 (1).cbz") == 1)
+        #expect(try steward.count("there already as Saga/Saga 01.cbz") == 1)
+        let job = try #require(try steward.past("comics/again.cbz").first?["job"].text)
+        try steward.run(["undo", job]).check()
+        #expect(try steward.files("comics").map(\.nameText) == ["again.cbz"])
+    }
+
+    @Test("explain says what would become of a comic, and changes nothing")
+    func explained() throws {
+        let steward = try fixture()
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        try steward.moveIn("comics/slip.cbz", try packed([Packed(name: "../x.png", bytes: picture(1))]))
+        let good = try steward.run(["explain", steward.path("comics/Saga 01.cbz").text]).check().output
+        #expect(good.contains("import \(steward.path("comics/Saga 01.cbz")) as "))
+        #expect(good.contains("library/Saga/Saga 01.cbz"))
+        let bad = try steward.run(["explain", steward.path("comics/slip.cbz").text]).check().output
+        #expect(bad.contains("import-comic would not do it: "))
+        #expect(try steward.files("comics").count == 2)
+        #expect(try steward.files("library").isEmpty)
+    }
+
+    @Test("without its worker the agent starts and says what is missing; comics wait until it is there")
+    func missing() async throws {
+        let steward = try fixture()
+        let worker = steward.home.path.appending("steward-unpack")
+        steward.variables["STEWARD_UNPACK"] = worker.text
+        let ill = try steward.run(["doctor"])
+        #expect(ill.status == 2 && ill.output.contains("!    comics: "))
+        try await steward.start()
+        #expect(try steward.log().contains("comics will wait: "))
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        try steward.drop("dropbox/idea.md", "Swap the chapters.\n")
+        try await steward.until("the comic waits") { try steward.status().waiting.count == 1 }
+        #expect(try steward.status().waiting.first?.problem.contains(worker.text) == true)
+        try await steward.until("the rest goes on") { try steward.count("Swap the chapters.") == 1 }
+        #expect(try steward.exists("comics/Saga 01.cbz"))
+        try FileManager.default.createSymbolicLink(
+            atPath: worker.text, withDestinationPath: try builtWorker().program.text)
+        try await steward.until("the comic goes on") {
+            try steward.run(["retry"]).check()
+            try steward.wait()
+            return try steward.exists("library/Saga/Saga 01.cbz")
+        }
+        #expect(try steward.run(["doctor"]).check().output.contains("ok   comics: "))
+    }
+}

@@ -1,0 +1,221 @@
+import ComicArchive
+import ComicTestSupport
+import Foundation
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// `import-comic` beyond what every action promises.
+@Suite("Importing comics")
+struct ImportComicTests {
+    private static func information(_ fields: String) -> Packed {
+        Packed(name: "ComicInfo.xml", bytes: Array("<ComicInfo>\(fields)</ComicInfo>".utf8))
+    }
+
+    private static let pages = [Packed(name: "1.png", bytes: picture(1)), Packed(name: "2.png", bytes: picture(2))]
+
+    private func scene(_ name: BytePath, _ bytes: [UInt8]) throws -> ActionScene {
+        let scene = try ActionScene()
+        try scene.home.write(BytePath("dropbox").appending(name), bytes)
+        return scene
+    }
+
+    private func text(_ deed: Deed, _ name: String) -> String {
+        deed.receipt.values["comic.\(name)"]?.shown(.gmt) ?? ""
+    }
+
+    @Test("what the archive says of itself is told to its own templates and to later steps")
+    func values() async throws {
+        let fields = """
+            <Title>The Gate</Title><Series>Saga</Series><Number>007</Number><Volume>2</Volume><Year>2024</Year>\
+            <Publisher>Image</Publisher><Writer>A. Vaughan, B. Other</Writer><Penciller>F. Staples</Penciller>
+            """
+        let bytes = try packed(Self.pages + [Self.information(fields)])
+        let scene = try scene("x.cbz", bytes)
+        let entry =
+            "import-comic: { folder: \"{{ comic.publisher }}/{{ comic.series }}\", name: \"{{ comic.number }}\" }"
+        let deed = try await scene.open().run(entry, on: "x.cbz")
+        #expect(try scene.exists("library/Image/Saga/7.cbz"))
+        #expect(try !scene.exists("dropbox/x.cbz"))
+        #expect(text(deed, "title") == "The Gate")
+        #expect(text(deed, "volume") == "2" && text(deed, "year") == "2024" && text(deed, "pages") == "2")
+        #expect(text(deed, "writer") == "A. Vaughan, B. Other" && text(deed, "artist") == "F. Staples")
+        #expect(text(deed, "format") == "cbz" && text(deed, "damage").isEmpty)
+        #expect(text(deed, "id") == ContentHash(of: bytes).description)
+        #expect(text(deed, "outcome") == "imported" && text(deed, "path") == "Image/Saga/7.cbz")
+    }
+
+    @Test("what the archive does not say, its name and its folder's tell; nothing is left without a title or a folder")
+    func names() async throws {
+        let bytes = try packed(Self.pages)
+        let scene = try scene("Saga (2012)/Saga 012 (2013).cbz", bytes)
+        let known = try await scene.open().run("import-comic", on: "Saga (2012)/Saga 012 (2013).cbz")
+        #expect(text(known, "title") == "Saga 12" && text(known, "year") == "2013")
+        #expect(try scene.exists("library/Saga/Saga 012 (2013).cbz"))
+        try scene.home.write("dropbox/Heron/12.cbz", try packed([Packed(name: "1.png", bytes: picture(3))]))
+        let number = try await scene.open().run("import-comic", on: "Heron/12.cbz", step: "job.1")
+        #expect(text(number, "title") == "Heron 12" && text(number, "path") == "Heron/12.cbz")
+        try scene.home.write("dropbox/001.cbz", try packed([Packed(name: "1.png", bytes: picture(4))]))
+        let unknown = try await scene.open().run("import-comic", on: "001.cbz", step: "job.2")
+        #expect(text(unknown, "title") == "001" && text(unknown, "number") == "1")
+        #expect(try scene.exists("library/Unknown series/001.cbz"))
+    }
+
+    @Test(
+        "no metadata lead out of the library or make a name that no file system takes",
+        arguments: [
+            ("../../etc", "etc"), ("..", "Unknown series"), ("/", "Unknown series"), ("/etc/passwd", "-etc-passwd"),
+            (".ssh", "ssh"), ("a\u{1}\u{202E}b\n c", "a b c"), ("AC/DC", "AC-DC"), ("Ende... ", "Ende"),
+            (String(repeating: "é", count: 3000), String(repeating: "é", count: 100)), ("Cafe\u{301}", "Café"),
+        ])
+    func hostile(series: String, folder: String) async throws {
+        let bytes = try packed(Self.pages + [Self.information("<Series><![CDATA[\(series)]]></Series>")])
+        let scene = try scene("001.cbz", bytes)
+        _ = try await scene.open().run("import-comic", on: "001.cbz")
+        let made = try scene.snapshot().keys.filter { $0.hasPrefix("library/") && $0.hasSuffix(".cbz") }
+        #expect(made.count == 1)
+        let name = try #require(made.first).split(separator: "/").dropFirst().first.map(String.init)
+        if folder == "etc" {
+            #expect(name?.contains("etc") == true && name?.hasPrefix(".") == false)
+        } else {
+            #expect(name == folder || name == BytePath(folder).description)
+        }
+    }
+
+    @Test(
+        "the name gets the ending that the content has",
+        arguments: [
+            ("a.cbz", Packing.sevenZip, "a.cb7"), ("a.cbr", .deflatedZip, "a.cbz"), ("a.cbz", .tar, "a.cbt"),
+            ("a.zip", .storedZip, "a.zip"), ("a.zip", .sevenZip, "a.7z"), ("Vol. 1.5", .storedZip, "Vol. 1.5.cbz"),
+            ("a.jpg", .storedZip, "a.cbz"), ("A.CBZ", .storedZip, "A.CBZ"), ("a.epub", .storedZip, "a.epub"),
+        ])
+    func endings(name: String, packing: Packing, wanted: String) async throws {
+        let scene = try scene(BytePath(name), try packed(Self.pages, packing))
+        let deed = try await scene.open().run("import-comic: { folder: \"\" }", on: BytePath(name))
+        #expect(deed.target?.nameText == wanted)
+    }
+
+    @Test("a RAR that is called .cbz is taken for what it is")
+    func rar() async throws {
+        for (index, bytes) in [storedRar4([picture(1)]), storedRar5([picture(1)])].enumerated() {
+            let scene = try scene("a.cbz", bytes)
+            let deed = try await scene.open().run("import-comic: { folder: \"\" }", on: "a.cbz", step: "job.\(index)")
+            #expect(deed.target?.nameText == "a.cbr" && text(deed, "format") == "cbr")
+        }
+    }
+
+    @Test("a name that is not UTF-8 stays as it is, byte for byte")
+    func bytes() async throws {
+        let name = BytePath(bytes: [0x61, 0xFF] + Array(".cbz".utf8))
+        let scene = try scene(name, try packed(Self.pages))
+        let deed = try await scene.open().run("import-comic: { folder: x }", on: name)
+        #expect(deed.target?.name == name.name)
+    }
+
+    @Test("what is harmful or no comic is refused with a reason in one word")
+    func refused() async throws {
+        let cases: [(String, [UInt8])] = [
+            ("traversal", try packed([Packed(name: "../1.png", bytes: picture(1))])),
+            ("no-pages", try packed([Packed(name: "a.txt", bytes: [65])])),
+            ("not-an-archive", Array("no archive at all".utf8)),
+            ("unsupported", Array("1234567**ACE**".utf8) + [UInt8](repeating: 0, count: 100)),
+            ("unsupported", picture(1)),
+        ]
+        for (code, bytes) in cases {
+            let scene = try scene("a.cbz", bytes)
+            let before = try scene.snapshot()
+            let fault = await #expect(throws: Fault.self) { try await scene.open().run("import-comic", on: "a.cbz") }
+            #expect(fault?.kind == .refused && fault?.code == code, "\(fault?.message ?? "")")
+            #expect(fault?.message.contains("a.cbz") == true)
+            #expect(try scene.snapshot() == before)
+        }
+    }
+
+    @Test("a damaged page refuses the comic, or is recorded, as the rule says")
+    func damaged() async throws {
+        var bytes = try packed(Self.pages)
+        bytes[500] ^= 1
+        let scene = try scene("a.cbz", bytes)
+        let fault = await #expect(throws: Fault.self) { try await scene.open().run("import-comic", on: "a.cbz") }
+        #expect(fault?.code == "damaged-page")
+        let deed = try await scene.open().run("import-comic: { damaged: keep }", on: "a.cbz")
+        #expect(text(deed, "damage").contains("1.png"))
+        #expect(text(deed, "pages") == "2")
+    }
+
+    @Test("a comic that the library has is found under any name, and goes to the trash or stays, as the rule says")
+    func duplicates() async throws {
+        let bytes = try packed(Self.pages)
+        for (entry, isLeft, isMade) in [
+            ("import-comic", false, false), ("import-comic: { source: keep }", true, false),
+            ("import-comic: { duplicates: keep }", false, true),
+        ] {
+            let scene = try scene("new.cbz", bytes)
+            try scene.home.write("library/deep/er/old.cbz", bytes)
+            try scene.home.write("library/deep/same size.cbz", [UInt8](repeating: 1, count: bytes.count))
+            let deed = try await scene.open().run(entry, on: "new.cbz")
+            #expect(try scene.exists("dropbox/new.cbz") == isLeft, "\(entry)")
+            #expect(try scene.exists("library/new/new.cbz") == isMade, "\(entry)")
+            #expect(text(deed, "outcome") == (isMade ? "imported" : "there already"))
+            #expect(text(deed, "path") == (isMade ? "new/new.cbz" : "deep/er/old.cbz"))
+            #expect(try scene.snapshot().keys.count { $0.hasPrefix("trash/files/") } == (isLeft || isMade ? 0 : 1))
+        }
+    }
+
+    @Test("of two equal comics that are imported at the same time one is taken")
+    func race() async throws {
+        let bytes = try packed(Self.pages)
+        let scene = try scene("a.cbz", bytes)
+        try scene.home.write("dropbox/b.cbz", bytes)
+        let world = try scene.open()
+        async let one = world.run("import-comic", on: "a.cbz", step: "job.0")
+        async let other = world.run("import-comic", on: "b.cbz", step: "job.1")
+        let outcomes = try await [text(one, "outcome"), text(other, "outcome")]
+        #expect(Set(outcomes) == ["imported", "there already"])
+        #expect(try scene.snapshot().keys.count { $0.hasPrefix("library/") && $0.hasSuffix(".cbz") } == 1)
+    }
+
+    @Test("without the program that unpacks, comics wait, and go on once it is there")
+    func missing() async throws {
+        let scene = try scene("a.cbz", try packed(Self.pages))
+        var options = ActionWorld.Options()
+        options.unpacker = scene.path("steward-unpack")
+        let world = try scene.open(options)
+        let fault = await #expect(throws: Fault.self) { try await world.run("import-comic", on: "a.cbz") }
+        #expect(fault?.kind == .transient && fault?.message.contains("steward-unpack") == true)
+        try FileManager.default.createSymbolicLink(
+            atPath: scene.path("steward-unpack").text, withDestinationPath: try builtWorker().program.text)
+        _ = try await world.run("import-comic", on: "a.cbz")
+        #expect(try scene.exists("library/a/a.cbz"))
+    }
+
+    @Test("only the bytes that the rules have seen are imported; a touch changes nothing")
+    func versions() async throws {
+        let scene = try scene("a.cbz", try packed(Self.pages))
+        let world = try scene.open()
+        let input = try world.input("a.cbz")
+        let action = try world.action("import-comic")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date()], ofItemAtPath: scene.path("dropbox/a.cbz").text)
+        let intent = try await action.decided(input)
+        try scene.home.write("dropbox/a.cbz", try packed(Self.pages.reversed()))
+        let changed = await #expect(throws: Fault.self) { try await action.decided(input) }
+        #expect(changed?.kind == .superseded)
+        let late = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(late?.kind == .superseded)
+        #expect(try scene.snapshot().keys.allSatisfy { !$0.hasSuffix(".cbz") || $0.hasPrefix("dropbox/") })
+    }
+
+    @Test("a rule that would lead out of the library, or that asks for what is known only later, is refused at once")
+    func rules() throws {
+        let world = try ActionScene().open()
+        for entry in [
+            "import-comic: { folder: \"../x\" }", "import-comic: { folder: \"{{ comic.path }}\" }",
+            "import-comic: { folder: \"{{ comic.serie }}\" }", "import-comic: { damaged: perhaps }",
+        ] {
+            #expect(world.load(entry).1.hasErrors, "\(entry)")
+        }
+    }
+}
