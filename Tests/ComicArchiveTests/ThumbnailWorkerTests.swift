@@ -87,6 +87,12 @@ struct ThumbnailWorkerTests {
         #expect(made[3] == .failed("it is no picture that is known"))
     }
 
+    /// libvips says nothing of a PNG that ends with its header.
+    @Test func `a failure has words where libvips has none`() async throws {
+        let made = try await worker.shrink(pictures: [Array(Picture.png(40, 60).prefix(33))], to: .page)
+        #expect(made == [.failed("it cannot be decoded")])
+    }
+
     @Test func `any damage to a picture is an outcome, and all others are made`() async throws {
         guard case .made(let jpeg) = try await worker.shrink(pictures: [Picture.png(300, 300)], to: .cover)[0] else {
             throw TestFailure("no JPEG to damage")
@@ -102,8 +108,10 @@ struct ThumbnailWorkerTests {
         }
         let made = try await worker.shrink(pictures: damaged + [jpeg], to: .page)
         #expect(try header(made.last).width == 200)
-        for outcome in made {
-            if case .failed(let message) = outcome { #expect(!message.isEmpty && !message.contains("signal")) }
+        for (outcome, picture) in zip(made, damaged) {
+            guard case .failed(let message) = outcome else { continue }
+            let name = Data(picture).base64EncodedString()
+            #expect(!message.isEmpty && !message.contains("signal"), "\(message): \(name)")
         }
     }
 

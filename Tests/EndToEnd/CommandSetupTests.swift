@@ -146,9 +146,10 @@ struct CommandSetupTests {
         let steward = try AgentFixture()
         let commands = [
             "init", "check", "doctor", "rules", "rules list", "rules schema", "rules manual", "demo", "run", "pause",
-            "resume",
-            "reload", "wait", "status", "log", "explain", "retry", "undo", "quarantine", "quarantine list",
-            "quarantine restore", "quarantine drop", "reprocess", "rebuild",
+            "resume", "reload", "wait", "status", "log", "explain", "retry", "undo", "quarantine", "quarantine list",
+            "quarantine restore", "quarantine drop", "reprocess", "rebuild", "comics", "comics inspect", "comics list",
+            "comics show", "comics type", "comics page", "comics thumbnail", "comics progress", "comics bookmark",
+            "comics favourite", "comics duplicates", "comics move", "comics delete",
         ]
         let whole = try steward.run(["--help"]).check().output
         for command in commands {

@@ -67,7 +67,11 @@ struct Easel {
 
     func begin(_ position: Int) { output.send(.bytes(position: position, [])) }
 
-    func fail(_ position: Int, _ message: String) { output.send(.content(content(position, .damaged, 0, message))) }
+    /// A library may fail without a word; the person is told something.
+    func fail(_ position: Int, _ message: String) {
+        let message = message.isEmpty ? "it cannot be decoded" : message
+        output.send(.content(content(position, .damaged, 0, message)))
+    }
 
     /// The header is judged before anything is decoded: a file of 69 bytes may claim four thousand million pixels.
     func paint(_ position: Int, _ picture: [UInt8]) {
