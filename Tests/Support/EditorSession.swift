@@ -27,12 +27,13 @@ package final class EditorSession {
         self.file = file
         socket = fixture.home.path.appending("tmux-\(randomHex(3))").text
         let command = editor == .emacs ? ["emacs", "-nw", file.text] : [editor.rawValue, file.text]
-        // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended.
+        // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended,
+        // however high its number.
+        let closing =
+            "opendir my $open, '/proc/self/fd'; POSIX::close($_) for grep { /^[0-9]+$/ && $_ > 2 } readdir $open; "
+            + "exec @ARGV"
         try fixture.shell(
-            [
-                "perl", "-MPOSIX", "-e", "POSIX::close($_) for 3..255; exec @ARGV", "tmux", "-f", "/dev/null", "-S",
-                socket,
-            ]
+            ["perl", "-MPOSIX", "-e", closing, "tmux", "-f", "/dev/null", "-S", socket]
                 + ["new-session", "-d", "-x", "200", "-y", "50"] + command
         ).check()
         isOpen = true

@@ -6,8 +6,9 @@ import Platform
 package final class TemporaryFolder: Sendable {
     package let path: BytePath
 
-    package init(_ name: String = "steward") throws {
-        path = BytePath("\(NSTemporaryDirectory())/\(name)-\(randomHex(6))")
+    /// - Parameter parent: a folder that is there.
+    package init(_ name: String = "steward", beneath parent: String = NSTemporaryDirectory()) throws {
+        path = BytePath("\(parent)/\(name)-\(randomHex(6))")
         try Durable.makeDirectory(path)
     }
 
