@@ -109,6 +109,27 @@ import Testing
         #expect(report.pages.allSatisfy { $0.damage != nil })
     }
 
+    @Test func `a gzip file may be several after one another, and zeros behind them`() async throws {
+        let whole = try tar(3)
+        let parts = try [whole[..<2000], whole[2000..<2001], whole[2001..<2001], whole[2001...]].map {
+            try compress(Array($0), .gzip)
+        }
+        let zeros = [UInt8](repeating: 0, count: 70_000)
+        let good = [try compress(whole, .gzip) + zeros, parts.flatMap { $0 }, parts.flatMap { $0 } + zeros.prefix(9)]
+        for (number, bytes) in good.enumerated() {
+            let verdict = try await judge(bytes)
+            #expect(verdict.report?.pages.map(\.hash) == (0..<3).map { ContentHash(of: picture($0)) }, "\(number)")
+        }
+        // The checksum of each part counts.
+        var start = 0
+        for part in parts {
+            var bytes = good[2]
+            bytes[start + part.count - 7] ^= 1
+            #expect(try await judge(bytes).word == "damaged-archive")
+            start += part.count
+        }
+    }
+
     // MARK: Bombs
 
     @Test(arguments: Compression.allCases)

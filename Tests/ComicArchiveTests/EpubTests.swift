@@ -89,6 +89,17 @@ import Testing
         #expect(report.pages.map(\.hash) == [3, 2, 1].map { ContentHash(of: picture($0)) })
     }
 
+    @Test func `a document that the spine names over and over is read once`() async throws {
+        let long = "<html>" + String(repeating: "<p>x</p>", count: 15_000) + "<img src=\"../img/8.png\"/></html>"
+        let often = (0..<8000).map { $0 % 2 + 1 }
+        let report = try #require(try await judge(epub(2, page: { $0 == 1 ? long : "<a/>" }, spine: often)).report)
+        #expect(report.pages.map(\.hash) == [ContentHash(of: picture(1))])
+        // And complained of once.
+        let missing = try #require(
+            try await judge(epub(2, page: { _ in "<img src='nowhere.png'/>" }, spine: often), mode: .lenient).report)
+        #expect(missing.damage.count == 1, "\(missing.damage.count)")
+    }
+
     @Test func `what the spine names and is not there is damage`() async throws {
         let missing = epub { "<html><img src=\"../img/\($0 == 2 ? 77 : 9 - $0).png\"/></html>" }
         let strict = try await judge(missing)

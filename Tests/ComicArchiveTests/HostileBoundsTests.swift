@@ -95,7 +95,8 @@ struct HostileBoundsTests {
         let program = try builtWorker().program
         let rows = try await BlockingLane("limits").run {
             var rows: [[Substring]] = []
-            let process = WorkerProcess(program: program, file: try Descriptor(path), arguments: ["inspect"])
+            let process = WorkerProcess(
+                program: program, file: try Descriptor(path), arguments: ["inspect"], patience: 120)
             _ = try process.run { _ in
                 // It lives, or waits to be reaped: until then the kernel tells its limits.
                 for id in try listDirectory("/proc").map({ String(decoding: $0.name, as: UTF8.self) }) {

@@ -52,6 +52,17 @@ import Testing
         #expect(try await library.listFiles().isEmpty)
     }
 
+    @Test func `a link to a folder above does not lead in circles`() async throws {
+        try folder.write("a/1.cbz", zip)
+        try folder.write("a/b/2.cbz", zip)
+        for name in ["a/b/up", "a/b/again", "a/same"] {
+            #expect(symlink(name.hasSuffix("same") ? "b" : "../../a", folder.path.appending(BytePath(name)).text) == 0)
+        }
+        let found = try await library.allComics()
+        #expect(found.unreadable.isEmpty)
+        #expect(Set(found.files.map(\.path.nameText)) == ["1.cbz", "2.cbz"] && found.files.count == 2)
+    }
+
     @Test func `moves beside what has the name, never over it`() async throws {
         let inbox = try TemporaryFolder("inbox")
         for number in 0..<3 {

@@ -68,6 +68,17 @@ import Testing
         #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
     }
 
+    @Test(arguments: [
+        "<ComicInfo><a\u{9B}2J\u{202E}>", "<ComicInfo>&\u{9B}2J\u{1B}[31m;</ComicInfo>", "<h\u{9B}2J\u{202E}/>",
+        "<ComicInfo><\(String(repeating: "é", count: 5000))>",
+    ])
+    func `what is said of a file cannot move a cursor or fill a screen`(text: String) throws {
+        let fault = try #require(#expect(throws: Fault.self) { try MetadataFile.comicInfo.parse(Array(text.utf8)) })
+        #expect(fault.message.count < 200)
+        let kinds = Set(fault.message.unicodeScalars.map(\.properties.generalCategory))
+        #expect(kinds.isDisjoint(with: [.control, .format]), "\(fault.message.debugDescription)")
+    }
+
     @Test func `size, depth and number of elements are limited`() {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(throws: XMLTree.Problem.tooDeep) { try XMLTree.parse(Array(deep.utf8)) }

@@ -1,3 +1,4 @@
+import CLinux
 import ComicTestSupport
 import Foundation
 import Platform
@@ -143,7 +144,7 @@ import Testing
     }
 
     @Test func `a machine without the renderer says what to install`() async throws {
-        let program = try fakeWorker("exit 69", in: folder)
+        let program = try fakeWorker("exit 69", in: folder, failsAlways: true)
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
         let fake = try ArchiveWorker(program: program)
         let fault = await #expect(throws: Fault.self) { try await ComicValidator(worker: fake).validate(path) }
@@ -165,6 +166,29 @@ import Testing
         let program = try fakeWorker(script, in: folder)
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
         #expect(try await ComicValidator(worker: ArchiveWorker(program: program)).validate(path).word == word)
+    }
+
+    @Test(.enabled(if: isInstalled))
+    func `one that lies in memory only is judged and drawn`() throws {
+        let raw = steward_memory_file("a")
+        let file = Descriptor(owning: raw, path: "a.pdf")
+        try file.write(pdf([PdfSample(), PdfSample()]), at: 0)
+        #expect(try worker.judge(file).report?.pages.count == 2)
+        let (page, count) = try worker.page(1, of: file)
+        #expect(count == 2)
+        #expect(ImageHeader.read(page?.bytes ?? [])?.format == .jpeg)
+    }
+
+    @Test func `a renderer that somebody stops, or that fails with nothing too, is not the document's fault`()
+        async throws
+    {
+        let path = try folder.write("a.pdf", pdf([PdfSample()]))
+        for script in ["kill -TERM $$", "kill -KILL $$", "kill -SYS $$"] {
+            let program = try fakeWorker(script, in: folder, failsAlways: true)
+            let validator = ComicValidator(worker: try ArchiveWorker(program: program))
+            let fault = await #expect(throws: Fault.self, "\(script)") { try await validator.validate(path) }
+            #expect(fault?.kind == .transient, "\(script): \(fault?.message ?? "")")
+        }
     }
 
     @Test func `a title that looks like an answer changes nothing`() {
@@ -189,9 +213,10 @@ import Testing
     @Test(arguments: [
         ("none", "left 0"), ("library", "left 200"), ("create", "left \(EACCES)"), ("rewrite", "left \(EACCES)"),
         ("truncate", "left \(ENOSYS)"), ("remove", "left \(ENOSYS)"), ("read", "left \(EACCES)"),
-        ("code", "left \(EPERM)"), ("number", "left \(EINVAL)"), ("exec-again", "left \(EBADF)"),
+        ("code", "left \(EPERM)"), ("number", "left \(EINVAL)"), ("exec-again", "left \(EFAULT)"),
         ("socket", "killed 31"), ("fork", "killed 31"), ("exec", "killed 31"), ("exec-another", "killed 31"),
-        ("raise", "killed 31"), ("kill", "killed 31"),
+        ("raise", "killed 31"), ("kill", "killed 31"), ("exec-path", "killed 31"), ("place", "killed 31"),
+        ("place-from-below", "killed 31"), ("place-from-zero", "killed 31"),
     ])
     func `the second cage holds`(what: String, end: String) async throws {
         #expect(try await worker.probe(what, drawing: true) == end)

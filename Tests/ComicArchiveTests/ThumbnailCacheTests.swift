@@ -114,6 +114,24 @@ struct ThumbnailCacheTests {
         #expect(try cache.size() <= 5 * 12_288)
     }
 
+    @Test(arguments: [Int64.min, .max, -1]) func `no time that a file or the tally can have does harm`(
+        _ time: Int64
+    ) throws {
+        let cache = cache(limit: 5 * 12_288)
+        try cache.keep(jpeg(1), for: key(1))
+        try folder.write("thumbnails/tally", "0 \(time)\n")
+        try cache.keep(jpeg(2), for: key(2))
+        #expect(try TemporaryFolder.text(folder.path.appending("thumbnails/tally")).hasPrefix("24576 "))
+        for file in try files() {
+            let times = [timespec(tv_sec: Int(time), tv_nsec: 0), timespec(tv_sec: Int(time), tv_nsec: 0)]
+            // A file system that cannot keep such a time takes the nearest.
+            _ = utimensat(AT_FDCWD, file.text, times, 0)
+        }
+        #expect(try cache.find(key(1)) == jpeg(1))
+        for number in 3..<9 { try cache.keep(jpeg(number), for: key(number)) }
+        #expect(try cache.size() <= 5 * 12_288)
+    }
+
     @Test func `clearing leaves what is not the cache's own`() throws {
         let cache = cache()
         try cache.keep(jpeg(1), for: key(1))

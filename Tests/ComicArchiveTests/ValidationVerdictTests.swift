@@ -119,6 +119,62 @@ struct ValidationVerdictTests {
         #expect(lenient.damage.count == 1)
     }
 
+    @Test func aBombWhoseSizeStandsFarBehindItsFrontIsADamagedPage() async throws {
+        func jpeg(_ side: Int, behind: Int) -> [UInt8] {
+            var bytes: [UInt8] = [0xFF, 0xD8]
+            for _ in 0..<behind { bytes += [0xFF, 0xE1, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 0xFFFD) }
+            bytes += [0xFF, 0xC0, 0, 17, 8]
+            bytes += big(side, 2) + big(side, 2)
+            return bytes + [UInt8](repeating: 3, count: 400)
+        }
+        func tiff(_ side: Int, isLittle: Bool) -> [UInt8] {
+            let number: (Int, Int) -> [UInt8] = { isLittle ? little($0, $1) : big($0, $1) }
+            var bytes: [UInt8] = isLittle ? [0x49, 0x49, 0x2A, 0] : [0x4D, 0x4D, 0, 0x2A]
+            bytes += number(8 + (9 << 20), 4)
+            bytes += [UInt8](repeating: 9, count: 9 << 20)
+            bytes += number(2, 2)
+            for tag in [256, 257] { bytes += number(tag, 2) + number(4, 2) + number(1, 4) + number(side, 4) }
+            return bytes + number(0, 4)
+        }
+        let pictures: [(Int) -> [UInt8]] = [
+            { jpeg($0, behind: 5) }, { jpeg($0, behind: 40) }, { tiff($0, isLittle: true) },
+            { tiff($0, isLittle: false) },
+        ]
+        for (number, picture) in pictures.enumerated() {
+            let good = try #require(try await judge([Packed(name: "1.png", bytes: picture(800))]).report, "\(number)")
+            #expect(good.pages.first?.image?.width == 800, "\(number)")
+            let verdict = try await judge([Packed(name: "1.png", bytes: picture(60_000))])
+            #expect(
+                verdict.word == "damaged-page" && verdict.message.contains("pixels"), "\(number): \(verdict.message)")
+        }
+        // One that puts it still farther away hides something.
+        #expect(try await judge([Packed(name: "1.png", bytes: jpeg(800, behind: 140))]).word == "damaged-page")
+        #expect(
+            try await judge([Packed(name: "1.png", bytes: tiff(800, isLittle: true).dropLast(9))]).word
+                == "damaged-page")
+    }
+
+    @Test func aZip64RecordCountsWhereverItsLocatorStands() async throws {
+        let front = Array("a program that unpacks itself".utf8)
+        for front in [[], front] {
+            var zip = RawZip([RawZip.Entry("1.png", picture(1)), RawZip.Entry("2.png", picture(2))])
+            (zip.isLarge, zip.front) = (true, front)
+            var bytes = zip.bytes
+            // As written to a pipe: the old record has the numbers too.
+            let end = bytes.count - 22
+            let record = end - 20 - 56
+            bytes.replaceSubrange((end + 8)..<(end + 12), with: little(2, 2) + little(2, 2))
+            for field in 0..<2 {
+                let number = Array(bytes[(record + 40 + 8 * field)..<(record + 44 + 8 * field)])
+                bytes.replaceSubrange((end + 12 + 4 * field)..<(end + 16 + 4 * field), with: number)
+            }
+            for bytes in [bytes, zip.bytes] {
+                let verdict = try await validator.validate(try folder.write("large.cbz", bytes))
+                #expect(verdict.report?.pages.count == 2, "\(front.count): \(verdict.message)")
+            }
+        }
+    }
+
     @Test func whatIsNoArchiveIsRefused() async throws {
         for (name, bytes) in [
             ("empty", []), ("text", Array("hello".utf8)), ("zeros", [UInt8](repeating: 0, count: 9000)),
@@ -134,7 +190,7 @@ struct ValidationVerdictTests {
         try pack([Packed(name: "1.png", bytes: picture(1))], .storedZip, to: path)
         for (script, word) in [
             ("head -c 100000 /dev/urandom >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
-            ("exit 0", "worker-nonsense"), ("cat <&3 >&4", "worker-nonsense"),
+            ("cat <&3 >&4", "worker-nonsense"),
             ("printf '\\377\\377\\377\\177' >&4; sleep 100", "worker-nonsense"),
         ] {
             let program = try fakeWorker(script, in: folder)

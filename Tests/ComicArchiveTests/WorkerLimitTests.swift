@@ -86,8 +86,13 @@ import Testing
         let path = try folder.write("a.cbr", "x")
         let patient = WorkerLimits(patience: 1)
         for script in ["sleep 1000", "exec 4>&-; sleep 1000", "while sleep 0.1; do cat \(path) >&4; done"] {
-            let verdict = try await judge(path, by: try fake(script), patient)
-            #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
+            do {
+                let verdict = try await judge(path, by: try fake(script), patient)
+                #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
+            } catch let fault as Fault {
+                // It may as well be a disk that is slow.
+                #expect(fault.kind == .transient, "\(script): \(fault)")
+            }
         }
         // It has said all; that it does not leave changes nothing.
         let stays = try fake("", [structure([]), end], then: "sleep 1000")
@@ -95,15 +100,66 @@ import Testing
     }
 
     @Test(arguments: [
-        ("kill -KILL $$", "worker-limit"), ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
-        ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"), ("exit 3", "worker-nonsense"),
-        ("exit 0", "worker-nonsense"), ("head -c 3 /dev/zero >&4", "worker-nonsense"),
+        ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
+        ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"),
+        ("head -c 3 /dev/zero >&4", "worker-nonsense"),
         ("head -c 500000 /dev/zero >&4", "worker-nonsense"), ("yes >&4", "worker-nonsense"),
     ])
     func `however it ends there is a verdict`(script: String, word: String) async throws {
         let path = try folder.write("a.cbr", "x")
         #expect(try await judge(path, by: try fake(script + "; exit 0")).word == word)
     }
+
+    // MARK: What is not the archive's fault
+
+    private func obstacle(_ program: BytePath, _ limits: WorkerLimits = .standard) async throws -> Fault? {
+        let path = try folder.write("a.cbr", "x")
+        return await #expect(throws: Fault.self) { try await judge(path, by: program, limits) }
+    }
+
+    @Test(arguments: ["TERM", "INT", "HUP"])
+    func `where somebody stops the worker the archive is judged later`(signal: String) async throws {
+        let fault = try await obstacle(try fake("kill -\(signal) $$"))
+        #expect(fault?.kind == .transient && fault?.code == nil, "\(fault?.message ?? "")")
+    }
+
+    @Test(arguments: ["kill -KILL $$", "exit 127", "exit 0"])
+    func `a worker that is killed or says nothing at all is tried again`(script: String) async throws {
+        let fault = try await obstacle(try fake(script))
+        #expect(fault?.kind == .transient && fault?.code == Fault.machine)
+        #expect(fault?.message.contains("steward doctor") == true)
+    }
+
+    @Test(arguments: ["kill -SYS $$", "kill -SEGV $$", "head -c 90 /dev/zero >&4", "head -c 3 /dev/zero >&4"])
+    func `a worker that fails with a sound archive too is at fault itself`(script: String) async throws {
+        let fault = try await obstacle(try fakeWorker(script, in: folder, failsAlways: true))
+        #expect(fault?.kind == .transient && fault?.code == Fault.machine)
+    }
+
+    @Test func `a disk is waited for, the longer the larger the file is`() throws {
+        let path = try folder.write("a.cbz", "")
+        let file = try Descriptor(path, O_RDWR)
+        #expect(try WorkerLimits.standard.patience(for: file) == 120)
+        try file.truncate(to: 2_000_000_000)
+        #expect(try WorkerLimits.standard.patience(for: file) == 1120)
+    }
+
+    @Test func `without a cage nothing is refused, whatever was asked for`() async throws {
+        let path = try folder.write("a.cbz", "x")
+        let open = WorkerRecord.end(WorkerEnd(reason: .noCage, message: "x"))
+        let worker = try ArchiveWorker(program: try fake("", [open]))
+        let target = folder.path.appending("1.png")
+        let tries: [@Sendable () async throws -> Void] = [
+            { _ = try await worker.list(path) }, { _ = try await worker.extract(path, [0: target]) },
+            { _ = try await worker.page(path, 0, to: target) }, { _ = try await worker.validate(path) },
+        ]
+        for (number, attempt) in tries.enumerated() {
+            let fault = await #expect(throws: Fault.self, "\(number)") { try await attempt() }
+            #expect(fault?.kind == .failed, "\(number)")
+        }
+    }
+
+    // MARK: What it says
 
     @Test func `what cannot be is not believed`() async throws {
         let path = try folder.write("a.cbr", "x")
@@ -114,7 +170,8 @@ import Testing
                     position: position, state: .whole, size: size, crc32: 0, hash: nil, image: nil, message: ""))
         }
         let lies: [[WorkerRecord]] = [
-            [header(1, "1.png")], [page, page], [page, content(1, 1)], [content(0, 1)],
+            [header(1, "1.png")], [page, page], [page], [page, header(1, "2.txt")],
+            [header(0, String(repeating: "n", count: 1026))], [page, content(1, 1)], [content(0, 1)],
             [page, content(0, ArchiveLimits.maxUncompressedEntrySize + 1)], [.bytes(position: 0, [1])],
             [page, .bytes(position: 0, [1])], [header(0, "ComicInfo.xml"), content(0, 5)],
             [page, content(0, .max), header(1, "2.png"), content(1, .max)],

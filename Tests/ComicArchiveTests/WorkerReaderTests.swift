@@ -55,6 +55,21 @@ struct WorkerReaderTests {
         #expect(try listDirectory(folder.path.appending("cache")).isEmpty)
     }
 
+    @Test func closingWhileAPageIsOnItsWayLeavesNoFile() async throws {
+        for index in 1...3 { try folder.write(BytePath("pages/\(index).png"), picture(index)) }
+        let parent = folder.path.appending("cache")
+        for round in 0..<60 {
+            let reader = try await factory.reader(for: folder.path.appending("pages"))
+            let cache = ExtractionCache(reader: reader, in: parent)
+            _ = try await cache.open()
+            async let page = cache.page(round % 3)
+            for _ in 0..<(round % 12) { await Task.yield() }
+            try await cache.close()
+            _ = try? await page
+            #expect(try listDirectory(parent).isEmpty)
+        }
+    }
+
     @Test func aDamagedPageLeavesNoFile() async throws {
         let path = try folder.write(
             "a.cbr",

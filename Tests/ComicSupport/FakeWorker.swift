@@ -1,10 +1,19 @@
+import ComicArchive
 import Foundation
 import Platform
 import TestSupport
 
 /// A shell script in the worker's place: the archive is its descriptor 3, the agent listens on 4.
-package func fakeWorker(_ script: String, in folder: TemporaryFolder) throws -> BytePath {
-    let path = try folder.write(BytePath("fake-\(randomHex(4))"), "#!/bin/bash\n\(script)\n")
+///
+/// - Parameter failsAlways: what does not fit its libraries does; else it is itself with what the agent tries it with, a
+///   file in memory or nothing.
+package func fakeWorker(
+    _ script: String, in folder: TemporaryFolder, failsAlways: Bool = false
+) throws -> BytePath {
+    let own = try builtWorker().program
+    let sound = "case $(readlink /proc/$$/fd/3) in /memfd:*|/dev/null) exec '\(own)' \"$@\";; esac\n"
+    let path = try folder.write(
+        BytePath("fake-\(randomHex(4))"), "#!/bin/bash\n\(failsAlways ? "" : sound)\(script)\n")
     guard chmod(path.text, 0o755) == 0 else { throw TestFailure("cannot make \(path) a program") }
     // A process that another test starts meanwhile holds a copy of every descriptor until its exec, and a file that is
     // open for writing cannot be executed.

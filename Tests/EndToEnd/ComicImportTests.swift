@@ -141,6 +141,39 @@ struct ComicImportTests {
         #expect(try steward.files("library").isEmpty)
     }
 
+    @Test(
+        "stopped in the middle of a comic, with its worker, the agent leaves the comic and imports it at the next start"
+    )
+    func stopped() async throws {
+        let steward = try fixture()
+        // The first time it stays at work until somebody ends it.
+        let mark = steward.home.path.appending("worker")
+        let slow =
+            "[ -e '\(mark)' ] && exec '\(try builtWorker().program)' \"$@\"; echo $$ > '\(mark)'; exec sleep 1000"
+        steward.variables["STEWARD_UNPACK"] = try fakeWorker(slow, in: steward.home).text
+        try await steward.start()
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        func worker() throws -> Int32? {
+            guard try FileStatus.of(mark) != nil else { return nil }
+            return try Int32(TemporaryFolder.text(mark).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        try await steward.until("the worker is at work") { try worker() != nil }
+        let (id, agent) = (try #require(try worker()), try #require(steward.processID))
+        #expect(getpgid(id) == id, "an interrupt from the keyboard goes to the agent alone")
+        // As a service manager that tells every process of the service.
+        kill(agent, SIGTERM)
+        kill(id, SIGTERM)
+        #expect(try await steward.stop() == 0)
+        #expect(try steward.exists("comics/Saga 01.cbz"))
+        #expect(try steward.run(["quarantine"]).check().output == "nothing is in quarantine\n")
+        try await steward.start()
+        try await steward.until("the comic is imported") {
+            try steward.run(["retry"]).check()
+            try steward.wait()
+            return try steward.exists("library/Saga/Saga 01.cbz")
+        }
+    }
+
     @Test("without its worker the agent starts and says what is missing; comics wait until it is there")
     func missing() async throws {
         let steward = try fixture()

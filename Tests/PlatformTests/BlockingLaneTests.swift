@@ -34,6 +34,22 @@ struct BlockingLaneTests {
         }
     }
 
+    @Test("A long call holds up nothing while another lane is idle")
+    func least() async throws {
+        let lanes = BlockingLanes("test", count: 2)
+        let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
+        async let long: Void = lanes.run {
+            begun.enter()
+            gate.wait()
+        }
+        try await waitUntil("the long call has begun") { begun.most == 1 }
+        var sum = 0
+        for number in 0..<20 { sum += try await lanes.run { number } }
+        #expect(sum == 190)
+        gate.signal()
+        try await long
+    }
+
     @Test("One lane does one thing after the other")
     func serial() async throws {
         let lane = BlockingLane("serial")

@@ -105,6 +105,24 @@ struct DescriptorTests {
         #expect(try FileStatus.of(path.appending("below-a-file")) == nil)
     }
 
+    @Test(
+        "A time that nanoseconds cannot tell is the last or the first that they can",
+        arguments: [10_000_000_000, -10_000_000_000])
+    func farTime(seconds: Int) throws {
+        let folder = try TemporaryFolder("far")
+        let path = try folder.write("a", "x")
+        let time = timespec(tv_sec: seconds, tv_nsec: 999_999_999)
+        #expect(utimensat(AT_FDCWD, path.text, [time, time], 0) == 0)
+        var found = stat()
+        #expect(lstat(path.text, &found) == 0)
+        // A file system that cannot keep such a time takes the nearest.
+        let isKept = found.st_mtim.tv_sec == seconds
+        let modified = try #require(try FileStatus.of(path)).fingerprint.modified
+        if isKept, seconds < 0 { #expect(modified == .min) }
+        if isKept, seconds > 0 { #expect(modified == .max) }
+        #expect(modified.signum() == found.st_mtim.tv_sec.signum())
+    }
+
     @Test("A second write changes the fingerprint even where size and modification time are put back")
     func fingerprint() throws {
         let path = try folder.write("a", "abc")

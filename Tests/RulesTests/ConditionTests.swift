@@ -135,6 +135,16 @@ import Testing
         #expect(try set.match(facts("note.md", now: .now().adding(seconds: 10 * 86_400))).isEmpty)
     }
 
+    @Test func aTimeFartherThanNanosecondsCanTellHasAnAge() throws {
+        for (seconds, condition) in [(-10_000_000_000, "age: \"> 7d\""), (10_000_000_000, "age: \"< 7d\"")] {
+            let time = timespec(tv_sec: seconds, tv_nsec: 0)
+            // A file system that cannot keep such a time takes the nearest.
+            let path = folder.path.appending("other/note.md")
+            #expect(utimensat(AT_FDCWD, path.text, [time, time], 0) == 0)
+            #expect(try holds(condition, "note.md"))
+        }
+    }
+
     @Test func namesThatAreNotUTF8AreMatchedByTheirBytes() throws {
         let name = BytePath(bytes: [0x66, 0xFE] + Array(".md".utf8))
         try folder.write(BytePath("other").appending(name), "x")

@@ -6,7 +6,7 @@ package struct Fingerprint: Hashable, Sendable, Codable {
     package var inode: UInt64
     /// Bytes.
     package var size: Int64
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970; a time before 1678 or after 2261 is the first or last that can be told so.
     package var modified: Int64
     /// Nanoseconds since 1970; unlike `modified` no program can set it.
     package var changed: Int64
@@ -53,7 +53,9 @@ package struct FileStatus: Sendable {
     }
 
     private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        let (whole, isFar) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooFar) = whole.addingReportingOverflow(Int64(time.tv_nsec))
+        return isFar || isTooFar ? (time.tv_sec < 0 ? .min : .max) : sum
     }
 
     /// lstat(2); nil where nothing has that name.

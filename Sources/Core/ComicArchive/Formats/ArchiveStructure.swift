@@ -36,6 +36,8 @@ struct StructureScan {
     var structure: ArchiveStructure
     /// In the order of the headers; nil where the container is no RAR.
     var rarFiles: [RarFile]?
+    /// A ZIP's own list, in the order in which its entries stand in the file; nil for others.
+    var zipEntries: [ZipDirectory.Entry]?
     /// How many entries the container's own directory or headers hold; nil where it was not counted.
     var entries: Int?
     /// Whether the mark stands that ends such a container; without it the rest may be cut off between two entries,
@@ -78,9 +80,10 @@ struct StructureScan {
                 structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil,
                 hasEnd: last.allSatisfy { $0 == 0 })
         default:
-            if let (traits, entries) = try ZipDirectory.scan(file, size: size) {
+            if let (traits, entries, listed) = try ZipDirectory.scan(file, size: size) {
                 return StructureScan(
-                    structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil, entries: entries)
+                    structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil, zipEntries: listed,
+                    entries: entries)
             }
             // The mark of a ZIP that was split; its directory is in the last part.
             if head.starts(with: [0x50, 0x4B, 7, 8, 0x50, 0x4B]) {

@@ -6,7 +6,7 @@ enum Epub {
     static let encryption = Array("META-INF/encryption.xml".utf8)
 
     /// What one place of the spine is.
-    enum SpineItem: Equatable {
+    enum SpineItem: Hashable {
         case picture([UInt8])
         /// XHTML or SVG, which shows pictures.
         case document([UInt8])

@@ -10,36 +10,42 @@ enum ZipDirectory {
     /// - Returns: with the traits, how many entries it lists.
     static func scan(
         _ file: Descriptor, size: Int64
-    ) throws -> (traits: ArchiveStructure.Traits, entries: Int)? {
+    ) throws -> (traits: ArchiveStructure.Traits, entries: Int, listed: [Entry])? {
         guard let end = try findEnd(file, size: size) else { return nil }
         var traits: ArchiveStructure.Traits = end.isSplit ? .multiVolume : []
         guard end.offset <= UInt64(size), end.size <= UInt64(size) - end.offset, end.size <= 64 << 20 else {
-            return (traits, 0)
+            return (traits, 0, [])
         }
         let directory = try file.read(at: Int64(end.offset), count: Int(end.size))
         var ranges: [(start: UInt64, end: UInt64)] = []
+        var listed: [Entry] = []
         var claimed: UInt64 = 0
         var cursor = ByteCursor(directory)
-        while let entry = next(&cursor, in: directory) {
-            if ranges.count > ArchiveLimits.maxHeaderCount { return (traits.union(.tooManyHeaders), ranges.count) }
+        while var entry = next(&cursor, in: directory) {
+            if ranges.count > ArchiveLimits.maxHeaderCount { return (traits.union(.tooManyHeaders), ranges.count, []) }
             if entry.isEncrypted { traits.insert(.encrypted) }
-            let (length, overflow) = entry.packedSize.addingReportingOverflow(30 + entry.nameLength)
+            let (length, overflow) = entry.packedSize.addingReportingOverflow(30 + UInt64(entry.name.count))
             let (stop, tooFar) = entry.start.addingReportingOverflow(length)
             let (sum, tooMuch) = claimed.addingReportingOverflow(entry.packedSize)
-            if overflow || tooFar || tooMuch { return (traits.union(.overlap), ranges.count) }
+            if overflow || tooFar || tooMuch { return (traits.union(.overlap), ranges.count, []) }
             claimed = sum
             ranges.append((entry.start, stop))
+            let (start, beyond) = entry.start.addingReportingOverflow(end.shift)
+            entry.start = beyond ? .max : start
+            listed.append(entry)
         }
         ranges.sort { $0.start < $1.start }
         let overlaps = zip(ranges, ranges.dropFirst()).contains { $0.end > $1.start }
         if overlaps || claimed > UInt64(size) { traits.insert(.overlap) }
-        return (traits, ranges.count)
+        return (traits, ranges.count, listed.sorted { $0.start < $1.start })
     }
 
     private struct End {
         var offset: UInt64
         var size: UInt64
         var isSplit: Bool
+        /// By how much the entries stand behind where the directory says.
+        var shift: UInt64 = 0
     }
 
     private static func findEnd(_ file: Descriptor, size: Int64) throws -> End? {
@@ -54,19 +60,21 @@ enum ZipDirectory {
                 let length = cursor.number(4), let offset = cursor.number(4)
             else { return nil }
             let place = UInt64(size - tailSize) + UInt64(index)
-            if length == 0xFFFF_FFFF || offset == 0xFFFF_FFFF,
-                let large = try findLargeEnd(file, size: size, tail: tail, index: index)
-            {
-                return large
-            }
+            if let large = try findLargeEnd(file, size: size, tail: tail, index: index) { return large }
             // Bytes put before the archive move the directory, but not what stands in the end record.
             let actual = length <= place ? place - length : offset
             return End(
-                offset: actual, size: length, isSplit: disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF)
+                offset: actual, size: length, isSplit: disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF,
+                shift: actual > offset ? actual - offset : 0)
         }
         return nil
     }
 
+    /// The record of ZIP64, wherever its locator stands before the end record: a program that writes to a pipe uses it
+    /// also where the numbers in the end record would do. Where bytes were put before the archive libarchive does not
+    /// find it either.
+    ///
+    /// - Parameter index: of the end record in `tail`.
     private static func findLargeEnd(_ file: Descriptor, size: Int64, tail: [UInt8], index: Int) throws -> End? {
         guard index >= 20 else { return nil }
         var locator = ByteCursor(tail, at: index - 20)
@@ -80,18 +88,37 @@ enum ZipDirectory {
         return End(offset: offset, size: length, isSplit: false)
     }
 
-    private struct Entry {
+    /// What the directory says of one entry.
+    struct Entry: Equatable {
+        /// Where its own header begins.
         var start: UInt64
         var packedSize: UInt64
-        var nameLength: UInt64
-        var isEncrypted: Bool
+        var name: [UInt8]
+        var method: UInt16
+        var flags: UInt16
+        var crc32: UInt32
+
+        var isEncrypted: Bool { flags & 1 != 0 }
+
+        /// Where its packed bytes stand; nil where its own header cannot be followed, or contradicts the directory.
+        func place(in file: Descriptor, size: Int64) throws -> ZipPlace? {
+            guard let start = Int64(exactly: start), start < size else { return nil }
+            var header = ByteCursor(try file.read(at: start, count: 30))
+            guard header.number(4) == 0x0403_4B50, header.skip(4), header.number(2) == UInt64(method),
+                header.skip(16), let nameLength = header.number(2), let extraLength = header.number(2)
+            else { return nil }
+            let offset = start + 30 + Int64(nameLength) + Int64(extraLength)
+            guard let packed = Int64(exactly: packedSize), offset <= size, packed <= size - offset else { return nil }
+            return ZipPlace(offset: offset, size: packed, method: method, flags: flags, crc32: crc32)
+        }
     }
 
     private static func next(_ cursor: inout ByteCursor, in directory: [UInt8]) -> Entry? {
-        guard cursor.number(4) == 0x0201_4B50, cursor.skip(4), let flags = cursor.number(2), cursor.skip(10),
+        guard cursor.number(4) == 0x0201_4B50, cursor.skip(4), let flags = cursor.number(2),
+            let method = cursor.number(2), cursor.skip(4), let crc32 = cursor.number(4),
             var packed = cursor.number(4), let unpacked = cursor.number(4), let nameLength = cursor.number(2),
             let extraLength = cursor.number(2), let commentLength = cursor.number(2), cursor.skip(8),
-            var start = cursor.number(4), cursor.skip(nameLength)
+            var start = cursor.number(4), let name = cursor.bytes(Int(nameLength))
         else { return nil }
         let extraEnd = cursor.position + Int(extraLength)
         var extra = ByteCursor(directory, at: cursor.position)
@@ -105,6 +132,8 @@ enum ZipDirectory {
             if !extra.skip(length) { break }
         }
         guard cursor.skip(extraLength), cursor.skip(commentLength) else { return nil }
-        return Entry(start: start, packedSize: packed, nameLength: nameLength, isEncrypted: flags & 1 != 0)
+        return Entry(
+            start: start, packedSize: packed, name: name, method: UInt16(method), flags: UInt16(flags),
+            crc32: UInt32(crc32))
     }
 }

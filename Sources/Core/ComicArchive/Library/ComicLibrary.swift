@@ -25,8 +25,12 @@ package final class ComicLibrary: Sendable {
             var files: [ComicFile] = []
             var unreadable: [BytePath] = []
             var open = [folder]
+            // A link may lead to a folder above it.
+            var seen: Set<[UInt64]> = []
             while let next = open.popLast() {
                 do {
+                    let status = try self.locate(next).status()
+                    guard seen.insert([status.device, status.inode]).inserted else { continue }
                     for file in try self.listBlocking(next) {
                         if file.type == .folder { open.append(file.path) } else { files.append(file) }
                     }

@@ -19,7 +19,7 @@ extension InkyPanelsError: LocalizedError {
         let text = path.map { "\($0): \(message)" } ?? message
         switch self {
         case .archive(.extractionFailed(let cause as Fault)), .fileSystem(.deletionFailed(let cause as Fault)):
-            return Fault(cause.kind, text, path: path, errno: cause.errno)
+            return Fault(cause.kind, text, path: path, errno: cause.errno, code: cause.code)
         case .fileSystem(.fileNotFound): return Fault(.superseded, text, path: path)
         case .fileSystem(.insufficientStorage): return Fault(.transient, text, path: path)
         case .fileSystem, .vault: return Fault(.failed, text, path: path)

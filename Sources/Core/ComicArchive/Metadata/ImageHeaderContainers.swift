@@ -26,6 +26,16 @@ extension ImageHeader {
         return found(.tiff, width, height)
     }
 
+    /// Where the directory of a TIFF stands, if that is behind the bytes given; and the header that the file would have
+    /// without all that is between the two.
+    static func farDirectory(_ head: [UInt8]) -> (head: [UInt8], directory: Int)? {
+        guard format(of: head) == .tiff else { return nil }
+        let isLittle = head[0] == 0x49
+        let bytes = ByteReader(head)
+        guard let directory = isLittle ? bytes.little32(4) : bytes.big32(4), directory > head.count else { return nil }
+        return (head.prefix(4) + (isLittle ? [8, 0, 0, 0] : [0, 0, 0, 8]), directory)
+    }
+
     /// The largest `ispe` property: a grid's own beside those of its tiles and of thumbnails.
     static func boxes(_ bytes: ByteReader, _ format: Format) -> Reading {
         var largest: ImageHeader?

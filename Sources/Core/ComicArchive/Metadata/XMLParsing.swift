@@ -50,7 +50,7 @@ struct XMLParsing {
                 }
             }
         }
-        guard open.isEmpty else { throw malformed("the end, with `\(open[open.count - 1].name)` still open,") }
+        if let last = open.last { throw .unfinished(element: last.name) }
         guard let root else { throw malformed("no document") }
         return root
     }

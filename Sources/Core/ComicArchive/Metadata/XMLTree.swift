@@ -1,3 +1,5 @@
+import Platform
+
 /// A small XML document as a tree, read without a DTD, entities of its own, or anything from outside.
 ///
 /// Written here because the metadata come out of hostile archives and are read in the agent itself: bounds are checked
@@ -28,6 +30,7 @@ struct XMLTree: Sendable, Equatable {
     enum Problem: Error, Equatable {
         case tooLarge, tooDeep, tooManyElements, documentType, unknownEntity(String), encoding
         case malformed(String, offset: Int)
+        case unfinished(element: String)
 
         var reason: String {
             switch self {
@@ -35,10 +38,16 @@ struct XMLTree: Sendable, Equatable {
             case .tooDeep: "its elements are nested deeper than \(depthLimit)"
             case .tooManyElements: "it has more than \(elementLimit) elements"
             case .documentType: "it has a DOCTYPE, which is refused unread"
-            case .unknownEntity(let name): "it uses the entity &\(name.prefix(20));, which XML does not define"
+            case .unknownEntity(let name): "it uses the entity &\(Self.shown(name));, which XML does not define"
             case .encoding: "its text is neither UTF-8, UTF-16 nor ISO 8859-1"
             case .malformed(let what, let offset): "\(what) at character \(offset)"
+            case .unfinished(let name): "it ends with `\(Self.shown(name))` still open"
             }
+        }
+
+        /// A name out of the document, for people: no longer than can be read, and harmless on a terminal.
+        private static func shown(_ name: String) -> String {
+            BytePath.escape(Array(String(String.UnicodeScalarView(name.unicodeScalars.prefix(40))).utf8))
         }
     }
 

@@ -56,8 +56,9 @@ package enum PageOrder {
 
         init(_ name: [UInt8]) {
             // Bytes that are no text are compared as they are: replaced, they would all be the same.
+            let text = name.allSatisfy { $0 < 0x80 } ? nil : String(validating: name, as: UTF8.self)
             let scalars =
-                String(validating: name, as: UTF8.self).map { $0.lowercased().unicodeScalars.map(\.value) }
+                text.map { $0.lowercased().unicodeScalars.map(\.value) }
                 ?? name.map { (0x41...0x5A).contains($0) ? UInt32($0) + 32 : UInt32($0) }
             var tokens: [Token] = []
             var lengths: [Int] = []

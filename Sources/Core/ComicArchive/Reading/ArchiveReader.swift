@@ -13,24 +13,25 @@ package protocol ArchiveReader: Sendable {
     /// Puts one page's bytes into a new file in `folder` and returns it: always a copy, never the comic's own file.
     func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL
 
-    /// One page, as `extractEntry` gives it, and the list of all: together they may cost less.
+    /// One page, as `extractEntry` gives it, which need not be listed before.
     ///
-    /// - Parameter index: from 0; no file where there is no such page.
-    func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?)
+    /// - Parameter index: from 0.
+    /// - Returns: how many pages there are; the page is nil where it is none of them.
+    func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?)
 
     /// Several pages, in one pass where the format makes that cheaper (a solid archive); by entry id.
     func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL]
 }
 
 extension ArchiveReader {
-    package func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+    package func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
         try await listedPage(index, into: folder)
     }
 
-    func listedPage(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+    func listedPage(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
         let entries = try await listEntries()
-        guard entries.indices.contains(index) else { return (entries, nil) }
-        return (entries, try await extractEntry(entries[index], into: folder))
+        guard entries.indices.contains(index) else { return (entries.count, nil) }
+        return (entries.count, (entries[index], try await extractEntry(entries[index], into: folder)))
     }
 
     package func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL] {

@@ -61,7 +61,11 @@ package actor ExtractionCache {
         isClosed = true
         prefetching?.cancel()
         await prefetching?.value
-        for task in running.values { _ = await task.result }
+        // Whoever waits for a page notes its file down behind the task's end, and only then is it no longer running.
+        while let task = running.values.first {
+            _ = await task.result
+            await Task.yield()
+        }
         let (made, folder, wasOpen) = (Array(files.values), folder, isOpen)
         files = [:]
         try await lane.run {
@@ -96,7 +100,7 @@ package actor ExtractionCache {
         let wanted = ((index + 1)..<(index + 1 + Self.window)).filter {
             entries.indices.contains($0) && files[$0] == nil && running[$0] == nil
         }
-        guard !wanted.isEmpty else { return }
+        guard !wanted.isEmpty, !isClosed else { return }
         // After the one before, cancelled or not: what that one still makes has to be known before the cache is closed.
         let before = prefetching
         prefetching = Task {

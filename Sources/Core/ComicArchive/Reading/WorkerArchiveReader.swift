@@ -14,20 +14,18 @@ package struct WorkerArchiveReader: ArchiveReader {
     package func listEntries() async throws -> [ArchiveEntry] {
         let (headers, order) = try await worker.listComic(archive)
         if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
-        return Self.entries(try pageHeaders(among: headers, order: order))
+        let pages = try pageHeaders(among: headers, order: order)
+        return pages.enumerated().map { ArchiveEntry(header: $1, size: $1.declaredSize, index: $0) }
     }
 
-    private static func entries(_ pages: [EntryHeader]) -> [ArchiveEntry] {
-        pages.enumerated().map { ArchiveEntry(header: $1, size: $1.declaredSize, index: $0) }
-    }
-
-    package func page(_ index: Int, into folder: BytePath) async throws -> (entries: [ArchiveEntry], file: URL?) {
+    package func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
         let target = folder.appending("page\(index)-\(randomHex(4))")
         guard let pages = try await worker.page(archive, index, to: target) else {
             return try await listedPage(index, into: folder)
         }
-        let isThere = pages.indices.contains(index)
-        return (Self.entries(pages), isThere ? URL(fileURLWithPath: target.text) : nil)
+        guard pages.indices.contains(index) else { return (pages.count, nil) }
+        let entry = ArchiveEntry(header: pages[index], size: pages[index].declaredSize, index: index)
+        return (pages.count, (entry, URL(fileURLWithPath: target.text)))
     }
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {

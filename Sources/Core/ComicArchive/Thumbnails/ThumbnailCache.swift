@@ -42,7 +42,7 @@ package struct ThumbnailCache: Sendable {
             return nil
         }
         let now = clock().nanoseconds
-        if abs(now - status.fingerprint.modified) > Self.day { touch(found, now) }
+        if !Self.isWithinADay(status.fingerprint.modified, of: now) { touch(found, now) }
         return Array(bytes.dropLast(Self.sumLength))
     }
 
@@ -106,6 +106,12 @@ package struct ThumbnailCache: Sendable {
         Array(ContentHash(of: key.name.bytes + bytes.dropLast(sumLength)).bytes.prefix(sumLength))
     }
 
+    /// Both may be any number: files and their times are whatever somebody made them.
+    private static func isWithinADay(_ time: Int64, of now: Int64) -> Bool {
+        let (difference, isFar) = now.subtractingReportingOverflow(time)
+        return !isFar && difference.magnitude <= UInt64(day)
+    }
+
     private static func onDisk(_ size: Int64) -> Int64 { (size + 4095) / 4096 * 4096 }
 
     /// By the kernel's leave only: a cache whose files belong to another user still works, with less memory.
@@ -127,7 +133,7 @@ package struct ThumbnailCache: Sendable {
         try withTally { tally in
             let now = clock().nanoseconds
             tally.bytes += added
-            if tally.bytes <= limit, abs(now - tally.counted) <= Self.day { return }
+            if tally.bytes <= limit, Self.isWithinADay(tally.counted, of: now) { return }
             tally = Tally(bytes: try evict(now), counted: now)
         }
     }
@@ -141,7 +147,7 @@ package struct ThumbnailCache: Sendable {
         var kept: [(path: BytePath, size: Int64, used: Int64)] = []
         for file in try files() {
             if file.isTemporary {
-                if now - file.used > Self.day { try Durable.remove(file.path) }
+                if !Self.isWithinADay(file.used, of: now) { try Durable.remove(file.path) }
             } else {
                 kept.append((file.path, file.size, file.used))
                 left += file.size
@@ -167,7 +173,7 @@ package struct ThumbnailCache: Sendable {
         let text = String(decoding: try file.read(at: 0, count: 64), as: UTF8.self)
         let numbers = text.split(separator: "\n").first.map { $0.split(separator: " ").map { Int64($0) } } ?? []
         // One that cannot be read is as old as can be: the files are counted.
-        var tally = Tally(bytes: 0, counted: .min / 2)
+        var tally = Tally(bytes: 0, counted: .min)
         if numbers.count == 2, let bytes = numbers[0], let counted = numbers[1], (0...1 << 60).contains(bytes) {
             tally = Tally(bytes: bytes, counted: counted)
         }

@@ -177,19 +177,21 @@ package final class ThumbnailService: Sendable {
     private func outcomes(
         _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ size: ThumbnailSize
     ) async throws -> [ThumbnailOutcome] {
-        let folder = BytePath(NSTemporaryDirectory()).appending("steward-thumbnails-\(randomHex(8))")
-        try await lane.run { try Durable.makeDirectory(folder, mode: 0o700) }
+        let folder = try await lane.run {
+            try PrivateFolder("thumbnails", in: BytePath(NSTemporaryDirectory()))
+        }
         do {
-            let pictures = try await pictures(entries, reader, folder)
+            let pictures = try await pictures(entries, reader, folder.path)
             let whole = pictures.compactMap { try? $0.get() }
             var made = try await worker.shrink(pictures: whole, to: size)[...]
-            try await remove(folder)
+            try await lane.run { try folder.remove() }
             return pictures.map { picture in
                 if case .failure(let error) = picture { return .failed(explain(error)) }
                 return made.popFirst() ?? .failed("nothing was made of it")
             }
         } catch {
-            try await remove(folder)
+            // What went wrong is the news; what stays behind is removed the next time.
+            try? await lane.run { try folder.remove() }
             throw error
         }
     }
@@ -213,13 +215,6 @@ package final class ThumbnailService: Sendable {
             }
         }
         return pictures
-    }
-
-    private func remove(_ folder: BytePath) async throws {
-        try await lane.run {
-            for entry in try listDirectory(folder) { try Durable.remove(folder.appending(name: entry.name)) }
-            _ = folder.withCString { rmdir($0) }
-        }
     }
 
     // MARK: Keeping

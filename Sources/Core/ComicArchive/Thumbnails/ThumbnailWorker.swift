@@ -34,27 +34,38 @@ package struct ThumbnailWorker: Sendable {
         }
     }
 
+    /// The same of an archive that is open already and may have no name. Blocks; may be more than `count` at a time.
+    package func shrink(
+        opened archive: Descriptor, positions: some Sequence<Int>, to size: ThumbnailSize,
+        receive: (Int, ThumbnailOutcome) throws -> Void
+    ) throws {
+        try run(archive, Set(positions).sorted(), size, receive) { left in ["archive"] + Self.words(size) + left }
+    }
+
     /// Thumbnails of pictures in memory, in their order.
     ///
     /// - Parameter pictures: together no more than the memory bears: they are all handed over at once.
     /// - Throws: as the other.
     package func shrink(pictures: [[UInt8]], to size: ThumbnailSize) async throws -> [ThumbnailOutcome] {
-        try await lanes.run {
-            let raw = steward_memory_file("pictures")
-            guard raw >= 0 else { throw Fault.system("make a file in memory") }
-            let file = Descriptor(owning: raw, path: "the pictures")
-            var offset: Int64 = 0
-            for picture in pictures {
-                try file.write(picture, at: offset)
-                offset += Int64(picture.count)
-            }
-            let lengths = pictures.map { "\($0.count)" }
-            var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
-            try run(file, Array(pictures.indices), size, { outcomes[$0] = $1 }) { left in
-                ["pictures"] + Self.words(size) + left.prefix(1) + lengths
-            }
-            return outcomes
+        try await lanes.run { try shrink(opened: pictures, to: size) }
+    }
+
+    /// The same; blocks.
+    package func shrink(opened pictures: [[UInt8]], to size: ThumbnailSize) throws -> [ThumbnailOutcome] {
+        let raw = steward_memory_file("pictures")
+        guard raw >= 0 else { throw Fault.system("make a file in memory") }
+        let file = Descriptor(owning: raw, path: "the pictures")
+        var offset: Int64 = 0
+        for picture in pictures {
+            try file.write(picture, at: offset)
+            offset += Int64(picture.count)
         }
+        let lengths = pictures.map { "\($0.count)" }
+        var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
+        try run(file, Array(pictures.indices), size, { outcomes[$0] = $1 }) { left in
+            ["pictures"] + Self.words(size) + left.prefix(1) + lengths
+        }
+        return outcomes
     }
 
     /// Whether thumbnails can be made here; the `Fault` otherwise says what to install.
@@ -66,12 +77,13 @@ package struct ThumbnailWorker: Sendable {
     package func probe(_ what: String) async throws -> String {
         try await lanes.run {
             let process = WorkerProcess(
-                program: program, file: try Descriptor("/dev/null"), arguments: ["thumbnail", "probe", what])
+                program: program, file: try Descriptor("/dev/null"), arguments: ["thumbnail", "probe", what],
+                patience: WorkerLimits.standard.patience)
             switch try process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
-            case .vanished(let status): return "left \(status)"
+            case .vanished(let status), .mute(let status): return "left \(status)"
             case .finished(let end): return "said \(end.reason): \(end.message)"
-            case .stopped, .timedOut, .nonsense: return "other"
+            case .stopped, .timedOut, .stalled, .nonsense: return "other"
             }
         }
     }
@@ -92,10 +104,11 @@ package struct ThumbnailWorker: Sendable {
             var batch = ThumbnailBatch(wanted: Set(left), size: size)
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
-                program: program, file: file, arguments: words, patience: 120 + Int64(left.count / 4))
+                program: program, file: file, arguments: words,
+                patience: try WorkerLimits.standard.patience(for: file) + Int64(left.count / 4))
             let outcome = try process.run { try batch.take($0, receive) }
             left.removeAll { batch.done.contains($0) }
-            if case .vanished(ThumbnailPass.absent) = outcome { throw Self.absent }
+            if case .mute(ThumbnailPass.absent) = outcome { throw Self.absent }
             if case .finished(let end) = outcome {
                 if end.reason == .noCage {
                     throw Fault(.failed, "no thumbnail can be made: \(end.message); see `steward doctor`")
@@ -119,14 +132,15 @@ package struct ThumbnailWorker: Sendable {
     }
 
     private static func isOutOfTime(_ outcome: WorkerProcess.Outcome) -> Bool {
-        outcome == .timedOut || outcome == .killed(signal: SIGXCPU)
+        outcome == .timedOut || outcome == .stalled || outcome == .killed(signal: SIGXCPU)
     }
 
     private static func message(_ outcome: WorkerProcess.Outcome) -> String {
         switch outcome {
-        case .timedOut, .killed(SIGXCPU), .killed(SIGKILL): "making it small took more time or memory than a page may"
+        case .timedOut, .stalled, .killed(SIGXCPU), .killed(SIGKILL):
+            "making it small took more time or memory than a page may"
         case .killed(let signal): "decoding it made the process that does so crash (signal \(signal))"
-        case .finished, .stopped, .vanished, .nonsense: "the process that decodes it gave no sensible answer"
+        case .finished, .stopped, .vanished, .mute, .nonsense: "the process that decodes it gave no sensible answer"
         }
     }
 

@@ -54,7 +54,7 @@ struct ArchiveJudge {
     }
 
     private mutating func take(_ header: EntryHeader) {
-        guard header.position == headers else {
+        guard header.position == headers, awaited == nil, unreadable == nil else {
             return refuse(.workerNonsense, "the unpacking process lost count of the entries")
         }
         headers += 1
@@ -63,11 +63,10 @@ struct ArchiveJudge {
         if namesLength > ArchiveLimits.maxNamesLength { return refuse(.badName, Self.message(.tooManyNames)) }
         let name = BytePath(bytes: header.path)
         let role = EntryRole(of: header)
-        awaited = nil
         unreadable = header.kind == .unreadable ? header.position : nil
         switch role {
         case .refused(let reason, let what):
-            return refuse(reason, "its entry \(name) \(what); whoever packed it meant harm or used a broken program")
+            return refuse(reason, EntryRole.refusal(name, what))
         case .skipped(let reason):
             if unreadable == nil { skipped.append(SkippedEntry(path: name, reason: reason)) }
         case .page, .metadata:
@@ -111,8 +110,11 @@ struct ArchiveJudge {
         if overflow || totalSize > ArchiveLimits.maxTotalUncompressedSize {
             return refuse(.tooManyBytes, Self.message(.tooManyBytes))
         }
-        if content.state == .oversize {
+        if role == .page ? header.claimsTooMuch : content.state == .oversize {
             skipped.append(SkippedEntry(path: name, reason: .oversize))
+            if content.state != .oversize {
+                damage.append("\(name) has \(content.size) bytes where its header claims \(header.declaredSize)")
+            }
             return
         }
         if role == .metadata {
@@ -129,7 +131,12 @@ struct ArchiveJudge {
             skipped.append(SkippedEntry(path: name, reason: .duplicateName))
             return
         }
-        if content.size > ArchiveLimits.maxUncompressedEntrySize {
+        var content = content
+        if content.state == .oversize {
+            (content.state, content.message) = (
+                .damaged, "it has more bytes than its header claims and a page may have"
+            )
+        } else if content.size > ArchiveLimits.maxUncompressedEntrySize {
             return refuse(.workerNonsense, "the unpacking process let \(name) pass its limit")
         }
         pages.append((header, content))
@@ -150,6 +157,10 @@ extension ArchiveJudge {
     /// The last word, once the worker is gone.
     func verdict(_ outcome: WorkerProcess.Outcome) -> Verdict {
         if let (reason, message) = refusal { return .refused(reason: reason, message: "\(path): \(message)") }
+        if outcome.isComplete, awaited != nil || unreadable != nil {
+            let text = "\(path): the unpacking process left an entry out"
+            return .refused(reason: .workerNonsense, message: text)
+        }
         var damage = damage
         if outcome != .finished(WorkerEnd(reason: .complete, message: "")) {
             var (reason, message) = Self.reason(of: outcome, structure)
@@ -186,7 +197,8 @@ extension ArchiveJudge {
             let hash = isDamaged && content.state == .damaged ? nil : content.hash
             return PageReport(
                 entry: entry, hash: hash, image: content.image,
-                damage: isDamaged ? (content.message.isEmpty ? "damaged" : content.message) : suspicion)
+                damage: isDamaged ? (content.message.isEmpty ? "damaged" : content.message) : suspicion,
+                place: page.header.place)
         }
         return ComicReport(
             format: structure.format, isSolid: structure.traits.contains(.solid), pages: reports, metadata: metadata,
@@ -203,8 +215,8 @@ extension ArchiveJudge {
             return (.workerCrashed, "it made the unpacking process do what it must not; do not open it elsewhere")
         case .killed(let signal):
             return (.workerCrashed, "it made the unpacking process crash (signal \(signal)); pack it again as CBZ")
-        case .timedOut: return (.workerLimit, "unpacking it took too long; pack it again as CBZ")
-        case .vanished, .stopped, .nonsense:
+        case .timedOut, .stalled: return (.workerLimit, "unpacking it took too long; pack it again as CBZ")
+        case .vanished, .mute, .stopped, .nonsense:
             return (.workerNonsense, "the unpacking process gave no sensible answer; pack it again as CBZ")
         }
     }

@@ -8,6 +8,11 @@ package enum EntryRole: Sendable, Equatable {
     case skipped(SkipReason)
     case refused(RefusalReason, String)
 
+    /// For people, after the archive's name.
+    static func refusal(_ name: BytePath, _ what: String) -> String {
+        "its entry \(name) \(what); whoever packed it meant harm or used a broken program"
+    }
+
     /// Judges by ``PageRules``, in the worker to decide what is read and in the agent to decide what is believed.
     package init(of header: EntryHeader) {
         if header.kind == .unreadable {

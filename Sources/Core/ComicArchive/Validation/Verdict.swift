@@ -60,6 +60,8 @@ package struct PageReport: Sendable {
     package var image: ImageHeader?
     /// What is wrong with this page; nil for a good one.
     package var damage: String?
+    /// Where it stands in a ZIP; nil where that is not known.
+    package var place: ZipPlace?
 }
 
 /// ComicInfo.xml or MetronInfo.xml as found: not parsed yet, at most 1 MiB.

@@ -32,8 +32,8 @@ package struct ArchiveWorker: Sendable {
         if let named = getenv("STEWARD_UNPACK") { return BytePath(String(cString: named)) }
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map { BytePath($0) }
         guard let folder = own?.parent else { return nil }
-        return ["steward-unpack", "../libexec/steward/steward-unpack"].map { folder.appending($0) }.first(
-            where: isProgram)
+        return [folder.appending("steward-unpack"), folder.parent.appending("libexec/steward/steward-unpack")]
+            .first(where: isProgram)
     }
 
     /// Whether it can be started now.
@@ -70,17 +70,19 @@ package struct ArchiveWorker: Sendable {
 
     func headers(_ file: Descriptor) throws -> [EntryHeader] {
         var headers: [EntryHeader] = []
+        var names = 0
         var structure = ArchiveStructure(format: .unknown, traits: [])
         let outcome = try process(file, ["list"]).run { record in
             if case .structure(let found) = record { structure = found }
             guard case .header(let header) = record else { return true }
-            guard header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount else {
-                return false
-            }
+            names += header.path.count
+            guard header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
+                names <= ArchiveLimits.maxNamesLength
+            else { return false }
             headers.append(header)
             return true
         }
-        guard outcome.isComplete else { throw Self.refusal(file.path, outcome, structure) }
+        guard outcome.isComplete else { throw try refusal(file.path, outcome, structure) }
         return headers
     }
 
@@ -88,28 +90,33 @@ package struct ArchiveWorker: Sendable {
         try EpubOrder.read(headers) { positions, limit in try contents(file, positions, limit: limit) }
     }
 
-    /// Small entries, in memory; one that is damaged is left out.
+    /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
     ///
     /// - Parameter limit: bytes of all of them.
+    /// - Throws: `Fault` where the machine is at fault.
     func contents(_ file: Descriptor, _ positions: [Int], limit: Int) throws -> [Int: [UInt8]] {
         guard !positions.isEmpty else { return [:] }
         let wanted = Set(positions)
         var found: [Int: [UInt8]] = [:]
+        var whole: Set<Int> = []
         var total = 0
         let words = ["extract"] + wanted.sorted().map { "\($0)" }
-        _ = try process(file, words).run { record in
+        let outcome = try process(file, words).run { record in
             switch record {
             case .bytes(let position, let bytes):
                 total += bytes.count
-                guard wanted.contains(position), total <= limit else { return false }
+                guard wanted.contains(position), !whole.contains(position), total <= limit else { return false }
                 found[position, default: []] += bytes
-            case .content(let content) where content.state == .whole && content.size == 0: found[content.position] = []
-            case .content(let content) where content.state != .whole: found[content.position] = nil
-            case .content, .structure, .header, .end: break
+            case .content(let content):
+                guard wanted.contains(content.position) else { return false }
+                let size = Int64(found[content.position, default: []].count)
+                if content.state == .whole, content.size == size { whole.insert(content.position) }
+            case .structure, .header, .end: break
             }
             return true
         }
-        return found
+        if let obstacle = try obstacle(outcome, file.path) { throw obstacle }
+        return Dictionary(uniqueKeysWithValues: whole.map { ($0, found[$0] ?? []) })
     }
 
     /// Takes entries out of an archive, in one pass and in the archive's order, each into its own new file.
@@ -124,17 +131,15 @@ package struct ArchiveWorker: Sendable {
             var structure = ArchiveStructure(format: .unknown, traits: [])
             do {
                 let words = ["extract"] + targets.keys.sorted().map { "\($0)" }
-                let process = process(try Descriptor(path), words)
-                let outcome = try process.run { record in
+                let outcome = try process(Descriptor(path), words).run { record in
                     if case .structure(let found) = record { structure = found }
                     return try extraction.take(record)
                 }
-                guard extraction.whole.count == targets.count else { throw Self.refusal(path, outcome, structure) }
+                guard extraction.whole.count == targets.count else { throw try refusal(path, outcome, structure) }
                 return extraction.whole
             } catch {
-                for (position, target) in targets where extraction.opened.contains(position) {
-                    try Durable.remove(target)
-                }
+                // What went wrong is the news, and one file that stays must not keep the others.
+                for position in extraction.opened { if let target = targets[position] { try? Durable.remove(target) } }
                 throw error
             }
         }
@@ -175,24 +180,27 @@ package struct ArchiveWorker: Sendable {
     /// - Parameter drawing: whether it is the cage of the program that draws PDFs.
     package func probe(_ what: String, drawing: Bool = false) async throws -> String {
         try await lanes.run {
-            let process = process(try Descriptor("/dev/null"), (drawing ? ["pdf"] : []) + ["probe", what])
+            let process = try process(Descriptor("/dev/null"), (drawing ? ["pdf"] : []) + ["probe", what])
             switch try drawing ? process.stream({ _ in true }) : process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
-            case .vanished(let status): return "left \(status)"
+            case .vanished(let status), .mute(let status): return "left \(status)"
             case .finished(let end): return "said \(end.reason): \(end.message)"
-            case .stopped, .timedOut, .nonsense: return "other"
+            case .stopped, .timedOut, .stalled, .nonsense: return "other"
             }
         }
     }
 
-    func process(_ file: Descriptor, _ arguments: [String]) -> WorkerProcess {
+    func process(_ file: Descriptor, _ arguments: [String]) throws -> WorkerProcess {
         WorkerProcess(
-            program: program, file: file, arguments: arguments, patience: limits.patience, limits: limits)
+            program: program, file: file, arguments: arguments, patience: try limits.patience(for: file),
+            limits: limits)
     }
 
-    static func refusal(
+    /// What a run that did not give what was asked for comes to. Blocks.
+    func refusal(
         _ path: BytePath, _ outcome: WorkerProcess.Outcome, _ structure: ArchiveStructure
-    ) -> Fault {
+    ) throws -> Fault {
+        if let obstacle = try obstacle(outcome, path) { return obstacle }
         let (_, message) = ArchiveJudge.reason(of: outcome, structure)
         return Fault(.refused, "\(path): \(message)", path: path)
     }
@@ -216,21 +224,27 @@ struct Extraction {
         case .bytes(let position, let bytes):
             if current?.position != position { try open(position) }
             guard let (_, file, size) = current, size + Int64(bytes.count) <= ArchiveLimits.maxUncompressedEntrySize
-            else { throw Fault(.refused, "entry \(position) of \(path) has more bytes than a page may have") }
+            else { throw tooLarge(position) }
             try file.write(bytes, at: size)
             current?.size += Int64(bytes.count)
         case .content(let content):
             if current?.position != content.position { try open(content.position) }
+            if content.state == .oversize { throw tooLarge(content.position) }
             guard content.state == .whole, content.size == current?.size else {
+                let what = content.message.isEmpty ? "" : " (\(content.message))"
                 throw Fault(
-                    .refused,
-                    "entry \(content.position) of \(path) is damaged: \(content.message); fetch the file again")
+                    .refused, "entry \(content.position + 1) of \(path) is damaged\(what); fetch the file again")
             }
             whole[content.position] = content.size
             current = nil
         case .structure, .header, .end: break
         }
         return true
+    }
+
+    private func tooLarge(_ position: Int) -> Fault {
+        let most = ArchiveLimits.maxUncompressedEntrySize >> 20
+        return Fault(.refused, "entry \(position + 1) of \(path) has more than the \(most) MiB that a page may have")
     }
 
     private mutating func open(_ position: Int) throws {

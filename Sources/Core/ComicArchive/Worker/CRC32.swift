@@ -18,6 +18,29 @@ struct CRC32 {
 
     var value: UInt32 { ~state }
 
+    /// The checksum of two runs of bytes after one another.
+    ///
+    /// - Parameter length: bytes of the second.
+    static func combined(_ first: UInt32, _ second: UInt32, length: Int64) -> UInt32 {
+        // Polynomials over two elements, the highest power in the lowest bit, modulo that of the checksum.
+        func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
+            var (sum, right): (UInt32, UInt32) = (0, right)
+            for bit in (0..<32).reversed() {
+                if left >> UInt32(bit) & 1 == 1 { sum ^= right }
+                right = right & 1 == 0 ? right >> 1 : right >> 1 ^ 0xEDB8_8320
+            }
+            return sum
+        }
+        // x to the power of 8, squared again and again.
+        var (power, factor, left): (UInt32, UInt32, Int64) = (1 << 31, 1 << 23, length)
+        while left > 0 {
+            if left & 1 == 1 { power = product(power, factor) }
+            factor = product(factor, factor)
+            left >>= 1
+        }
+        return product(power, first) ^ second
+    }
+
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var crc = state
         Self.tables.withUnsafeBufferPointer { table in

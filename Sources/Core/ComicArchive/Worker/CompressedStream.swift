@@ -120,11 +120,8 @@ final class CompressedStream {
     private func end() {
         isAtEnd = true
         guard compression == .gzip else { return }
-        var trailer = [UInt8](repeating: 0, count: 8)
-        let got = pread(descriptor, &trailer, 8, Int(max(0, size - 8)))
-        var numbers = ByteCursor(trailer)
-        guard got == 8, numbers.number(4) == UInt64(crc.value), numbers.number(4) == UInt64(inflated & 0xFFFF_FFFF)
-        else { return fail(.damagedStream, "") }
+        let file = GzipMembers(descriptor: descriptor, size: size)
+        if !file.prove(crc32: crc.value, size: inflated) { fail(.damagedStream, "") }
     }
 
     private func fail(_ reason: WorkerEnd.Reason, _ message: String) {

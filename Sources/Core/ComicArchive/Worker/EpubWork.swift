@@ -15,8 +15,8 @@ struct EpubOrder: Sendable {
         "its pages are encrypted by the shop that sold it (DRM), so that only the shop's own program shows them; get "
         + "it without"
 
-    /// Bytes of all documents of the spine; those of comics have a kilobyte each.
-    private static let limit = 32 << 20
+    /// Bytes of all documents of the spine, which are parsed in the agent; those of comics have a kilobyte each.
+    private static let limit = 8 << 20
 
     /// - Parameter headers: of the whole archive.
     /// - Returns: nil where it is no EPUB.
@@ -40,7 +40,10 @@ struct EpubOrder: Sendable {
             return EpubOrder(damage: ["the list of its pages is missing"])
         }
         let encrypted = try places[Epub.encryption].flatMap { first[$0] }.map { try Epub.encrypted($0) } ?? []
+        // Each document once: its pictures are pages only where they stand first.
+        var named: Set<Epub.SpineItem> = []
         let spine = try Epub.spine(try read([place], XMLTree.sizeLimit)[place] ?? [], at: package)
+            .filter { named.insert($0).inserted }
         let documents = spine.compactMap { if case .document(let path) = $0 { path } else { nil } }
         let pages = headers.filter { EntryRole(of: $0) == .page }.map(\.path)
         if !encrypted.isDisjoint(with: pages + documents + [package]) { return EpubOrder(isEncrypted: true) }

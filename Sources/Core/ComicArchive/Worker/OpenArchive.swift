@@ -20,7 +20,7 @@ extension ArchiveWorker {
             }
         }
         var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before.fingerprint)
-        let process = process(file, hashes ? ["inspect", "hash"] : ["inspect"])
+        let process = try process(file, hashes ? ["inspect", "hash"] : ["inspect"])
         var done = ValidationProgress()
         var isEpub = false
         let outcome = try process.run { record in
@@ -28,13 +28,7 @@ extension ArchiveWorker {
             if case .header(let header) = record, header.path == Epub.container { isEpub = true }
             return judge.take(record)
         }
-        if case .finished(let end) = outcome, end.reason == .noCage {
-            // Not the archive's fault.
-            throw Fault(
-                .failed,
-                "\(path) was not looked into: the unpacking process could not be locked down (\(end.message)); "
-                    + "`steward doctor` says more", path: path)
-        }
+        if let obstacle = try obstacle(outcome, path) { throw obstacle }
         let order = isEpub && outcome.isComplete ? try epubOrder(file, try headers(file)) : nil
         guard try file.status().fingerprint == before.fingerprint else {
             throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
@@ -88,4 +82,6 @@ package struct PageInMemory: Sendable {
     /// Its file's name in the archive.
     package let name: [UInt8]
     package let bytes: [UInt8]
+
+    package init(name: [UInt8], bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
 }

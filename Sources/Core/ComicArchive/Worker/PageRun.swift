@@ -8,10 +8,12 @@ func pageHeaders(among headers: [EntryHeader], order: EpubOrder? = nil) throws -
     var seen: Set<[UInt8]> = []
     let pages = try headers.filter { header in
         switch EntryRole(of: header) {
-        case .refused: throw InkyPanelsError.archive(.corruptedArchive)
+        case .refused(let reason, let what):
+            let text = EntryRole.refusal(BytePath(bytes: header.path), what)
+            let cause = Fault(.refused, text, code: reason.rawValue)
+            throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
         case .page where header.isEncrypted: throw InkyPanelsError.archive(.passwordProtected)
-        case .page:
-            return header.declaredSize <= ArchiveLimits.maxUncompressedEntrySize && seen.insert(header.path).inserted
+        case .page: return !header.claimsTooMuch && seen.insert(header.path).inserted
         case .metadata, .skipped: return false
         }
     }
@@ -20,6 +22,10 @@ func pageHeaders(among headers: [EntryHeader], order: EpubOrder? = nil) throws -
 }
 
 extension EntryHeader {
+    /// Whether it is no page because it is too large. The header decides, which is all that a list reads; where it lies
+    /// the archive is damaged.
+    var claimsTooMuch: Bool { declaredSize > ArchiveLimits.maxUncompressedEntrySize }
+
     /// Whether an archive with it is an EPUB, whose order takes more than its headers.
     var isEpubContainer: Bool { kind == .file && path == Epub.container }
 }
@@ -37,10 +43,10 @@ extension ArchiveWorker {
         try await lanes.run {
             var run = PageRun(path: path, index: index, target: target)
             do {
-                let outcome = try process(try Descriptor(path), ["page", "\(index)"]).run { try run.take($0) }
-                return try run.pages(outcome)
+                let outcome = try process(Descriptor(path), ["page", "\(index)"]).run { try run.take($0) }
+                return try run.pages(outcome) { try refusal(path, outcome, run.structure) }
             } catch {
-                if run.isBegun { try Durable.remove(target) }
+                if run.isBegun { try? Durable.remove(target) }
                 throw error
             }
         }
@@ -52,8 +58,9 @@ private struct PageRun {
     let path: BytePath
     let index: Int
     let target: BytePath
-    private var structure = ArchiveStructure(format: .unknown, traits: [])
+    private(set) var structure = ArchiveStructure(format: .unknown, traits: [])
     private var headers: [EntryHeader] = []
+    private var names = 0
     private var isEpub = false
     /// Once all headers are there.
     private var pages: [EntryHeader]?
@@ -68,9 +75,10 @@ private struct PageRun {
         switch record {
         case .structure(let found): structure = found
         case .header(let header):
-            guard pages == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount else {
-                return false
-            }
+            names += header.path.count
+            guard pages == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
+                names <= ArchiveLimits.maxNamesLength
+            else { return false }
             headers.append(header)
             isEpub = isEpub || header.isEpubContainer
             return !isEpub
@@ -91,13 +99,12 @@ private struct PageRun {
     }
 
     /// All pages, after the run.
-    func pages(_ outcome: WorkerProcess.Outcome) throws -> [EntryHeader]? {
+    func pages(_ outcome: WorkerProcess.Outcome, refusal: () throws -> Fault) throws -> [EntryHeader]? {
         if isEpub { return nil }
-        let refusal = ArchiveWorker.refusal(path, outcome, structure)
-        if pages == nil, !outcome.isComplete { throw refusal }
+        if pages == nil, !outcome.isComplete { throw try refusal() }
         let found = try pages ?? pageHeaders(among: headers)
         guard outcome.isComplete, !found.indices.contains(index) || extraction?.whole.count == 1 else {
-            throw InkyPanelsError.archive(.extractionFailed(underlying: refusal))
+            throw InkyPanelsError.archive(.extractionFailed(underlying: try refusal()))
         }
         return found
     }

@@ -111,14 +111,28 @@ struct PdfWork {
     }
 
     private func run(_ arguments: [String], _ receive: ([UInt8]) throws -> Bool) throws -> WorkerProcess.Outcome {
-        let process = WorkerProcess(
-            program: program, file: file, arguments: ["pdf"] + arguments, patience: limits.patience, limits: limits)
-        let outcome = try process.stream(receive)
+        let outcome = try process(file, arguments).stream(receive)
         switch outcome {
         case .vanished(RenderWorker.notInstalled): throw obstacle(Self.notInstalled)
         case .vanished(RenderWorker.notCaged): throw obstacle(Self.notCaged)
-        default: return outcome
+        case .vanished: return outcome
+        default:
+            if let obstacle = try outcome.obstacle(path, works: works) { throw obstacle }
+            return outcome
         }
+    }
+
+    private func process(_ file: Descriptor, _ arguments: [String]) throws -> WorkerProcess {
+        // Every page is decoded and drawn, often by programs that read the file more than once.
+        WorkerProcess(
+            program: program, file: file, arguments: ["pdf"] + arguments, patience: try 2 * limits.patience(for: file),
+            limits: limits)
+    }
+
+    /// Whether the renderer, given nothing, comes to its end by itself.
+    private func works() throws -> Bool {
+        let outcome = try process(Descriptor("/dev/null"), ["info"]).stream { _ in true }
+        return if case .vanished = outcome { true } else { false }
     }
 }
 

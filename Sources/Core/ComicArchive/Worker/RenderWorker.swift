@@ -97,16 +97,26 @@ enum RenderProbe {
             case "fork": spawn()
             case "exec": execve("/usr/bin/true", words, none)
             case "exec-again": steward_become_renderer(words, none)
+            case "exec-path": steward_become_other("/usr/bin/true", words, none)
             case "exec-another": fexecve(open("/usr/bin/true", O_RDONLY), words, none)
             case "raise": setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             case "number": fcntl(0, F_DUPFD_CLOEXEC, STEWARD_RENDERER)
             case "code":
                 mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0
+            case "place": map(0x100000, 4096)
+            case "place-from-below": map(0xF0000, 1 << 20)
+            case "place-from-zero": map(0, 1 << 21)
             case "kill": kill(getppid(), 0)
             case "none": _exit(0)
             default: _exit(64)
             }
         _exit(result < 0 ? errno : 200)
+    }
+
+    private static func map(_ address: UInt, _ length: Int) -> Int32 {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+        let place = UnsafeMutableRawPointer(bitPattern: address)
+        return mmap(place, length, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED ? -1 : 0
     }
 
     private static func spawn() -> Int32 {

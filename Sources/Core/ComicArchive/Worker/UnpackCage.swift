@@ -11,7 +11,8 @@ enum UnpackCage {
     ///
     /// - Throws: `Fault` where one of them is refused: then nothing may be read.
     static func enter(_ limits: WorkerLimits) throws {
-        guard steward_limit_worker(limits.processorSeconds, limits.solidProcessorSeconds, memory) == 0 else {
+        // At the hard limit the kernel sends SIGKILL, which an exhausted machine sends too: SIGXCPU comes first.
+        guard steward_limit_worker(limits.processorSeconds, limits.solidProcessorSeconds + 1, memory) == 0 else {
             throw Fault.system("limit the unpacking process")
         }
         guard steward_set_parent_death_signal(SIGKILL) == 0, steward_forbid_core_dumps() == 0,

@@ -8,6 +8,9 @@ final class UnpackPass {
     private let output: RecordOutput
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
+    private var zipEntries: [ZipDirectory.Entry]?
+    /// Whether the agent is told where the pages of a ZIP stand.
+    private var tellsPlaces = false
     private var inflated: Int64 = 0
     private var names = 0
     private var pages = 0
@@ -33,6 +36,7 @@ final class UnpackPass {
     private enum Use { case judge(hash: Bool), hand, skip }
 
     func inspect(hashes: Bool) throws {
+        tellsPlaces = true
         try walk { header in
             switch EntryRole(of: header) {
             case .page: header.isEncrypted ? .skip : .judge(hash: hashes)
@@ -90,6 +94,7 @@ final class UnpackPass {
         _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
     ) -> Bool {
         rarFiles = scan.rarFiles
+        zipEntries = scan.zipEntries
         if saying != .nothing { output.send(.structure(scan.structure)) }
         if let reason = refusal(scan.structure) { return stop(reason) }
         guard archive.open(as: scan.structure.format) else { return stop(.unreadable, archive.error) }
@@ -106,10 +111,12 @@ final class UnpackPass {
             case .fatal: return stop(.unreadable, archive.error)
             case .header, .badEntry: break
             }
-            let rar = step == .header ? nextRarFile() : nil
+            // Of a header that libarchive cannot use the scan has seen as much as of the others.
+            let rar = nextRarFile()
             var header = archive.header(at: position)
             if step == .badEntry { (header.kind, header.path) = (.unreadable, []) }
             if rar?.isEncrypted == true { header.isEncrypted = true }
+            if tellsPlaces { header.place = place(of: header) }
             if saying != .nothing { output.queue(.header(header)) }
             position += 1
             names += header.path.count
@@ -140,6 +147,16 @@ final class UnpackPass {
         defer { rarIndex += 1 }
         guard let rarFiles, rarIndex < rarFiles.count else { return nil }
         return rarFiles[rarIndex]
+    }
+
+    /// libarchive gives the entries of a ZIP in the order in which they stand in the file, as the scan lists them; the
+    /// name tells whether it does.
+    private func place(of header: EntryHeader) -> ZipPlace? {
+        guard let zipEntries, zipEntries.indices.contains(header.position), !header.isEncrypted,
+            zipEntries[header.position].name == header.path, EntryRole(of: header) == .page
+        else { return nil }
+        // What cannot be read here is complained of when the entry itself is read.
+        return try? zipEntries[header.position].place(in: file, size: size)
     }
 
     /// Reads an entry as `use` says and reports on it; a limit that was passed, else nil.
@@ -225,7 +242,8 @@ final class UnpackPass {
         case .found(let image):
             content.image = image
             if image.isTooLarge { content.message = "it claims \(image.width) × \(image.height) pixels" }
-        case .beyond where content.size > Int64(picture.count): break
+        case .beyond(let format, _) where picture.isFull:
+            content.message = "its \(format.rawValue) header gives no size in its first \(PictureHead.most >> 20) MiB"
         case .beyond: content.message = "its picture is cut short"
         case .damaged(let format, let reason): content.message = "its \(format.rawValue) header is damaged: \(reason)"
         case .unknown: content.message = "it is no picture"
@@ -259,18 +277,28 @@ final class UnpackPass {
 
 /// The front of a picture: as much of it as its header needs; the rest is not kept.
 private struct PictureHead {
-    /// Enough for the headers of images that carry profiles and thumbnails.
-    private static let most = 262_144
+    /// Enough for the headers of images that carry profiles, thumbnails and depth maps.
+    static let most = 8 << 20
+    private static let least = 4096
 
     private var bytes: [UInt8] = []
-    private var wanted = 4096
+    private var wanted = Self.least
+    /// Bytes that are let pass before more are kept: the directory of a TIFF may stand behind its picture.
+    private var passing = 0
     private var found: ImageHeader.Reading?
 
-    var count: Int { bytes.count }
+    /// Whether there was more of the file than is looked at.
+    var isFull: Bool { found != nil }
 
     mutating func take(_ part: UnsafeRawBufferPointer) {
         var rest = part[...]
         while found == nil, !rest.isEmpty {
+            if passing > 0 {
+                let passed = min(passing, rest.count)
+                passing -= passed
+                rest = rest.dropFirst(passed)
+                continue
+            }
             let more = rest.prefix(wanted - bytes.count)
             bytes += more
             rest = rest.dropFirst(more.count)
@@ -281,7 +309,10 @@ private struct PictureHead {
     /// More bytes never change what was read, but where they were too few.
     private mutating func examine() {
         let reading = ImageHeader.examine(bytes)
-        if case .beyond(_, let needs) = reading, wanted < Self.most {
+        if let (head, directory) = ImageHeader.farDirectory(bytes) {
+            passing = directory - bytes.count
+            bytes = head
+        } else if case .beyond(_, let needs) = reading, wanted < Self.most {
             wanted = min(Self.most, max(needs, 2 * wanted))
         } else {
             found = reading

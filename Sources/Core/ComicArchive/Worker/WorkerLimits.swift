@@ -7,7 +7,8 @@ package struct WorkerLimits: Sendable, Equatable {
     /// CPU seconds for a solid one, where each entry costs all before it, and for looking at all pages of a PDF. The
     /// agent lifts the first limit to this one when the worker has reported a solid archive.
     package var solidProcessorSeconds: UInt64 = 120
-    /// Seconds by the clock; a solid archive has twice as many.
+    /// Seconds by the clock, with as many more as a slow disk takes to read the file; a solid archive has twice as
+    /// many.
     package var patience: Int64 = 120
 
     package static let standard = WorkerLimits()
@@ -20,6 +21,15 @@ package struct WorkerLimits: Sendable, Equatable {
 
     /// CPU seconds for drawing one page of a PDF.
     var drawingSeconds: UInt64 { min(3 * processorSeconds, solidProcessorSeconds) }
+
+    /// Bytes a second that the slowest disk reads, and how many a file may have that is waited for.
+    private static let slowest: Int64 = 2_000_000
+    private static let largest: Int64 = 8 << 30
+
+    /// Seconds by the clock for reading all of `file`.
+    func patience(for file: Descriptor) throws -> Int64 {
+        patience + min(try file.status().size, Self.largest) / Self.slowest
+    }
 
     /// The first word on the worker's command line.
     var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }

@@ -14,7 +14,11 @@ struct WorkerProcess {
         case killed(signal: Int32)
         /// It left without its last word.
         case vanished(status: Int32)
+        /// It left without any word: it cannot be loaded, or is of another version.
+        case mute(status: Int32)
         case timedOut
+        /// The time by the clock ran out, and it had hardly used the processor: it waited for the machine.
+        case stalled
         case nonsense
 
         /// Whether it went through all that it was asked for.
@@ -25,7 +29,7 @@ struct WorkerProcess {
     let file: Descriptor
     let arguments: [String]
     /// Seconds by the clock until it is killed; a solid archive has twice as many.
-    var patience: Int64 = 120
+    let patience: Int64
     var limits = WorkerLimits.standard
 
     /// How long a process that has said its last word, or closed its pipe, may take to leave.
@@ -34,10 +38,12 @@ struct WorkerProcess {
     /// Runs it to its end. Blocks.
     ///
     /// - Parameter receive: is given each record but the last; false stops the worker.
-    /// - Throws: `Fault` where no worker could be started, and what `receive` throws.
+    /// - Throws: `Fault` where no worker could be started or somebody stopped it, and what `receive` throws.
     func run(_ receive: (WorkerRecord) throws -> Bool) throws -> Outcome {
         var frames = FrameReader()
-        return try run { part, run in
+        var isMute = true
+        let outcome = try run { part, run in
+            isMute = false
             frames.append(part)
             while let body = frames.next() {
                 guard let body, let record = try? WorkerRecord(body: body) else { return .nonsense }
@@ -51,6 +57,8 @@ struct WorkerProcess {
             }
             return nil
         }
+        if isMute, case .vanished(let status) = outcome { return .mute(status: status) }
+        return outcome
     }
 
     /// Runs a worker that becomes another program, which knows nothing of records, to its end. Blocks.
@@ -83,19 +91,26 @@ struct WorkerProcess {
                 _ = Self.wait(id)
             }
         }
-        let outcome = try read(from: input, &run, take)
+        var outcome = try read(from: input, &run, take)
         switch outcome {
-        case .timedOut, .stopped, .nonsense: kill(id, SIGKILL)
-        case .finished, .vanished, .killed:
+        case .timedOut, .stalled, .stopped, .nonsense: kill(id, SIGKILL)
+        case .finished, .vanished, .mute, .killed:
             // It may close the pipe, or say its last word, and stay.
             if !Self.leaves(id, within: Self.farewell) { kill(id, SIGKILL) }
         }
-        let found = Self.wait(id)
+        let (found, seconds) = Self.wait(id)
         status = found
+        if outcome == .timedOut, seconds < Double(limits.processorSeconds) / 2 { outcome = .stalled }
         guard case .vanished = outcome else { return outcome }
         let signal = found & 0x7F
+        if Self.stopping.contains(signal) {
+            throw Fault(.transient, "\(file.path) was not read to its end: the process that did so was stopped")
+        }
         return signal != 0 ? .killed(signal: signal) : .vanished(status: found >> 8 & 0xFF)
     }
+
+    /// What a person or a service manager sends to have a process end; a worker that breaks a rule gets others.
+    private static let stopping: Set<Int32> = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
 
     private func spawn(writingTo output: Descriptor) throws -> pid_t {
         let own = limits == .standard ? [] : [limits.word]
@@ -133,10 +148,13 @@ struct WorkerProcess {
         return poll(&wait, 1, milliseconds) > 0
     }
 
-    private static func wait(_ id: pid_t) -> Int32 {
+    /// - Returns: with its status the seconds that it had of the processor.
+    private static func wait(_ id: pid_t) -> (status: Int32, seconds: Double) {
         var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-        return status
+        var used = rusage()
+        while wait4(id, &status, 0, &used) < 0 && errno == EINTR {}
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return (status, seconds(used.ru_utime) + seconds(used.ru_stime))
     }
 }
 

@@ -33,6 +33,13 @@ package enum WorkerRecord: Sendable, Equatable {
             out.number(header.isEncrypted ? 1 : 0, bytes: 1)
             out.number(UInt64(bitPattern: header.declaredSize), bytes: 8)
             out.blob(header.path)
+            if let place = header.place {
+                out.number(UInt64(bitPattern: place.offset), bytes: 8)
+                out.number(UInt64(bitPattern: place.size), bytes: 8)
+                out.number(UInt64(place.method), bytes: 2)
+                out.number(UInt64(place.flags), bytes: 2)
+                out.number(UInt64(place.crc32), bytes: 4)
+            }
         case .content(let content):
             out.number(3, bytes: 1)
             out.number(UInt64(content.position), bytes: 4)
@@ -69,10 +76,19 @@ package enum WorkerRecord: Sendable, Equatable {
         case 2:
             let position = Int(try input.number(4))
             guard let kind = EntryHeader.Kind(rawValue: UInt8(try input.number(1))) else { throw RecordReader.nonsense }
-            self = .header(
-                EntryHeader(
-                    position: position, kind: kind, isEncrypted: try input.number(1) != 0,
-                    declaredSize: Int64(bitPattern: try input.number(8)), path: try input.blob()))
+            var header = EntryHeader(
+                position: position, kind: kind, isEncrypted: try input.number(1) != 0,
+                declaredSize: Int64(bitPattern: try input.number(8)), path: try input.blob())
+            if !input.isAtEnd {
+                let place = ZipPlace(
+                    offset: Int64(bitPattern: try input.number(8)), size: Int64(bitPattern: try input.number(8)),
+                    method: UInt16(try input.number(2)), flags: UInt16(try input.number(2)),
+                    crc32: UInt32(try input.number(4)))
+                guard place.offset >= 0, place.size >= 0 else { throw RecordReader.nonsense }
+                header.place = place
+            }
+            guard header.path.count <= ArchiveLimits.maxNameLength + 1 else { throw RecordReader.nonsense }
+            self = .header(header)
         case 3:
             let position = Int(try input.number(4))
             guard let state = EntryContent.State(rawValue: UInt8(try input.number(1))) else {
@@ -123,6 +139,8 @@ package struct EntryHeader: Sendable, Equatable {
     /// What the header claims; -1 where it claims nothing. Never to be relied on.
     package var declaredSize: Int64
     package var path: [UInt8]
+    /// Of a page in a ZIP that is inspected; nil where it is not known.
+    package var place: ZipPlace?
 }
 
 /// What reading one entry gave.

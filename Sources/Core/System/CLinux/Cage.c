@@ -87,7 +87,9 @@ int steward_landlock_reading(const char *const *readable, const char *const *loa
     long version;
     int rules = make_ruleset(&version);
     if (rules < 0) return version == 0 ? 0 : -1;
-    int done = allow_beneath(rules, program, running) || allow_beneath(rules, input, LANDLOCK_ACCESS_FS_READ_FILE);
+    int done = allow_beneath(rules, program, running);
+    // A file in memory lies beneath no folder: Landlock takes no rule for it, and lets it be opened without one.
+    if (!done && allow_beneath(rules, input, LANDLOCK_ACCESS_FS_READ_FILE)) done = errno != EBADFD;
     for (; !done && *readable; readable++) done = allow_path(rules, *readable, reading);
     for (; !done && *loaders; loaders++) done = allow_path(rules, *loaders, running);
     if (done) {

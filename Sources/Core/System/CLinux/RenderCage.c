@@ -7,6 +7,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#ifdef __x86_64__
+#include <asm/prctl.h>
+#endif
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,13 +26,17 @@ int steward_arrange_renderer(int program, int result) {
     return close_range(3, RENDERER - 1, 0);
 }
 
-static int limit(int resource, uint64_t value) {
-    struct rlimit both = {value, value};
+static int limit_both(int resource, uint64_t soft, uint64_t hard) {
+    struct rlimit both = {soft, hard};
     return setrlimit(resource, &both);
 }
 
+static int limit(int resource, uint64_t value) { return limit_both(resource, value, value); }
+
 int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
-    if (limit(RLIMIT_CPU, cpu_seconds) || limit(RLIMIT_AS, memory) || limit(RLIMIT_FSIZE, 0)) return -1;
+    // At the hard limit the kernel sends SIGKILL, which an exhausted machine sends too: SIGXCPU comes first.
+    if (limit_both(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1) || limit(RLIMIT_AS, memory)) return -1;
+    if (limit(RLIMIT_FSIZE, 0)) return -1;
     return limit(RLIMIT_NOFILE, DESCRIPTORS) || limit(RLIMIT_NPROC, 0) || limit(RLIMIT_CORE, 0) ? -1 : 0;
 }
 
@@ -52,12 +59,20 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 #define CALL(name, answer) IF(SYS_##name), answer
 // The given number of instructions follow for this call, the last of them a RETURN.
 #define CASE(name, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, count)
+#define JUMP(how, value, yes, no) BPF_JUMP(BPF_JMP | BPF_##how | BPF_K, value, yes, no)
+// Five instructions: an address at or below the page at NOWHERE kills.
+#define KILL_LOW(field) LOAD_HIGH(field), JUMP(JEQ, 0, 0, 3), LOAD(field), JUMP(JGE, NOWHERE + PAGE, 1, 0), KILL
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
+// The path of the one exec, which is empty: at a fixed address, where the renderer has nothing and can have nothing.
+#define NOWHERE 0x100000
+#define PAGE 4096
+
 // What holds, whatever the renderer is made to do:
-// - One exec. `execve` kills. `execveat` is let pass for descriptor 100 with AT_EMPTY_PATH alone: it is close-on-exec,
-//   so gone after the first, and no later descriptor gets that number, because the limit is 64 and calls that set a
-//   limit kill.
+// - One exec. `execve` kills. `execveat` is let pass for descriptor 100 and the path at NOWHERE alone, since with another
+//   path the descriptor would not count. That page goes with the first exec, as all memory does, and to map anything at
+//   or below it kills; so does to map the kernel's own page anywhere. The descriptor is close-on-exec, and no later one
+//   gets its number, because the limit is 64 and calls that set a limit kill.
 // - No other process: the calls that make one kill, and so does a signal to any but itself.
 // - No socket, no tracing, no reading of another process's memory: these kill.
 // - No new code: memory is never both writable and executable, anonymous or protected into being executable; with no
@@ -69,6 +84,8 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 // a later C library that tries something new first goes on with the old.
 int steward_filter_renderer(void) {
 #ifdef OWN_ARCHITECTURE
+    void *path = (void *)NOWHERE;
+    if (mmap(path, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != path) return -1;
     struct sock_filter rules[] = {
         LOAD(arch), UNLESS(OWN_ARCHITECTURE), KILL,
         LOAD(nr),
@@ -76,7 +93,7 @@ int steward_filter_renderer(void) {
         CALL(close, ALLOW), CALL(fstat, ALLOW), CALL(newfstatat, ALLOW), CALL(statx, ALLOW), CALL(fstatfs, ALLOW),
         CALL(statfs, ALLOW), CALL(readlinkat, ALLOW), CALL(faccessat, ALLOW), CALL(faccessat2, ALLOW),
         CALL(getdents64, ALLOW), CALL(fadvise64, ALLOW), CALL(getcwd, ALLOW), CALL(brk, ALLOW), CALL(munmap, ALLOW),
-        CALL(mremap, ALLOW), CALL(madvise, ALLOW), CALL(futex, ALLOW), CALL(getrandom, ALLOW),
+        CALL(madvise, ALLOW), CALL(futex, ALLOW), CALL(getrandom, ALLOW),
         CALL(clock_gettime, ALLOW), CALL(clock_getres, ALLOW), CALL(gettimeofday, ALLOW), CALL(sysinfo, ALLOW),
         CALL(uname, ALLOW), CALL(getpid, ALLOW), CALL(gettid, ALLOW), CALL(getuid, ALLOW), CALL(geteuid, ALLOW),
         CALL(getgid, ALLOW), CALL(getegid, ALLOW), CALL(rt_sigaction, ALLOW), CALL(rt_sigprocmask, ALLOW),
@@ -84,21 +101,27 @@ int steward_filter_renderer(void) {
         CALL(set_robust_list, ALLOW), CALL(rseq, ALLOW), CALL(sched_getaffinity, ALLOW), CALL(sched_yield, ALLOW),
         CALL(exit, ALLOW), CALL(exit_group, ALLOW), CALL(ioctl, FAIL(ENOTTY)),
 #ifdef __x86_64__
-        CALL(stat, ALLOW), CALL(lstat, ALLOW), CALL(access, ALLOW), CALL(readlink, ALLOW), CALL(arch_prctl, ALLOW),
+        CALL(stat, ALLOW), CALL(lstat, ALLOW), CALL(access, ALLOW), CALL(readlink, ALLOW),
         CALL(getrlimit, ALLOW), CALL(time, ALLOW),
         CASE(open, 4), LOAD(args[1]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
+        CASE(arch_prctl, 4), LOAD(args[0]), IF(ARCH_SET_FS), ALLOW, FAIL(EINVAL),
         CALL(fork, KILL), CALL(vfork, KILL),
 #endif
         CASE(openat, 4), LOAD(args[2]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
-        CASE(mmap, 8), LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 5), IF_ANY(PROT_WRITE),
+        // Address 0 leaves the choice to the kernel, unless the mapping is to stand there.
+        CASE(mmap, 19), LOAD(args[3]), JUMP(JSET, MAP_FIXED | MAP_FIXED_NOREPLACE, 4, 0), LOAD_HIGH(args[0]),
+        JUMP(JEQ, 0, 0, 7), LOAD(args[0]), JUMP(JEQ, 0, 5, 0), KILL_LOW(args[0]),
+        LOAD(args[2]), JUMP(JSET, PROT_EXEC, 0, 5), IF_ANY(PROT_WRITE),
         FAIL(EPERM), LOAD(args[3]), IF_ANY(MAP_ANONYMOUS), FAIL(EPERM), ALLOW,
+        CASE(mremap, 8), LOAD(args[3]), JUMP(JSET, MREMAP_FIXED | MREMAP_DONTUNMAP, 0, 5), KILL_LOW(args[4]), ALLOW,
         CASE(mprotect, 4), LOAD(args[2]), IF_ANY(PROT_EXEC), FAIL(EPERM), ALLOW,
         CASE(fcntl, 10), LOAD(args[1]), IF(F_GETFD), ALLOW, IF(F_SETFD), ALLOW, IF(F_GETFL), ALLOW,
         IF(F_DUPFD_CLOEXEC), ALLOW, FAIL(EINVAL),
         // Limits may be read, never set: the new value's address must be 0.
         CASE(prlimit64, 7), LOAD(args[2]), UNLESS(0), KILL, LOAD_HIGH(args[2]), UNLESS(0), KILL, ALLOW,
         CALL(setrlimit, KILL),
-        CASE(execveat, 7), LOAD(args[0]), UNLESS(RENDERER), KILL, LOAD(args[4]), UNLESS(AT_EMPTY_PATH), KILL, ALLOW,
+        CASE(execveat, 13), LOAD(args[0]), UNLESS(RENDERER), KILL, LOAD(args[1]), UNLESS(NOWHERE), KILL,
+        LOAD_HIGH(args[1]), UNLESS(0), KILL, LOAD(args[4]), UNLESS(AT_EMPTY_PATH), KILL, ALLOW,
         CALL(execve, KILL), CALL(clone, KILL),
         // abort(3) sends a signal to itself.
         CASE(tgkill, 4), LOAD(args[0]), UNLESS((uint32_t)getpid()), KILL, ALLOW,
@@ -117,5 +140,9 @@ int steward_filter_renderer(void) {
 }
 
 int steward_become_renderer(char *const *arguments, char *const *environment) {
-    return (int)syscall(SYS_execveat, RENDERER, "", arguments, environment, AT_EMPTY_PATH);
+    return steward_become_other((const char *)NOWHERE, arguments, environment);
+}
+
+int steward_become_other(const char *path, char *const *arguments, char *const *environment) {
+    return (int)syscall(SYS_execveat, RENDERER, path, arguments, environment, AT_EMPTY_PATH);
 }

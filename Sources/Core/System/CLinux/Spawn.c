@@ -31,7 +31,10 @@ int steward_spawn_worker(const char *program, char *const *arguments, int archiv
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // Not in our group: an interrupt from the keyboard is for us, who then end well and wait for the worker.
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     char *environment[] = {"TZ=UTC0", "LC_ALL=C.UTF-8", NULL};
     if (code == 0) code = posix_spawn(id, program, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);

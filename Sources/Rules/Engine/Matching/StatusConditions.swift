@@ -29,7 +29,8 @@ extension ConditionSpec {
                 guard let modified = facts.status?.fingerprint.modified else {
                     return Observation(false, seen: "the file is gone")
                 }
-                let age = Double(facts.now.nanoseconds - modified) / 1e9
+                // Not subtracted first: a time may be the first or last that nanoseconds can tell.
+                let age = facts.now.seconds - Double(modified) / 1e9
                 return Observation(wanted.allSatisfy { $0.holds(age) }, seen: "\(Int(age.rounded(.down)))s")
             }
         },

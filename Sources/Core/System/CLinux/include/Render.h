@@ -22,3 +22,6 @@ int steward_filter_renderer(void);
 
 /// Becomes the program at `STEWARD_RENDERER`; comes back, with -1 and errno set, only where that fails.
 int steward_become_renderer(char *const *arguments, char *const *environment);
+
+/// The same call with a path that makes it another program: what the filter must kill for.
+int steward_become_other(const char *path, char *const *arguments, char *const *environment);
