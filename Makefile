@@ -74,6 +74,8 @@ install: .build/release/steward .build/release/steward-unpack $(MANUAL) ## insta
 	install -d $(libdir)/systemd/system $(libdir)/systemd/user
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
 	    > $(libdir)/systemd/system/steward.service
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|; s|/usr/share/doc|$(PREFIX)/share/doc|' \
+	    packaging/systemd/steward-vault-lock.service > $(libdir)/systemd/system/steward-vault-lock.service
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/user/steward.service \
 	    > $(libdir)/systemd/user/steward.service
 	install -D -m 644 packaging/sysusers.d/steward.conf $(libdir)/sysusers.d/steward.conf
@@ -96,6 +98,7 @@ uninstall: ## remove what `make install` installed; state and configuration stay
 	rm -rf $(libexecdir)/steward
 	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
 	rm -f $(libdir)/systemd/system/steward.service $(libdir)/systemd/user/steward.service
+	rm -f $(libdir)/systemd/system/steward-vault-lock.service
 	rm -f $(libdir)/sysusers.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 	rm -f $(sharedir)/bash-completion/completions/steward $(sharedir)/zsh/site-functions/_steward \
 	    $(sharedir)/fish/vendor_completions.d/steward.fish $(sharedir)/man/man1/steward.1

@@ -116,10 +116,15 @@ let package = Package(
             "RuleActionsTests",
             [
                 "RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
-                "DotLifePersistence", "DotLifeDomain", "steward-unpack", log,
+                "ComicVault", "DotLifePersistence", "DotLifeDomain", "steward-unpack", log,
             ]),
-        suite("AgentKitTests", ["AgentKit", "RuleActions", "Rules", "Watching", "Ledger", "Platform", log]),
-        suite("EndToEnd", ["ComicArchive", "ComicTestSupport", "Platform", "steward", "steward-unpack"]),
+        suite(
+            "AgentKitTests",
+            [
+                "AgentKit", "RuleActions", "Rules", "Watching", "Ledger", "Platform", "ComicArchive",
+                "ComicTestSupport", "ComicVault", "steward-unpack", log,
+            ]),
+        suite("EndToEnd", ["ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "steward", "steward-unpack"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -149,7 +149,13 @@ struct CommandSetupTests {
             "resume", "reload", "wait", "status", "log", "explain", "retry", "undo", "quarantine", "quarantine list",
             "quarantine restore", "quarantine drop", "reprocess", "rebuild", "comics", "comics inspect", "comics list",
             "comics show", "comics type", "comics page", "comics thumbnail", "comics progress", "comics bookmark",
-            "comics favourite", "comics duplicates", "comics move", "comics delete",
+            "comics favourite", "comics duplicates", "comics move", "comics delete", "vault", "vault init",
+            "vault unlock", "vault lock", "vault status", "vault list", "vault show", "vault extract", "vault page",
+            "vault thumbnail", "vault rename", "vault remove", "vault verify", "vault passwd", "vault slots",
+            "vault slots list",
+            "vault slots add", "vault slots remove", "vault rekey", "vault export-key", "vault import-key",
+            "vault quarantine", "vault quarantine list", "vault quarantine take-in", "vault quarantine adopt",
+            "vault quarantine discard", "vault accept-rollback", "vault trust",
         ]
         let whole = try steward.run(["--help"]).check().output
         for command in commands {

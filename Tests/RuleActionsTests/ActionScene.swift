@@ -1,5 +1,6 @@
 import ComicArchive
 import ComicTestSupport
+import ComicVault
 import Foundation
 import Glibc
 import Ledger
@@ -111,6 +112,7 @@ struct ActionWorld: Sendable {
         var run = RunPolicy(isAllowed: true, timeout: 20)
         /// The program that unpacks comics; nil for the one that was built.
         var unpacker: BytePath?
+        var vaults = VaultKeeper()
 
         init() {
             patience.settle = 0.05
@@ -154,7 +156,7 @@ struct ActionWorld: Sendable {
             captures: CaptureLibrary(directory: state.appending("captures")) { _ in },
             comics: ComicIntake(program: try options.unpacker ?? builtWorker().program),
             files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
-            homeTrash: home.appending("trash"))
+            homeTrash: home.appending("trash"), vaults: options.vaults)
         registry = StandardActions.registry(services)
     }
 
@@ -174,7 +176,9 @@ struct ActionWorld: Sendable {
     }
 
     /// What an action is told of a file of the dropbox, as the runner would tell it.
-    func input(_ path: BytePath, step: String = "job.0", adding values: Values = [:]) throws -> StepInput {
+    func input(
+        _ path: BytePath, step: String = "job.0", adding values: Values = [:], attempt: Int = 0
+    ) throws -> StepInput {
         let place = places[2]
         guard let status = try FileStatus.of(place.root.appending(path)) else { throw TestFailure("no \(path)") }
         let hash = try ContentHash.ofFile(place.root.appending(path))
@@ -186,7 +190,7 @@ struct ActionWorld: Sendable {
             jobID: "job", stepID: step, rule: "Sample", event: .arrived,
             file: FileReference(
                 place: place.name, root: place.root, path: path, fingerprint: status.fingerprint, hash: hash),
-            arrival: Self.arrival, values: known.merging(values) { $1 })
+            arrival: Self.arrival, values: known.merging(values) { $1 }, attempt: attempt)
     }
 
     /// Decides and performs one step on a file of the dropbox.
@@ -197,6 +201,7 @@ struct ActionWorld: Sendable {
         try await run(try action(entry), on: path, step: step, adding: values)
     }
 
+    @discardableResult
     func run(
         _ action: any RuleAction, on path: BytePath, step: String = "job.0", adding values: Values = [:]
     ) async throws -> Deed {

@@ -191,6 +191,21 @@ struct ImportComicTests {
         #expect(try scene.exists("library/a/a.cbz"))
     }
 
+    @Test("where the program that unpacks fails with anything, no comic is refused, and at last a person is called")
+    func broken() async throws {
+        let scene = try scene("a.cbz", try packed(Self.pages))
+        var options = ActionWorld.Options()
+        options.unpacker = try fakeWorker("kill -SYS $$", in: scene.home, failsAlways: true)
+        let world = try scene.open(options)
+        let action = try world.action("import-comic")
+        for (attempt, kind) in [(0, Fault.Kind.transient), (Fault.mostMachineTries, .failed)] {
+            let input = try world.input("a.cbz", attempt: attempt)
+            let fault = await #expect(throws: Fault.self) { try await action.decided(input) }
+            #expect(fault?.kind == kind && fault?.message.contains("steward doctor") == true, "\(attempt)")
+        }
+        #expect(try scene.exists("dropbox/a.cbz"))
+    }
+
     @Test("only the bytes that the rules have seen are imported; a touch changes nothing")
     func versions() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))

@@ -26,7 +26,8 @@ struct Check: AsyncParsableCommand {
             if let configuration {
                 let loaded = try AgentCore.forPlanning(configuration, directories).loadRules()
                 report = Report(
-                    diagnostics: found + loaded.diagnostics, rules: loaded.rules.count, files: loaded.files)
+                    diagnostics: found + loaded.diagnostics + (try configuration.vaultDiagnostics()),
+                    rules: loaded.rules.count, files: loaded.files)
             }
             try Output.show(report, lines: Self.lines(report, directories), json: options.json)
             if report.diagnostics.hasErrors { throw ExitCode(2) }

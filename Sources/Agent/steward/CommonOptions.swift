@@ -102,6 +102,7 @@ struct DaemonOrHere {
             configuration: configuration, directories: directories, ledger: ledger, reads: NoReadWatch(),
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
+        try core.learnHiddenNames()
         let reply = try await here(Operations(core: core))
         Output.show(reply, json: options.json)
         try ledger.close()

@@ -19,6 +19,7 @@ struct Doctor: AsyncParsableCommand {
             let examination = Examination(configuration: configuration, directories: directories)
             let findings =
                 try await examination.findings() + [examination.comics()] + ComicExamination().findings()
+                + VaultExamination(configuration, directories).findings()
             let lines = findings.map { finding in
                 "\(finding.isWell ? "ok  " : "!   ") \(finding.subject): \(finding.message)"
                     + (finding.remedy.map { "\n     \($0)" } ?? "")

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Ledger
 import Platform
+import Rules
 
 /// `steward retry`
 struct Retry: AsyncParsableCommand {
@@ -57,7 +58,7 @@ struct Quarantine: AsyncParsableCommand {
             try await Output.guarding {
                 let directories = try options.directories()
                 let ledger = try Ledger.openForReading(directory: directories.state)
-                let held = try await ledger?.read { try $0.quarantine() } ?? []
+                let held = try (await ledger?.read { try $0.quarantine() } ?? []).map(Rules.Quarantine.located)
                 let lines = held.flatMap {
                     ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"]
                 }

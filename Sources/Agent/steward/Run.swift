@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import ComicVault
 import Foundation
 import Glibc
 import Logging
@@ -11,7 +12,9 @@ import UnixSignals
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Watch the places and carry out the rules, until told to stop.",
-        discussion: "SIGTERM and SIGINT finish the steps at work and stop; SIGHUP reads the rules again.")
+        discussion: """
+            SIGTERM and SIGINT finish the steps at work and stop; SIGHUP reads the rules again; SIGUSR1 locks all vaults.
+            """)
 
     @OptionGroup var options: CommonOptions
 
@@ -29,7 +32,8 @@ struct Run: AsyncParsableCommand {
                         .init(
                             service: agent, successTerminationBehavior: .gracefullyShutdownGroup,
                             failureTerminationBehavior: .cancelGroup),
-                        .init(service: ReloadSignal(agent: agent), successTerminationBehavior: .ignore),
+                        .init(service: Signal.reload(agent), successTerminationBehavior: .ignore),
+                        .init(service: Signal.lock(agent), successTerminationBehavior: .ignore),
                     ], gracefulShutdownSignals: [.sigterm, .sigint],
                     logger: Logger(label: "lifecycle") { _ in
                         StewardLogHandler(level: .error, json: configuration.logsJSON || options.json)
@@ -39,24 +43,34 @@ struct Run: AsyncParsableCommand {
     }
 }
 
-/// SIGHUP reads the rules again.
-private struct ReloadSignal: Service {
-    let agent: Agent
+/// A signal that asks the agent for something.
+private struct Signal: Service {
+    let number: Int32
+    let label: String
+    let act: @Sendable () async -> Void
+
+    static func reload(_ agent: Agent) -> Signal {
+        Signal(number: SIGHUP, label: "steward.hup") {
+            do {
+                try await agent.reload()
+            } catch {
+                Output.complain("steward: the rules were not reloaded: \(explain(error))")
+            }
+        }
+    }
+
+    static func lock(_ agent: Agent) -> Signal {
+        Signal(number: SIGUSR1, label: "steward.usr1") { await agent.core.vaults.lock(.signal) }
+    }
 
     func run() async throws {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        signal(SIGHUP, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(label: "steward.hup"))
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: label))
         source.setEventHandler { continuation.yield() }
         source.resume()
         await cancelWhenGracefulShutdown {
-            for await _ in signals {
-                do {
-                    try await agent.reload()
-                } catch {
-                    Output.complain("steward: the rules were not reloaded: \(explain(error))")
-                }
-            }
+            for await _ in signals { await act() }
         }
         source.cancel()
     }

@@ -21,7 +21,7 @@ struct Steward: AsyncParsableCommand {
                 name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
             CommandGroup(name: "Run", subcommands: [Run.self, Pause.self, Resume.self, Reload.self, Wait.self]),
             CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self]),
-            CommandGroup(name: "Comics", subcommands: [Comics.self]),
+            CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
             CommandGroup(
                 name: "Mend", subcommands: [Retry.self, Undo.self, Quarantine.self, Reprocess.self, Rebuild.self]),
         ])

@@ -47,8 +47,18 @@ package struct ProductRecord: Sendable, Equatable {
 
 extension LedgerTransaction {
     package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
-        try Row.fetchOne(cached("SELECT * FROM file WHERE place = ? AND path = ?"), arguments: [place, path.blob])
-            .map(FileRecord.init(row:))
+        for form in try names.forms(place, path) {
+            let row = try Row.fetchOne(
+                cached("SELECT * FROM file WHERE place = ? AND path = ?"), arguments: [place, form.blob])
+            if let row { return shown(row) }
+        }
+        return nil
+    }
+
+    private func shown(_ row: Row) -> FileRecord {
+        var record = FileRecord(row: row)
+        record.path = names.shown(record.place, record.path)
+        return record
     }
 
     /// The present file of `place` with this inode, under whatever name it was last seen.
@@ -56,10 +66,11 @@ extension LedgerTransaction {
         try Row.fetchOne(
             cached("SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present LIMIT 1"),
             arguments: [place, Int64(bitPattern: inode), Int64(bitPattern: device)]
-        ).map(FileRecord.init(row:))
+        ).map(shown)
     }
 
-    /// All present files of `place` at or below `path`, with what is needed to tell whether they changed.
+    /// All present files of `place` at or below `path`, with what is needed to tell whether they changed. Hidden ones
+    /// of which the path is not known count as below the place itself only.
     package func files(_ place: String, within path: BytePath = "") throws -> [FileRecord] {
         let rows: RowCursor
         if path.isEmpty {
@@ -67,29 +78,51 @@ extension LedgerTransaction {
         } else {
             // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
             rows = try Row.fetchCursor(
-                cached("SELECT * FROM file WHERE place = ? AND present AND (path = ? OR (path > ? AND path < ?))"),
-                arguments: [place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8)])
+                cached(
+                    """
+                    SELECT * FROM file WHERE place = ? AND present
+                        AND (path = ? OR (path > ? AND path < ?) OR (path > ? AND path < ?))
+                    """),
+                arguments: [
+                    place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8),
+                    NameVeil.range.lowerBound.blob, NameVeil.range.upperBound.blob,
+                ])
         }
         var found: [FileRecord] = []
-        while let row = try rows.next() { found.append(FileRecord(row: row)) }
+        while let row = try rows.next() {
+            let record = shown(row)
+            if record.path.isWithin(path) { found.append(record) }
+        }
         return found
     }
 
     package func setFile(_ file: FileRecord) throws {
         let print = file.fingerprint
+        let forms = try names.forms(file.place, file.path)
+        for old in forms.dropFirst() {
+            try execute(sql: "DELETE FROM file WHERE place = ? AND path = ?", arguments: [file.place, old.blob])
+        }
         try execute(
             sql: "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                file.place, file.path.blob, Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size,
+                file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
+                Int64(bitPattern: print.inode), print.size,
                 print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
             ])
     }
 
     /// Marks a name as gone; its version number stays for the day it comes back.
     package func setGone(_ place: String, _ path: BytePath) throws {
-        try execute(
-            sql: "UPDATE file SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
-            arguments: [Timestamp.now().nanoseconds, place, path.blob])
+        for form in try names.forms(place, path) {
+            try execute(
+                sql: "UPDATE file SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
+                arguments: [Timestamp.now().nanoseconds, place, form.blob])
+            guard NameVeil.isToken(form) else { continue }
+            // Size and content tell which comic it was.
+            try execute(
+                sql: "UPDATE file SET hash = NULL, size = 0, modified = 0 WHERE place = ? AND path = ?",
+                arguments: [place, form.blob])
+        }
         try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
     }
 
@@ -112,24 +145,29 @@ extension LedgerTransaction {
     // MARK: Products
 
     package func product(_ path: BytePath) throws -> ProductRecord? {
-        guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [path.blob]),
-            let hash = ContentHash(blob: row["hash"])
-        else { return nil }
-        return ProductRecord(path: path, hash: hash, lineage: row["lineage"], depth: row["depth"], job: row["job"])
+        for form in try names.forms(path) {
+            guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [form.blob]),
+                let hash = ContentHash(blob: row["hash"])
+            else { continue }
+            return ProductRecord(path: path, hash: hash, lineage: row["lineage"], depth: row["depth"], job: row["job"])
+        }
+        return nil
     }
 
     package func addProduct(_ product: ProductRecord) throws {
         try execute(
             sql: "INSERT OR REPLACE INTO product VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [
-                product.path.blob, product.hash.blob, product.lineage, product.depth, product.job,
+                try names.stored(product.path).blob, product.hash.blob, product.lineage, product.depth, product.job,
                 Timestamp.now().nanoseconds,
             ])
     }
 
     /// Forgets a product that its place has judged.
     package func removeProduct(_ path: BytePath) throws {
-        try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [path.blob])
+        for form in try names.forms(path) {
+            try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [form.blob])
+        }
     }
 
     // MARK: Places and rules that were seen before
@@ -195,8 +233,10 @@ extension LedgerTransaction {
         try execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
     }
 
+    /// Forgets what a step has staged and noted: its receipt is there.
     package func clearStaged(job: String) throws {
         try execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
+        try setMeta("effect:\(job)", nil)
     }
 }
 

@@ -61,7 +61,10 @@ extension LedgerTransaction {
     ) throws {
         try execute(
             sql: "INSERT INTO history (time, kind, job, place, path, message) VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [Timestamp.now().nanoseconds, kind, job, place, path?.blob, message])
+            arguments: [
+                Timestamp.now().nanoseconds, kind, job, place,
+                try path.map { path in try place.map { try names.stored($0, path) } ?? path }?.blob, message,
+            ])
     }
 
     /// The newest lines, oldest of them first.
@@ -85,14 +88,19 @@ extension LedgerTransaction {
         try execute(
             sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                record.id, record.job, record.place, record.path.blob, record.root.blob, record.stored.blob,
+                record.id, record.job, record.place, try names.stored(record.place, record.path).blob, record.root.blob,
+                record.stored.blob,
                 record.reason, record.state.rawValue, record.time.nanoseconds, record.code,
             ])
     }
 
     package func quarantine(in states: [QuarantineRecord.State] = [.held]) throws -> [QuarantineRecord] {
-        try Row.fetchAll(cached("SELECT * FROM quarantine ORDER BY time, id")).map(QuarantineRecord.init(row:))
-            .filter { states.contains($0.state) }
+        try Row.fetchAll(cached("SELECT * FROM quarantine ORDER BY time, id")).map { row in
+            var record = QuarantineRecord(row: row)
+            record.path = names.shown(record.place, record.path)
+            return record
+        }
+        .filter { states.contains($0.state) }
     }
 }
 

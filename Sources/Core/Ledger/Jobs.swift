@@ -118,7 +118,9 @@ extension LedgerTransaction {
                     vals, refused, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                job.id, job.rule, job.digest, job.event, job.place, job.path.blob, job.file, job.hash?.blob,
+                job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
+                job.file,
+                job.hash?.blob,
                 job.lineage,
                 job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now, now,
             ])
@@ -131,8 +133,14 @@ extension LedgerTransaction {
         return true
     }
 
+    private func job(_ row: Row) -> JobRecord {
+        var job = JobRecord(row: row)
+        job.path = names.shown(job.place, job.path)
+        return job
+    }
+
     package func job(_ id: String) throws -> JobRecord? {
-        try Row.fetchOne(cached("SELECT * FROM job WHERE id = ?"), arguments: [id]).map(JobRecord.init(row:))
+        try Row.fetchOne(cached("SELECT * FROM job WHERE id = ?"), arguments: [id]).map(job)
     }
 
     /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
@@ -140,7 +148,7 @@ extension LedgerTransaction {
         try Row.fetchAll(
             cached("SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence"),
             arguments: [prefix, prefix + "\u{10FFFF}"]
-        ).map(JobRecord.init(row:))
+        ).map(job)
     }
 
     /// Jobs in any of `states`, in the order in which they were planned.
@@ -149,15 +157,17 @@ extension LedgerTransaction {
         let sql: SQL =
             "SELECT * FROM job WHERE state IN (\(sql: marks, arguments: StatementArguments(states.map(\.rawValue)))) ORDER BY sequence LIMIT \(limit)"
         let (text, arguments) = try sql.build(db)
-        return try Row.fetchAll(db, sql: text, arguments: arguments).map(JobRecord.init(row:))
+        return try Row.fetchAll(db, sql: text, arguments: arguments).map(job)
     }
 
     /// The jobs that a file has had, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
-        try Row.fetchAll(
-            cached("SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC"),
-            arguments: [place, path.blob]
-        ).map(JobRecord.init(row:))
+        try names.forms(place, path).flatMap { form in
+            try Row.fetchAll(
+                cached("SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC"),
+                arguments: [place, form.blob]
+            ).map(job)
+        }.sorted { $0.sequence > $1.sequence }
     }
 
     package func jobCounts() throws -> [String: Int] {
@@ -186,6 +196,11 @@ extension LedgerTransaction {
             ])
     }
 
+    /// Takes out of an ended job what would tell which content it was about.
+    package func forgetContent(of job: JobRecord) throws {
+        try execute(sql: "UPDATE job SET hash = NULL WHERE id = ?", arguments: [job.id])
+    }
+
     package func setIntent(_ step: StepRecord, _ intent: String) throws {
         try execute(
             sql: "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
@@ -198,6 +213,11 @@ extension LedgerTransaction {
         return try String.fetchOne(
             cached("SELECT intent FROM step WHERE job = ? AND number = ?"), arguments: [String(id[..<dot]), number])
     }
+
+    /// What an action has noted of an effect that it is in the midst of; kept until the step's receipt is there.
+    package func effectNote(step id: String) throws -> String? { try meta("effect:\(id)") }
+
+    package func setEffectNote(_ text: String, step id: String) throws { try setMeta("effect:\(id)", text) }
 
     /// Takes an intent back that settled as not done, to be decided anew.
     package func clearIntent(_ step: StepRecord) throws {

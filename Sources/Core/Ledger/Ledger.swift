@@ -10,6 +10,8 @@ package final class Ledger: Sendable {
     private let pool: any DatabaseWriter
     private let waiting = Mutex(Waiting())
     package let file: BytePath
+    /// Which names stand in the ledger as keyed hashes.
+    package let names: NameVeil
 
     private struct Waiting {
         var writes: [any PendingWrite] = []
@@ -60,22 +62,26 @@ package final class Ledger: Sendable {
     package static func inMemory() throws -> Ledger {
         let queue = try DatabaseQueue()
         try Migrations.migrator().migrate(queue)
-        return Ledger(file: "", pool: queue)
+        return Ledger(file: "", pool: queue, names: try NameVeil(key: nil))
     }
 
-    private init(file: BytePath, pool: any DatabaseWriter) {
+    private init(file: BytePath, pool: any DatabaseWriter, names: NameVeil) {
         self.file = file
+        self.names = names
         self.pool = pool
     }
 
     private init(file: BytePath, readOnly: Bool = false) throws {
         self.file = file
+        names = try NameVeil(key: file.parent.appending("names.key"), makesKey: !readOnly)
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
             guard !readOnly else { return }
             try db.execute(sql: "PRAGMA synchronous = FULL")
+            // What is forgotten must not stand in the file's free pages.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
         }
         pool = try DatabasePool(path: file.text, configuration: configuration)
         if readOnly { return }
@@ -105,18 +111,18 @@ package final class Ledger: Sendable {
 
     /// Runs `body` on a snapshot; other reads and writes go on.
     package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
-        try await pool.read { try body(LedgerTransaction(db: $0)) }
+        try await pool.read { [names] in try body(LedgerTransaction(db: $0, names: names)) }
     }
 
     /// As ``read(_:)``, for code that may block.
     package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
-        try pool.read { try body(LedgerTransaction(db: $0)) }
+        try pool.read { try body(LedgerTransaction(db: $0, names: names)) }
     }
 
     /// Runs `body` in a transaction of its own and blocks until it is on the disk: for the few places that must commit
     /// between two system calls.
     package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
-        try pool.write { try body(LedgerTransaction(db: $0)) }
+        try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
     }
 
     /// Runs `body` in a savepoint of its own within a transaction that it shares with whatever else waits; returns
@@ -145,8 +151,8 @@ package final class Ledger: Sendable {
             }
             if batch.isEmpty { return }
             do {
-                try await pool.write { db in
-                    for write in batch { write.run(LedgerTransaction(db: db)) }
+                try await pool.write { [names] db in
+                    for write in batch { write.run(LedgerTransaction(db: db, names: names)) }
                 }
                 for write in batch { write.finish(failure: nil) }
             } catch {
@@ -219,6 +225,8 @@ private final class TypedWrite<R: Sendable>: PendingWrite {
 /// The ledger's tables within one transaction; its methods stand beside the records they are about. Blocks.
 package struct LedgerTransaction {
     let db: Database
+    /// Paths of hidden files are clear in records, and tokens in the tables.
+    package let names: NameVeil
 
     /// A statement that is compiled once for a connection, not once for a call.
     func cached(_ sql: String) throws -> Statement { try db.cachedStatement(sql: sql) }

@@ -144,11 +144,12 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
 
 extension BytePath: Codable {
     package init(from decoder: any Decoder) throws {
-        self.init(bytes: Self.unescape(try decoder.singleValueContainer().decode(String.self)))
+        let path = BytePath(bytes: Self.unescape(try decoder.singleValueContainer().decode(String.self)))
+        self = path.isAbsolute ? PathCoding.of(decoder.userInfo)?.decode(path) ?? path : path
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try container.encode((isAbsolute ? PathCoding.of(encoder.userInfo)?.encode(self) ?? self : self).description)
     }
 }

@@ -1,50 +1,26 @@
 import ComicArchive
 import Platform
 
-/// What is known of a comic's title, number and makers, and which source said so.
+/// What is known of a comic's title, number and makers, and which source said so, for people and programs.
 package struct ComicFacts: Encodable, Sendable {
-    package enum Source: String, Codable, Sendable {
-        case comicInfo = "ComicInfo.xml"
-        case metronInfo = "MetronInfo.xml"
-        case fileName = "file name"
-        case folderName = "folder name"
-    }
-
     package let metadata: ComicMetadata
     /// By the field's name in `metadata`.
-    package let sources: [String: Source]
+    package let sources: [String: KnownMetadata.Source]
     /// Why a metadata file was not used, or not alone.
     package let notes: [String]
 
     /// - Parameter path: of the comic, for what its own and its folder's name tell.
     package init(_ found: [FoundMetadata], of path: BytePath) {
-        var notes: [String] = []
-        func read(_ kind: MetadataFile) -> ComicMetadata? {
-            guard let choice = kind.choose(among: found.map(\.path.bytes)) else { return nil }
-            for index in choice.ignored { notes.append("\(found[index].path) is not used: there is another one") }
-            do {
-                return try kind.parse(found[choice.index].bytes)
-            } catch {
-                notes.append(explain(error))
-                return nil
-            }
-        }
-        let (comicInfo, metronInfo) = (read(.comicInfo), read(.metronInfo))
-        let (name, folder) = (path.nameText, path.parent.nameText)
-        let resolved = ComicMetadata.resolve(
-            comicInfo: comicInfo, metronInfo: metronInfo, fileName: name, folder: folder.isEmpty ? nil : folder)
-        let candidates: [(Source, ComicMetadata?)] = [
-            (.comicInfo, comicInfo), (.metronInfo, metronInfo), (.fileName, ComicName.parse(name).metadata),
-            (.folderName, ComicName.parse(folder).metadata),
-        ]
-        var sources: [String: Source] = [:]
-        for field in Self.fields {
-            guard let value = field.value(resolved) else { continue }
-            sources[field.key] = candidates.first { $0.1.flatMap(field.value) == value }?.0
-        }
-        metadata = resolved
-        self.sources = sources
-        self.notes = notes
+        let known = KnownMetadata(found, of: path)
+        metadata = known.metadata
+        notes = known.passedOver.map { "\($0) is not used: there is another one" } + known.faults
+        sources = Dictionary(
+            uniqueKeysWithValues: Self.fields.compactMap { field in
+                guard let value = field.value(known.metadata), let source = known.source(of: value, field.value) else {
+                    return nil
+                }
+                return (field.key, source)
+            })
     }
 
     private struct Field: Sendable {

@@ -75,19 +75,19 @@ extension ComicDesk {
             }
             let folder = try await lane.run { try Self.privateFolder() }
             do {
-                let (entries, file) = try await reader.page(index, into: folder)
-                try Self.check(index + 1, of: entries.count, comic)
-                guard let file else { throw InkyPanelsError.reader(.pageLoadFailed(index: index)) }
-                let (entry, mark) = (entries[index], choice.mark(index: index, of: entries.count))
+                let (count, page) = try await reader.page(index, into: folder.path)
+                try Self.check(index + 1, of: count, comic)
+                guard let (entry, file) = page else { throw InkyPanelsError.reader(.pageLoadFailed(index: index)) }
+                let mark = choice.mark(index: index, of: count)
                 return try await lane.run {
                     let source = try Descriptor(BytePath(file.path))
                     // Gone before it is handed on: whoever reads our output may end us at any moment.
-                    try Self.remove(folder, with: BytePath(file.path))
-                    return try Self.deliver(source, entry, of: entries.count, comic, mark, target)
+                    try folder.remove()
+                    return try Self.deliver(source, entry, of: count, comic, mark, target)
                 }
             } catch {
-                // What went wrong is the news; where nothing could be taken out the folder is empty.
-                await lane.clear(folder)
+                // What went wrong is the news; what stays behind is removed the next time.
+                try? await lane.run { try folder.remove() }
                 throw error
             }
         }
@@ -139,33 +139,26 @@ extension ComicDesk {
         let headers = try await worker().list(path).filter { EntryRole(of: $0) == .metadata && !$0.isEncrypted }
         guard let choice = MetadataFile.comicInfo.choose(among: headers.map(\.path)) else { return [] }
         let folder = try await lane.run { try Self.privateFolder() }
-        let target = folder.appending("info")
+        let target = folder.path.appending("info")
         do {
             _ = try await worker().extract(path, [headers[choice.index].position: target])
             let bytes = try await lane.run {
                 let bytes = try Descriptor(target).readAll(limit: ArchiveLimits.maxMetadataSize)
-                try Self.remove(folder, with: target)
+                try folder.remove()
                 return bytes
             }
             return try MetadataFile.comicInfo.parse(bytes).pages
         } catch is Fault {
             // A cover is found without it; `inspect` tells what is wrong with it.
-            await lane.clear(folder)
+            try? await lane.run { try folder.remove() }
             return []
         }
     }
 
     // MARK: Blocking
 
-    private static func privateFolder() throws -> BytePath {
-        let folder = BytePath(NSTemporaryDirectory()).appending("steward-page-\(randomHex(8))")
-        guard folder.withCString({ mkdir($0, 0o700) }) == 0 else { throw Fault.system("make the folder", folder) }
-        return folder
-    }
-
-    private static func remove(_ folder: BytePath, with file: BytePath) throws {
-        try Durable.remove(file)
-        guard folder.withCString({ rmdir($0) }) == 0 else { throw Fault.system("remove the folder", folder) }
+    private static func privateFolder() throws -> PrivateFolder {
+        try PrivateFolder("page", in: BytePath(NSTemporaryDirectory()))
     }
 
     private static func deliver(
@@ -206,13 +199,5 @@ extension Directories {
         }
         let base = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : BytePath($0) }
         return (base ?? home.appending(".cache")).appending("steward")
-    }
-}
-
-extension BlockingLane {
-    /// Removes a folder of our own with the files in it, as far as that can be done.
-    fileprivate func clear(_ folder: BytePath) {
-        for entry in (try? listDirectory(folder)) ?? [] { try? Durable.remove(folder.appending(name: entry.name)) }
-        _ = folder.withCString { rmdir($0) }
     }
 }

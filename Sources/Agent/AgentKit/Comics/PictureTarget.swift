@@ -11,10 +11,13 @@ package enum PictureTarget: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - name: for a folder.
+    ///   - mode: of a new file.
     ///   - write: writes the whole picture to a file or pipe.
     /// - Returns: the file it lies in; nil for standard output.
     /// - Throws: `Fault` where something stands there already, or is no file that may be replaced.
-    func deliver(named name: @autoclosure () -> [UInt8], write: (Descriptor) throws -> Void) throws -> BytePath? {
+    package func deliver(
+        named name: @autoclosure () -> [UInt8], mode: mode_t = 0o644, write: (Descriptor) throws -> Void
+    ) throws -> BytePath? {
         guard case .path(let path, let isFolder, let replaces) = self else {
             let copy = dup(STDOUT_FILENO)
             guard copy >= 0 else { throw Fault.system("write to standard output") }
@@ -23,12 +26,14 @@ package enum PictureTarget: Sendable, Equatable {
         }
         let isInFolder = try isFolder || FileStatus.of(ComicDesk.canonical(path))?.kind == .directory
         let target = isInFolder ? path.appending(name: name()) : path
-        try Self.save(at: target, replaces: replaces, write)
+        try Self.save(at: target, replaces: replaces, mode, write)
         return target
     }
 
     /// Writes under a name of its own and renames, so that nobody sees half a picture.
-    private static func save(at target: BytePath, replaces: Bool, _ write: (Descriptor) throws -> Void) throws {
+    private static func save(
+        at target: BytePath, replaces: Bool, _ mode: mode_t, _ write: (Descriptor) throws -> Void
+    ) throws {
         let taken = Fault(
             .failed, "\(target) is there already; give another name, or --force to replace it", path: target)
         let existing = try FileStatus.of(target)
@@ -41,7 +46,7 @@ package enum PictureTarget: Sendable, Equatable {
         let temporary = Durable.temporaryName(in: target.parent.isEmpty ? "." : target.parent)
         let file: Descriptor
         do {
-            file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+            file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch let fault as Fault where fault.errno == ENOENT {
             throw Fault(.failed, "there is no folder \(target.parent); make it first", path: target, errno: ENOENT)
         }
@@ -59,7 +64,7 @@ package enum PictureTarget: Sendable, Equatable {
     }
 
     /// Writes all bytes to a file or pipe, from where it stands.
-    static func write(_ bytes: [UInt8], to target: Descriptor) throws {
+    package static func write(_ bytes: [UInt8], to target: Descriptor) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let put = rest.withUnsafeBytes { Glibc.write(target.raw, $0.baseAddress, $0.count) }

@@ -1,3 +1,4 @@
+import ComicVault
 import Foundation
 import Glibc
 import Logging
@@ -15,6 +16,7 @@ package struct Configuration: Sendable {
     }
 
     package var places: [Place] = []
+    package var vaults: [VaultPlace] = []
     package var timeZone: TimeZone = .current
     package var device: String = hostName()
     /// Globs of names that are never news, added to the standard list.
@@ -48,6 +50,7 @@ package struct Configuration: Sendable {
 private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
+        "vaults",
     ]
     static let place = ["path", "kind", "watch"]
     static let run = ["allow", "timeout"]
@@ -118,6 +121,7 @@ extension Configuration {
         if let node = top["poll"], let seconds = reader.duration(node, "`poll`") { poll = max(1, seconds) }
         if let node = top["settle"], let seconds = reader.duration(node, "`settle`") { settle = max(0.05, seconds) }
         readParts(top, reader)
+        if let node = top["vaults"] { readVaults(node, reader, directories) }
     }
 
     private mutating func readParts(_ top: YamlMapping, _ reader: YamlReader) {

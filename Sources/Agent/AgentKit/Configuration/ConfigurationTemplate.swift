@@ -21,6 +21,11 @@ package enum ConfigurationTemplate {
           # archive: { kind: folder, path: \(base)/archive }
           # A network file system that sends no events is noticed and polled by itself; `watch: poll` forces it.
 
+        # Where comics can lie encrypted (docs/vault.md): nothing is there until `steward vault init`. An unlocked vault is
+        # locked when it was not used for a while.
+        vaults:
+          main: { path: \(base)/vault, lock-after: 15m }
+
         # time-zone: Europe/Berlin     # for times in anchors and templates; by default the system's
         # device: laptop               # the suffix of anchors that a note already holds; by default the host's name
 

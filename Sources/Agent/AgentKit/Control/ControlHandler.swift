@@ -43,6 +43,7 @@ struct ControlHandler: Sendable {
             return try await operations.rebuild(place: place)
         case .quarantineRestore: return try await operations.restore(try id(request))
         case .quarantineDrop: return try await operations.drop(try id(request))
+        case .vault: throw Fault(.usage, "say what is asked of which vault")
         case .wait:
             try await waitUntilQuiet()
             return ControlReply(["nothing is pending"], json: "{}")

@@ -4,7 +4,7 @@ import Platform
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
-        case status, pause, resume, reload, retry, undo, reprocess, rebuild, wait
+        case status, pause, resume, reload, retry, undo, reprocess, rebuild, wait, vault
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
     }
@@ -16,15 +16,19 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     package var place: String?
     /// An absolute path.
     package var path: BytePath?
+    /// Of ``Command/vault``.
+    package var vault: VaultRequest?
 
     package init(
-        _ command: Command, id: String? = nil, rule: String? = nil, place: String? = nil, path: BytePath? = nil
+        _ command: Command, id: String? = nil, rule: String? = nil, place: String? = nil, path: BytePath? = nil,
+        vault: VaultRequest? = nil
     ) {
         self.command = command
         self.id = id
         self.rule = rule
         self.place = place
         self.path = path
+        self.vault = vault
     }
 }
 

@@ -18,8 +18,12 @@ package final class ControlServer: Sendable {
 
     /// Listens and answers until ``stop()``.
     ///
+    /// - Parameter vault: answers what is asked of a vault, on the connection itself.
     /// - Throws: `Fault` where the socket cannot be made.
-    package func run(_ answer: @Sendable @escaping (ControlRequest) async -> ControlReply) async throws {
+    func run(
+        _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply,
+        vault: @Sendable @escaping (VaultRequest, ControlConnection) async throws -> Void
+    ) async throws {
         let descriptor = try await lanes.run { try self.listen() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
         // accept(2) blocks for as long as nobody calls.
@@ -41,6 +45,9 @@ package final class ControlServer: Sendable {
             Task {
                 do {
                     let request = try await lanes.run { try connection.receive(ControlRequest.self) }
+                    if request.command == .vault, let asked = request.vault {
+                        return try await vault(asked, connection)
+                    }
                     let reply = await answer(request)
                     try await lanes.run { try connection.send(reply) }
                 } catch {
@@ -88,6 +95,10 @@ package final class ControlServer: Sendable {
 /// One end of a control connection. Blocks.
 final class ControlConnection: Sendable {
     private let descriptor: Int32
+    /// Asked while the other side takes nothing; nil gives it up.
+    private let waiting = Mutex<(@Sendable (Duration) throws -> Void)?>(nil)
+    /// What was being written ended in its midst: more would be taken for the rest of it.
+    private let isBroken = Atomic<Bool>(false)
 
     init(owning descriptor: Int32) {
         self.descriptor = descriptor
@@ -113,7 +124,7 @@ final class ControlConnection: Sendable {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while data.last != UInt8(ascii: "\n") {
-            let got = read(descriptor, &buffer, buffer.count)
+            let got = Glibc.read(descriptor, &buffer, buffer.count)
             if got < 0 && errno == EINTR { continue }
             guard got > 0, data.count < 16 << 20 else { throw Fault(.failed, "the other side went away") }
             data.append(contentsOf: buffer.prefix(got))
@@ -124,12 +135,72 @@ final class ControlConnection: Sendable {
     func send(_ value: some Encodable) throws {
         var data = try JSONEncoder().encode(value)
         data.append(UInt8(ascii: "\n"))
-        var rest = Array(data)[...]
+        try Array(data).withUnsafeBytes { try write($0) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !isBroken.load(ordering: .relaxed) else { throw Fault(.failed, "the other side went away") }
+        do {
+            try writeAll(bytes)
+        } catch {
+            isBroken.store(true, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    private func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
+        let start = ContinuousClock.now
+        var rest = bytes
         while !rest.isEmpty {
-            let sent = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let sent = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             if sent < 0 && errno == EINTR { continue }
+            if sent < 0 && errno == EAGAIN, let goesOn = waiting.withLock({ $0 }) {
+                try goesOn(ContinuousClock.now - start)
+                continue
+            }
             guard sent > 0 else { throw Fault(.failed, "the other side went away") }
-            rest = rest.dropFirst(sent)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(sent))
+        }
+    }
+
+    /// In ``Fault/code``: nothing more comes.
+    static let ended = "connection-ended"
+
+    /// Fills the whole buffer.
+    func read(_ buffer: UnsafeMutableRawBufferPointer) throws {
+        var rest = buffer
+        while !rest.isEmpty {
+            let got = recv(descriptor, rest.baseAddress, rest.count, 0)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { throw Fault(.failed, "the other side went away", code: Self.ended) }
+            rest = UnsafeMutableRawBufferPointer(rebasing: rest.dropFirst(got))
+        }
+    }
+
+    /// A side that neither reads nor writes for so many seconds counts as gone.
+    func loseThePatience(after seconds: Int = 60) throws {
+        waiting.withLock { $0 = nil }
+        try limitWaits(to: seconds)
+    }
+
+    /// From now on a side that is there and takes nothing is waited for, until `check` throws.
+    ///
+    /// - Parameters:
+    ///   - seconds: how often `check` is called meanwhile.
+    ///   - check: told how long it has taken nothing.
+    func keepThePatience(
+        asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
+    ) throws {
+        try limitWaits(to: seconds)
+        waiting.withLock { $0 = check }
+    }
+
+    private func limitWaits(to seconds: Int) throws {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+            guard setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+                throw Fault.system("limit the wait for a command")
+            }
         }
     }
 }

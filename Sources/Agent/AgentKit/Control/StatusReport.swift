@@ -1,3 +1,4 @@
+import ComicVault
 import Foundation
 import Glibc
 import Ledger
@@ -49,6 +50,7 @@ package struct StatusReport: Codable, Sendable {
     package var quarantined: Int
     package var overflows: Int
     package var watchLimitHit: Bool
+    package var vaults: [VaultStatus] = []
     /// What somebody should know: a lost ledger, rules that were not reloaded.
     package var warnings: [String]
 
@@ -77,6 +79,7 @@ package struct StatusReport: Codable, Sendable {
             case .poll(let reason): report.places[index].mode = "polled: \(reason)"
             }
         }
+        for service in agent.core.vaults.services { report.vaults.append(try await .live(service)) }
         if watch.watchLimitHit {
             report.warnings.append(
                 "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
@@ -140,6 +143,10 @@ package struct StatusReport: Codable, Sendable {
                 "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
                     + (place.isPresent ? "  (\(place.mode))" : "  is not there"))
             out += place.unreadable.map { "    cannot be read: \($0)" }
+        }
+        out += vaults.filter { $0.isThere || !$0.problems.isEmpty }.map { vault in
+            "  vault \(vault.name): \(vault.isUnlocked ? "unlocked" : "locked")"
+                + (vault.problems.isEmpty ? "" : "; see `steward vault status`")
         }
         out.append("")
         let counts = JobRecord.State.allCases.compactMap { state in

@@ -1,4 +1,5 @@
 import ComicArchive
+import ComicVault
 import Foundation
 import Glibc
 import Ledger
@@ -93,6 +94,8 @@ package final class Agent: Service {
         }
         let isNew = opening == .new
         try await core.ledger.write { try $0.note("agent", "started") }
+        let core = core
+        try await BlockingLane("names").run { try core.learnHiddenNames() }
         try await core.notes.recover()
         try await core.quarantine.recover()
         try await pipeline.meetPlaces(silent: opening != .new && opening != .existing)
@@ -119,6 +122,7 @@ package final class Agent: Service {
             }
         }
         sayWhatIsMissing()
+        await core.unlockFromCredentials()
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
         log.notice(
             "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
@@ -167,6 +171,7 @@ package final class Agent: Service {
 
     private func finish() async throws {
         await runner.drain()
+        await core.vaults.lock(.stop)
         let source = source
         await BlockingLane("watch.stop").runQuietly { source.stop() }
         try await core.ledger.write { try $0.note("agent", "stopped") }
@@ -259,7 +264,8 @@ package final class Agent: Service {
 
     private func serve() async throws {
         let handler = ControlHandler(agent: self)
-        try await server.run { await handler.answer($0) }
+        let vaults = VaultHandler(keeper: core.vaults)
+        try await server.run({ await handler.answer($0) }, vault: { try await vaults.answer($0, $1) })
     }
 }
 

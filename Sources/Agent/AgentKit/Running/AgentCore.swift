@@ -1,4 +1,5 @@
 import A4CoreSwift
+import ComicVault
 import Foundation
 import Ledger
 import Logging
@@ -17,6 +18,7 @@ package final class AgentCore: Sendable {
     package let executor: JobExecutor
     package let quarantine: Quarantine
     package let notes: NoteWriter
+    package let vaults: VaultKeeper
     package let inWork: PathsInWork
     package let journal: EffectJournal
     package let log: Logger
@@ -33,17 +35,20 @@ package final class AgentCore: Sendable {
         self.ledger = ledger
         self.log = log
         journal = EffectJournal(ledger: ledger, places: configuration.map)
+        let places = configuration.map
+        ledger.names.locate { path in places.locate(path).map { ($0.place.name, $0.place.root, $0.path) } }
         inWork = PathsInWork()
         notes = NoteWriter(
             journal: journal, inWork: inWork, reads: reads, patience: configuration.patience,
             device: configuration.device, backups: directories.state.appending("replaced-notes"), log: log)
+        vaults = VaultKeeper(configuration.vaults.map { VaultDesk.service($0, log) })
         let services = ActionServices(
             journal: journal, notes: notes,
             captures: CaptureLibrary(directory: directories.data.appending("captures")) { log.warning("\($0)") },
             comics: ComicIntake(), files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run,
-            homeTrash: directories.trash)
+            homeTrash: directories.trash, vaults: vaults)
         registry = StandardActions.registry(services)
         quarantine = Quarantine(root: directories.quarantine, journal: journal)
         let lanes = BlockingLanes("judge", count: 4)
@@ -67,6 +72,23 @@ package final class AgentCore: Sendable {
         RuleDirectories.load(
             directories.rules, registry: registry, places: configuration.places.map(\.info),
             timeZone: configuration.timeZone, settle: configuration.settle)
+    }
+
+    /// Meets the names of hidden files that are there, so that what the ledger knows of them is known by name again.
+    /// Blocks.
+    package func learnHiddenNames() throws {
+        let hiding = planner.ruleSet.rules.filter(\.hidesNames)
+        for place in Set(hiding.flatMap(\.places).map(\.name)).compactMap({ places[name: $0] }) {
+            var folders: [BytePath] = [""]
+            while let folder = folders.popLast() {
+                // What cannot be read is told by the look at the place.
+                for entry in (try? listDirectory(place.root.appending(folder))) ?? [] {
+                    let path = folder.appending(name: entry.name)
+                    if entry.isDirectory == true { folders.append(path) }
+                    _ = try ledger.names.stored(place.name, path)
+                }
+            }
+        }
     }
 
     /// A note's anchored blocks as rules see them.

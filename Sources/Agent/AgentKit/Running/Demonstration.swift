@@ -36,7 +36,8 @@ package struct Demonstration: Sendable {
         try Durable.makeDirectory(home, mode: 0o700)
         defer { if !keeps { try? FileManager.default.removeItem(atPath: home.text) } }
         var environment = [
-            "HOME": home.text, "STEWARD_RULES": rules.text, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
+            "HOME": home.text, "STEWARD_RULES": "\(rules.text):\(home.appending("rules.d").text)",
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
             "XDG_DATA_HOME": home.appending(".local/share").text,
         ]
         environment["STEWARD_UNPACK"] = ProcessInfo.processInfo.environment["STEWARD_UNPACK"]
@@ -46,6 +47,11 @@ package struct Demonstration: Sendable {
         tell("$ steward init")
         let made = try Setup(directories: directories, base: home.appending("Steward").text).carryOut(dryRun: false)
         for path in made.created { tell("  made \(path.relative(to: home) ?? path)") }
+
+        let lane = BlockingLane("demo")
+        let base = home.appending("Steward")
+        let vault = try DemonstrationVault(base: base, directories: directories, lane: lane)
+        try vault.prepare(rules: home.appending("rules.d"))
 
         let program = Process()
         program.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -60,14 +66,12 @@ package struct Demonstration: Sendable {
         tell("\n$ steward run &          # process \(program.processIdentifier)")
         try await waitFor(directories.socket, program, logFile)
 
-        let base = home.appending("Steward")
         tell("\nDropping files into the places:")
         for (path, bytes) in Self.files {
             tell("  \(path)  (\(bytes.count) bytes)")
             try drop(base.appending(path), bytes)
         }
         func short(_ line: String) -> String { line.replacingOccurrences(of: home.text, with: "~") }
-        let lane = BlockingLane("demo")
         let socket = directories.socket
         _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
         let (configuration, _) = Configuration.load(directories)
@@ -96,6 +100,7 @@ package struct Demonstration: Sendable {
             }
             if explanation.past.isEmpty { tell("    no rule wanted it") }
         }
+        try await vault.run(tell) { try drop($0, $1) }
         tell("\nThe library:")
         for comic in try files(below: base.appending("library")) { tell("  \(comic.relative(to: base) ?? comic)") }
         tell("\nThe notes:")

@@ -12,6 +12,9 @@ enum DemonstrationComics {
     /// The first one again, under another name.
     static let duplicate: (BytePath, [UInt8]) = ("comics/download (7).cbz", files[0].1)
 
+    /// For the vault.
+    static func night(_ number: Int) -> [UInt8] { archive(pages(number + 3)) }
+
     private static let information = """
         <?xml version="1.0" encoding="utf-8"?>
         <ComicInfo><Title>The Gate</Title><Series>Saga</Series><Number>1</Number><Year>2026</Year></ComicInfo>

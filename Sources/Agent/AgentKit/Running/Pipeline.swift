@@ -190,7 +190,8 @@ package actor Pipeline {
     }
 
     private func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
-        guard let root = rootsByName[name], !ignore.ignores(anyPartOf: path) else { return }
+        // A token stands for a hidden file that is gone.
+        guard let root = rootsByName[name], NameVeil.isToken(path) || !ignore.ignores(anyPartOf: path) else { return }
         let time = core.planner.ruleSet.settleTime(place: name, name: path.name) ?? core.configuration.settle
         await settler.add(root: root, path: path, settle: time + extra, alreadyStill: still)
     }
@@ -200,7 +201,7 @@ package actor Pipeline {
         guard let root = rootsByName[name] else { return }
         do {
             let known = try await core.ledger.read { try $0.files(name, within: path) }
-            let ignore = ignore
+            let (ignore, names) = (ignore, core.ledger.names)
             let found = try await scanLane.run { () -> (news: [BytePath], gone: [BytePath], report: ScanReport) in
                 let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
                 var news: [BytePath] = []
@@ -208,7 +209,10 @@ package actor Pipeline {
                 let report = try Scanner.walk(root: root, from: path, ignoring: ignore) { path, status in
                     guard status.kind == .file else { return }
                     seen.insert(path)
-                    if prints[path] != status.fingerprint { news.append(path) }
+                    // What the ledger knew of a hidden file before its name was met stands under its token.
+                    let token = try names.stored(name, path)
+                    if token != path { seen.insert(token) }
+                    if (prints[path] ?? prints[token]) != status.fingerprint { news.append(path) }
                 }
                 let gone = report.rootMissing ? [] : prints.keys.filter { !seen.contains($0) && report.covers($0) }
                 return (news, Array(gone), report)
@@ -228,7 +232,10 @@ package actor Pipeline {
                 await endMeeting(name)
             }
         } catch {
-            log.error("cannot look through \(root.path.appending(path)): \(explain(error))")
+            let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
+            log.error(
+                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))"
+            )
         }
     }
 
@@ -278,7 +285,8 @@ package actor Pipeline {
                 isDone = false
                 await settle(key.root, key.path)
             case .news(let event, let jobs):
-                log.debug("\(event.rawValue): \(key.path) in \(key.root), \(jobs.count) jobs")
+                let called = core.ledger.names.called(key.root, key.path)
+                log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
                 await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
                 if place.kind == .notes, event == .changed {
                     let note = place.root.appending(key.path)
@@ -287,7 +295,9 @@ package actor Pipeline {
             }
         } catch {
             isDone = false
-            log.error("cannot judge \(key.path) in \(key.root), looking again in 30 s: \(explain(error))")
+            let why = core.ledger.names.redacted(explain(error), key.root, root: place.root, key.path)
+            let called = core.ledger.names.called(key.root, key.path)
+            log.error("cannot judge \(called) in \(key.root), looking again in 30 s: \(why)")
             await settle(key.root, key.path, extra: 30)
         }
         inJudgement.remove(key)

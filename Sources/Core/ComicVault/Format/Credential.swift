@@ -49,6 +49,16 @@ package struct Credential: Sendable {
         return Credential(kind: .keyFile, bytes: bytes)
     }
 
+    /// What another process of this program has made of a password or key file, and hands on: in its normal form already.
+    ///
+    /// - Throws: ``VaultError/unusablePassword(_:)``, ``VaultError/unusableKeyFile(_:)``.
+    package static func received(_ kind: Kind, _ bytes: SecretBytes) throws -> Credential {
+        guard kind == .password else { return try keyFile(bytes) }
+        guard bytes.count > 0 else { throw VaultError.unusablePassword(.empty) }
+        guard bytes.count <= passwordLimit else { throw VaultError.unusablePassword(.tooLong) }
+        return Credential(kind: .password, bytes: bytes)
+    }
+
     /// - Returns: the password in normal form C. One of ASCII alone never leaves the locked memory.
     private static func normalised(_ raw: SecretBytes) throws -> SecretBytes {
         if raw.withBytes({ $0.allSatisfy { $0 < 0x80 } }) {

@@ -56,6 +56,27 @@ package struct HostState: Sendable {
         try write(pinFile, pins.map { ($0.vault.description, hexadecimal($0.publicKey)) })
     }
 
+    // MARK: the holder
+
+    /// Notes that this process has the vault unlocked. For a message only, and so neither synced nor missed.
+    package func noteHolder() {
+        let text = Array("\(getpid())\n".utf8)
+        guard let file = try? Descriptor(folder.appending("holder"), O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600) else {
+            return
+        }
+        _ = text.withUnsafeBytes { Glibc.write(file.raw, $0.baseAddress, $0.count) }
+    }
+
+    /// The process that last unlocked the vault on this host, if it is there still: it keeps its open files to itself, so
+    /// that /proc may not tell.
+    package func holder() -> (id: Int32, name: String)? {
+        guard let bytes = try? Descriptor(folder.appending("holder")).read(at: 0, count: 16),
+            let id = Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
+            let name = try? Descriptor(BytePath("/proc/\(id)/comm")).read(at: 0, count: 64)
+        else { return nil }
+        return (id, BytePath.escape(name.filter { $0 != UInt8(ascii: "\n") }))
+    }
+
     // MARK: the deposits
 
     /// What this host has sealed to the vault and not yet seen taken in, by name.
@@ -96,7 +117,7 @@ package struct HostState: Sendable {
     package func removeAll() throws {
         guard try FileStatus.of(folder) != nil else { return }
         for drop in try deposits().keys { try forget(drop) }
-        for file in [markFile, pinFile] { try Durable.remove(file) }
+        for file in [markFile, pinFile, folder.appending("holder")] { try Durable.remove(file) }
         for directory in [depositFolder, folder] {
             guard directory.withCString({ rmdir($0) }) == 0 || errno == ENOENT || errno == ENOTEMPTY else {
                 throw Fault.system("remove the folder", directory)

@@ -141,7 +141,10 @@ package final class Manifest {
         try removeLeftovers()
     }
 
-    private func requireKnown() throws {
+    /// Before anything is written that a record is to name: where no record may be written, nothing else is either.
+    ///
+    /// - Throws: ``VaultError/rolledBack(mark:disk:)``.
+    package func requireKnown() throws {
         if case .rolledBack(let mark, let disk) = standing { throw VaultError.rolledBack(mark: mark, disk: disk) }
     }
 

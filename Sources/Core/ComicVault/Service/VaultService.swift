@@ -11,7 +11,7 @@ package actor VaultService {
     private nonisolated let gate: BlockingLane
     nonisolated let work: BlockingLanes
 
-    private var vault: Vault?
+    fileprivate var vault: Vault?
     private var since: Timestamp?
     private var isUnlocking = false
     /// How often it has been locked: an unlock that was overtaken by a lock must not win.
@@ -130,15 +130,18 @@ package actor VaultService {
 
     /// Works with the unlocked vault, on a thread that may block.
     ///
+    /// - Parameter lanes: for work that may wait for a person; nil takes the vault's own, which imports need.
     /// - Throws: ``VaultError/locked``, and what `body` throws.
-    package func use<R: Sendable>(_ body: @Sendable (Vault) throws -> R) async throws -> R {
+    package func use<R: Sendable>(
+        on lanes: BlockingLanes? = nil, _ body: @Sendable (Vault) throws -> R
+    ) async throws -> R {
         guard let vault else { throw VaultError.locked }
         users += 1
         defer {
             users -= 1
             touch()
         }
-        return try await work.run { try body(vault) }
+        return try await (lanes ?? work).run { try body(vault) }
     }
 
     // MARK: Deposits
@@ -205,4 +208,19 @@ extension Vault {
 extension BlockingLane {
     /// For work that cannot fail.
     fileprivate func runQuietly(_ work: @Sendable () -> Void) { work() }
+}
+
+extension VaultService {
+    /// Looks at the locked vault's files, on a thread that may block. Does not count as use.
+    package nonisolated func look<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
+        try await work.run(body)
+    }
+
+    /// How many comics there are. Does not count as use.
+    ///
+    /// - Throws: ``VaultError/locked``.
+    package func count() async throws -> Int {
+        guard let vault else { throw VaultError.locked }
+        return try await work.run { try vault.state().comics.count }
+    }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A vault of comics in a folder (`docs/vault-format.md`): locked, or unlocked with its keys in memory.
+/// A vault of comics in a folder: locked, or unlocked with its keys in memory.
 ///
 /// Every call blocks, long ones for as long as the bytes take: use a ``BlockingLane``. Calls may come from several
 /// threads; what they add is sealed side by side and recorded one after the other. Errors are ``VaultError`` and `Fault`.
@@ -91,8 +91,11 @@ package final class Vault: Sendable {
     func takeLock() throws -> Descriptor {
         let file = try folder.open(VaultLayout.description, O_RDWR)
         guard try FileLock.takeSoon(.exclusive, on: file) else {
-            throw VaultError.inUse(folder.path, holder: Openers.describe(file.path))
+            let found = Openers.processes(holding: file.path).first ?? host.holder()
+            throw VaultError.inUse(
+                folder.path, holder: found.map { "\($0.name) (process \($0.id))" } ?? "another process")
         }
+        host.noteHolder()
         return file
     }
 

@@ -59,7 +59,11 @@ extension Vault {
         try ComicEntry.check(name: comic.name)
         let session = try unlocked()
         let tag = try session.keys.duplicateTag(comic.hash)
-        if let known = try session.withManifest({ try Self.known(comic, tag, duplicates, $0) }) { return known }
+        let before = try session.withManifest { manifest in
+            try manifest.requireKnown()
+            return try Self.known(comic, tag, duplicates, manifest)
+        }
+        if let before { return before }
         var sealed: [SealedObject] = []
         do {
             sealed.append(try objects.seal(.archive, comic.archive, session.keys))

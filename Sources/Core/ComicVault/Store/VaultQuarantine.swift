@@ -32,6 +32,7 @@ extension Vault {
         let hash = try reader.verify()
         let tag = try session.keys.duplicateTag(hash)
         return try session.withManifest { manifest in
+            try manifest.requireKnown()
             if let same = manifest.state.comics(duplicateTag: tag).first {
                 throw VaultError.duplicate(same.id, same.name)
             }

@@ -3,23 +3,27 @@ import Platform
 
 /// Where a rekey stands.
 package enum RekeyProgress: Sendable {
+    /// This host's deposits, before all else.
+    case takingIn(done: Int, total: Int)
     case copying(done: UInt64, total: UInt64)
     case verifying(done: UInt64, total: UInt64)
     case removingOld
 }
 
 extension Vault {
-    /// Copies everything into a new vault with new keys and puts it in the place of the old one, which is then removed:
-    /// what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
+    /// Takes in what this host has deposited, copies everything into a new vault with new keys and puts it in the place of
+    /// the old one, which is then removed: what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
     /// when it is called again with the same new credentials. Old backups still open with the old password.
     ///
     /// - Parameters:
     ///   - old: opens the vault as it is.
     ///   - new: a slot for each in the new vault; the first one resumes.
+    ///   - judge: validates the deposits; nil takes none in.
     ///   - progress: called often; what it throws interrupts.
-    /// - Throws: `Fault(.refused)` while deposits wait or the old vault does not verify.
+    /// - Throws: `Fault(.refused)` while deposits wait that are not this host's, or that are refused, or the old vault
+    ///   does not verify. Deposits that were taken in before that are comics from then on.
     package static func rekey(
-        at path: BytePath, host: HostState, old: Credential, new: [Credential],
+        at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
     ) throws {
         guard let first = new.first else { throw Fault(.usage, "the new vault needs a password or key file") }
@@ -30,10 +34,7 @@ extension Vault {
         guard try FileLock.takeSoon(.exclusive, on: keyFile) else {
             throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
         }
-        guard try source.folder.names(in: VaultLayout.drops).isEmpty else {
-            throw Fault(
-                .refused, "deposits wait in \(path); take them in, or remove them, before the rekey", path: path)
-        }
+        try source.emptyDrops(judge, progress)
         let nextHost = try HostState(nextFolder(host))
         let next = try sibling(of: path, nextHost, new, first)
         try RekeyCopy(source, next).run(progress)
@@ -52,6 +53,31 @@ extension Vault {
         try finish(next.id, at: path, host)
         next.lock()
         withExtendedLifetime(keyFile) {}
+    }
+
+    /// Whoever deposits waits for the lock that is held meanwhile, so that none comes after this.
+    private func emptyDrops(_ judge: (any DepositJudge)?, _ progress: (RekeyProgress) throws -> Void) throws {
+        if let judge {
+            let own = try drops().waiting.filter { $0.origin == .ownDeposit }
+            for (index, drop) in own.enumerated() {
+                try progress(.takingIn(done: index, total: own.count))
+                do {
+                    _ = try takeIn(drop.id, judge: judge)
+                } catch let fault as Fault {
+                    throw Fault(
+                        fault.kind,
+                        "the deposit \(drop.id) was not taken in: \(fault.message); take it in or discard it with `steward "
+                            + "vault quarantine`, and call rekey again", path: fault.path, code: fault.code)
+                }
+            }
+        }
+        let left = try folder.names(in: VaultLayout.drops)
+        guard left.isEmpty else {
+            throw Fault(
+                .refused,
+                "in \(folder.path) wait deposits that this host has not made (\(left.count)); take them in, or discard them, "
+                    + "with `steward vault quarantine`, and call rekey again", path: folder.path)
+        }
     }
 
     /// After the two folders have changed places: the host's state follows, and the old vault is removed.

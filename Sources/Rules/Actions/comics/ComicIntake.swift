@@ -6,6 +6,8 @@ import Platform
 package actor ComicIntake {
     private let program: BytePath?
     private var worker: ArchiveWorker?
+    private var reports: [(hash: ContentHash, report: ComicReport)] = []
+    private static let most = 64
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
     nonisolated let shelf = BlockingLane("library")
 
@@ -19,7 +21,19 @@ package actor ComicIntake {
         try await ComicValidator(worker: try started()).validate(path, mode: mode, hashes: false)
     }
 
-    private func started() throws -> ArchiveWorker {
+    /// Remembers what was found out about a content, for the step that carries out what was decided on it.
+    func remember(_ report: ComicReport, of hash: ContentHash) {
+        if reports.count >= Self.most { reports.removeFirst() }
+        reports.append((hash, report))
+    }
+
+    /// - Returns: nil where it has been forgotten: the content is judged again then.
+    func report(of hash: ContentHash) -> ComicReport? { reports.last { $0.hash == hash }?.report }
+
+    func forget(_ hash: ContentHash) { reports.removeAll { $0.hash == hash } }
+
+    /// - Throws: `Fault(.transient)` where there is none now.
+    func started() throws -> ArchiveWorker {
         if let worker, ArchiveWorker.isProgram(worker.program) { return worker }
         do {
             let found = try ArchiveWorker(program: program)

@@ -27,31 +27,18 @@ struct ComicValues: Sendable {
         ValueSpec("comic.damage", "what is wrong with it and was let pass; empty for a whole comic"),
     ].map { ValueSpec($0.name, $0.summary, isForOwnStep: true) }
 
-    /// - Parameter path: below the inbox: its name and its folder's tell what the archive does not.
-    init(_ report: ComicReport, path: BytePath, hash: ContentHash, format: ComicFileType) {
-        var damage = report.damage
-        func read(_ file: MetadataFile) -> ComicMetadata? {
-            guard let found = file.choose(among: report.metadata.map(\.path.bytes)) else { return nil }
-            do {
-                return try file.parse(report.metadata[found.index].bytes)
-            } catch {
-                damage.append(explain(error))
-                return nil
-            }
-        }
-        let known = ComicMetadata.resolve(
-            comicInfo: read(.comicInfo), metronInfo: read(.metronInfo), fileName: Self.name(path),
-            folder: path.parent.isEmpty ? nil : path.parent.nameText)
+    init(_ report: ComicReport, _ found: KnownMetadata, hash: ContentHash, format: ComicFileType) {
+        let known = found.metadata
         set("series", known.series)
         set("number", known.number)
         set("title", known.title)
-        if values["comic.title"] == nil { set("title", Self.fallback(known, path)) }
+        if values["comic.title"] == nil { set("title", found.standInTitle) }
         set("publisher", known.publisher)
         set("language", known.language)
         set("writer", Self.listed(known.writers))
         set("artist", Self.listed(known.creators("Penciller")))
         set("genre", Self.listed(known.genres))
-        set("damage", damage.joined(separator: "; "))
+        set("damage", (report.damage + found.faults).joined(separator: "; "))
         for (name, number) in [
             ("volume", known.volume), ("count", known.count), ("year", known.year), ("month", known.month),
             ("pages", report.pages.count),
@@ -64,18 +51,6 @@ struct ComicValues: Sendable {
 
     private mutating func set(_ name: String, _ text: String?) {
         if let text = text.flatMap(Self.line) { values["comic.\(name)"] = .text(text) }
-    }
-
-    /// The name to read; one of digits alone is a number where a folder can name the series, or a zero leads.
-    private static func name(_ path: BytePath) -> String {
-        let stem = path.stemAndExtension.stem
-        let isNumber = stem.allSatisfy { (0x30...0x39).contains($0) } && stem.count < 5
-        return isNumber && (!path.parent.isEmpty || stem.first == 0x30) ? "#\(path.nameText)" : path.nameText
-    }
-
-    private static func fallback(_ known: ComicMetadata, _ path: BytePath) -> String {
-        guard let series = known.series else { return String(decoding: path.stemAndExtension.stem, as: UTF8.self) }
-        return known.number.map { "\(series) \($0)" } ?? series
     }
 
     private static func listed(_ names: [String]) -> String? {

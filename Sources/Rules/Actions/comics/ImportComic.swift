@@ -1,30 +1,26 @@
-import ComicArchive
-import Glibc
 import Platform
 import Rules
 
-/// Takes a comic into a library: judged in the locked-down worker first, then put where a template says, once.
+/// Takes a comic into a library or a vault: judged in the locked-down worker first, then put there, once.
 struct ImportComic: RuleAction {
-    struct Intent: Codable, Sendable, Equatable {
-        let placement: FilePlacement
-        /// The folder in which copies are looked for.
-        let library: BytePath
-        let keepsSource: Bool
-        let skipsCopies: Bool
-        /// The same comic in the library, seen when this was decided; looked for again when it is carried out.
-        let copy: BytePath?
-        /// Where the source goes if the library has the comic already.
-        let trashed: TrashedFile
-        let values: Values
+    enum Intent: Codable, Sendable, Equatable {
+        case library(LibraryImport)
+        case vault(VaultImport)
     }
 
     static let declaration = ActionDeclaration(
         name: "import-comic",
-        summary: "Judges a comic archive in a locked-down process, then takes it into a folder of a library. "
-            + "What is harmful, damaged or no comic is refused.",
+        summary:
+            "Judges a comic archive in a locked-down process, then takes it into a folder of a library, or seals it "
+            + "in a vault. What is harmful, damaged or no comic is refused.",
         guarantee: .exactlyOnce, work: .cpu, canUndo: true,
         parameters: [
-            ParameterSpec("place", .place, default: "library", "the place that is the library"),
+            ParameterSpec("place", .place, default: "library", unless: "vault", "the place that is the library"),
+            ParameterSpec(
+                "vault", .literal,
+                "instead of a place the vault, by its name in `vaults:` of steward.yaml: the comic is sealed there under "
+                    + "its file's name. While the vault is locked it is sealed to the vault's public key, and taken in at "
+                    + "the next unlock. Excludes `place`, `folder` and `name`"),
             ParameterSpec(
                 "folder", .template, default: "{{ comic.series | default: \"Unknown series\" }}",
                 "a folder of that place, made if missing; parts that are empty are left out, values cannot lead out of it"
@@ -38,200 +34,128 @@ struct ImportComic: RuleAction {
                 "a comic of which pages are damaged: `refuse` it, or `keep` it and say so in `comic.damage`"),
             ParameterSpec(
                 "duplicates", .choice(["skip", "keep"]), default: "skip",
-                "a comic whose very content the library holds already: `skip` it, whatever it is called, or `keep` both"
+                "a comic whose very content the library or vault holds already: `skip` it, whatever it is called, or "
+                    + "`keep` both"
             ),
             ParameterSpec(
-                "source", .choice(["remove", "keep"]), default: "remove",
-                "`remove` moves the file, and puts a duplicate into the trash; `keep` copies it, and leaves a duplicate"
+                "source", .choice(["remove", "keep", "trash"]), default: "remove",
+                "`remove` moves the file into the library, and puts a duplicate into the trash; `keep` copies it, and "
+                    + "leaves a duplicate. With `vault` it is removed once the vault has it durably and verified, kept, or "
+                    + "put into the `trash`, where it lies in the clear"
             ),
+            ParameterSpec(
+                "names", .choice(["hide", "keep"]), default: "hide",
+                "with `vault` only: `hide` keeps the names of files that the rule could want out of ledger, logs and "
+                    + "reasons of refusals, `keep` writes them there as for any other file"),
         ],
         provides: ComicValues.specs + [
             ValueSpec("comic.outcome", "`imported`, or `there already` for a duplicate that was skipped"),
-            ValueSpec("comic.path", "where it lies, below the library"),
+            ValueSpec("comic.path", "where it lies, below the library; not with `vault`"),
+            ValueSpec("comic.vault", "the vault's name; empty without `vault`"),
+            ValueSpec(
+                "comic.state",
+                "with `vault`: `sealed`, `deposited` (the vault was locked) or `duplicate`; else empty"),
+            ValueSpec("comic.sealed", "with `vault`: the id of the sealed comic, or of the deposit"),
         ] + PlacementValues.specs,
         example: "import-comic: { place: library, folder: \"{{ comic.publisher }}/{{ comic.series }}\" }")
 
-    private let arguments: Arguments
+    private enum Way: Sendable {
+        case library(ComicToLibrary)
+        case vault(ComicToVault)
+    }
+
+    private let way: Way
     private let services: ActionServices
 
     init(_ arguments: Arguments, _ services: ActionServices) throws {
-        for name in ["folder", "name"] where arguments.has(name) {
-            if try arguments.template(name).text.split(separator: "/").contains("..") {
-                throw ArgumentFault(name, "`..` would lead out of the library; give a path within it")
-            }
-        }
-        self.arguments = arguments
         self.services = services
+        way =
+            arguments.has("vault")
+            ? .vault(try ComicToVault(arguments, services)) : .library(try ComicToLibrary(arguments, services))
+        guard case .library = way else { return }
+        if arguments.given.contains("names") {
+            throw ArgumentFault("names", "it goes with `vault` only: a library shows names anyway")
+        }
+        if try arguments.choice("source") == "trash" {
+            throw ArgumentFault("source", "`trash` goes with `vault` only; here say `remove` or `keep`")
+        }
     }
 
     func intent(for input: StepInput) async throws -> Intent {
-        let report = try await validated(input)
-        guard let hash = input.file.hash else { throw Self.gone(input) }
-        let place = try arguments.place("place")
-        let type = ComicNames.type(of: report.format, claimed: input.file.path.name)
-        let values = ComicValues(report, path: input.file.path, hash: hash, format: type).values
-        let known = input.values.merging(values) { $1 }
-        let asked = try arguments.has("name") ? ComicNames.name(arguments.pathText("name", values: known)) : nil
-        let placement = try await FilePlacement.decide(
-            input, root: place.root, folder: ComicNames.folder(arguments.pathText("folder", values: known)),
-            name: ComicNames.name(asked ?? input.file.path.name, as: type), exists: .rename, files: services.files)
-        let skipsCopies = try arguments.choice("duplicates") == "skip"
-        let copies = ComicCopies(library: place.root, without: services.journal.places.nested(in: place))
-        let trash = services.trash
-        let size = report.fingerprint.size
-        return try await services.files.run {
-            Intent(
-                placement: placement, library: place.root,
-                keepsSource: try arguments.choice("source") == "keep", skipsCopies: skipsCopies,
-                copy: skipsCopies ? try copies.find(hash, size: size, besides: placement.source) : nil,
-                trashed: try TrashedFile(of: input, in: trash), values: values)
+        switch way {
+        case .library(let library): .library(try await library.intent(for: input))
+        case .vault(let vault): .vault(try await vault.intent(for: input))
         }
     }
-
-    /// What the worker says of the very bytes that the rules have seen.
-    ///
-    /// - Throws: `Fault(.refused)` with the verdict.
-    private func validated(_ input: StepInput) async throws -> ComicReport {
-        let path = input.file.absolute
-        let mode: ValidationMode = try arguments.choice("damaged") == "keep" ? .lenient : .strict
-        let verdict: Verdict
-        do {
-            verdict = try await services.comics.verdict(on: path, mode: mode)
-        } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT {
-            // A touch is no news: nobody would judge the file again.
-            guard try await isUnchanged(input) else { throw Self.gone(input) }
-            throw Fault(.transient, "\(path) was touched while it was looked into", path: path)
-        }
-        switch verdict {
-        case .accepted(let report):
-            if report.fingerprint == input.file.fingerprint { return report }
-            guard try await isUnchanged(input, report) else { throw Self.gone(input) }
-            return report
-        case .refused(let reason, let message):
-            let other = reason == .notAnArchive ? try await unsupported(path) : nil
-            throw Fault(.refused, other ?? message, path: path, code: (other == nil ? reason : .unsupported).rawValue)
-        }
-    }
-
-    /// Whether the file still holds what the rules have seen, and, where a report is given, since before it was read.
-    private func isUnchanged(_ input: StepInput, _ report: ComicReport? = nil) async throws -> Bool {
-        try await services.files.run {
-            guard try FileStatus.of(input.file.absolute)?.kind == .file else { return false }
-            let file = try Descriptor(input.file.absolute)
-            guard try ContentHash.of(file) == input.file.hash else { return false }
-            return try report == nil || file.status().fingerprint == report?.fingerprint
-        }
-    }
-
-    private static func gone(_ input: StepInput) -> Fault {
-        Fault(
-            .superseded, "\(input.file.absolute) is gone or has changed since it was looked at",
-            path: input.file.absolute)
-    }
-
-    /// What the file is that no archive can be, if its first bytes tell.
-    private func unsupported(_ path: BytePath) async throws -> String? {
-        let head = try await services.files.run {
-            try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
-        }
-        let what: String? =
-            switch ComicFileType.family(of: head) {
-            case .ace: "an ACE archive"
-            case .image: "a single picture"
-            default: nil
-            }
-        return what.map { "\(path): it is \($0), which is not imported; pack its pages as CBZ" }
-    }
-
-    // MARK: Carrying it out
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await services.comics.shelf.run {
-            if let done = try finished(intent, context) { return done }
-            if let copy = try copy(intent) {
-                return skipped(intent, copy, intent.keepsSource ? nil : try intent.trashed.put(in: services.trash))
-            }
-            return try placing(intent).carryOut(context)
+        switch try carrier(intent) {
+        case .library(let library, let intent): try await library.perform(intent, context)
+        case .vault(let vault, let intent): try await vault.perform(intent, context)
         }
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        try await services.comics.shelf.run {
-            if let done = try finished(intent, context) { return .done(done) }
-            return .notDone
+        switch try carrier(intent) {
+        case .library(let library, let intent): try await library.settle(intent, context)
+        case .vault(let vault, let intent): try await vault.settle(intent, context)
         }
     }
 
-    /// Takes the comic back to where it came from, or a duplicate out of the trash.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
-            return try await ProductRemoval(services: services).undo(receipt)
+        switch try carrier(intent) {
+        case .library(let library, let intent): try await library.undo(intent, receipt, context)
+        case .vault(let vault, let intent): try await vault.undo(intent, receipt, context)
         }
-        guard to == intent.trashed.slot else {
-            return try await FileMoving(services: services, verb: "moved").undo(receipt, context)
-        }
-        let trash = services.trash
-        let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
-        return Receipt(
-            "took \(placed.path) out of the trash",
-            effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
     }
 
-    func targets(of intent: Intent) -> [BytePath] { intent.placement.targets + [intent.trashed.slot] }
+    func targets(of intent: Intent) -> [BytePath] {
+        switch intent {
+        case .library(let intent): intent.placement.targets + [intent.trashed.slot]
+        case .vault(let intent): [intent.source] + (intent.trashed.map { [$0.slot] } ?? [])
+        }
+    }
 
     func summary(of intent: Intent) -> String {
-        let source = intent.placement.source
-        if let copy = intent.copy { return "import nothing: \(copy) is the same comic as \(source)" }
-        return "import \(source) as \(intent.placement.destination.target)"
-    }
-
-    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        if !intent.keepsSource, let there = try intent.trashed.found() {
-            return skipped(intent, try copy(intent) ?? intent.copy ?? intent.library, there)
+        switch intent {
+        case .library(let intent): ComicToLibrary.summary(of: intent)
+        case .vault(let intent): "seal \(intent.source) in the vault \(intent.vault)"
         }
-        return try placing(intent).finished(context)
     }
 
-    private func copy(_ intent: Intent) throws -> BytePath? {
-        guard intent.skipsCopies else { return nil }
-        let places = services.journal.places
-        let nested = places.places.first { $0.root == intent.library }.map { places.nested(in: $0) } ?? []
-        return try ComicCopies(library: intent.library, without: nested).find(
-            intent.placement.hash, size: intent.placement.fingerprint?.size ?? 0, besides: intent.placement.source)
+    var hidesNames: Bool {
+        if case .vault(let vault) = way { return vault.hidesNames }
+        return false
     }
 
-    private func placing(_ intent: Intent) -> Placing {
-        let source = intent.placement.source
-        let keeps = intent.keepsSource
-        let receipt = { @Sendable (placed: Mover.Placed) in
-            Receipt(
-                "imported \(source) as \(placed.path)", values: values(intent, placed.path, "imported"),
-                effects: [
-                    keeps
-                        ? .created(placed.path, placed.fingerprint, placed.hash)
-                        : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
-                ])
+    private enum Carrier {
+        case library(ComicToLibrary, LibraryImport)
+        case vault(ComicToVault, VaultImport)
+    }
+
+    /// The intent with what carries it out; both come of the same arguments.
+    private func carrier(_ intent: Intent) throws -> Carrier {
+        switch (way, intent) {
+        case (.library(let library), .library(let intent)): return .library(library, intent)
+        case (.vault(let vault), .vault(let intent)): return .vault(vault, intent)
+        default:
+            throw Fault(.failed, "the ledger's intent of `import-comic` does not belong to its step; please report it")
         }
-        let there = { @Sendable in
-            Receipt("left \(source) where it is: it is in its place", values: values(intent, source, "there already"))
+    }
+}
+
+extension ImportComic.Intent {
+    init(from decoder: any Decoder) throws {
+        // The library's came first, and stands in ledgers without a mark.
+        self =
+            try decoder.container(keyedBy: VaultImport.CodingKeys.self).contains(.vault)
+            ? .vault(try VaultImport(from: decoder)) : .library(try LibraryImport(from: decoder))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .library(let intent): try intent.encode(to: encoder)
+        case .vault(let intent): try intent.encode(to: encoder)
         }
-        return keeps
-            ? intent.placement.copying(services, receipt: receipt, skipped: there)
-            : intent.placement.moving(services, receipt: receipt, skipped: there)
-    }
-
-    private func skipped(_ intent: Intent, _ copy: BytePath, _ placed: Mover.Placed?) -> Receipt {
-        let source = intent.placement.source
-        return Receipt(
-            "\(copy) is the same comic; \(source) was \(placed == nil ? "left where it is" : "put into the trash")",
-            values: values(intent, copy, "there already"),
-            effects: placed.map { [.moved(source, to: $0.path, $0.fingerprint, $0.hash)] } ?? [])
-    }
-
-    private func values(_ intent: Intent, _ path: BytePath, _ outcome: String) -> Values {
-        let more: Values = [
-            "comic.outcome": .text(outcome), "comic.path": .text((path.relative(to: intent.library) ?? path).text),
-        ]
-        return intent.values.merging(more) { $1 }.merging(PlacementValues.of(path)) { $1 }
     }
 }

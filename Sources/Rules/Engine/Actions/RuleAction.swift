@@ -36,12 +36,17 @@ package protocol RuleAction: Sendable {
 
     /// One line for `explain` and dry runs: what `perform` would do.
     func summary(of intent: Intent) -> String
+
+    /// Whether the files of its rule are to be named neither in the ledger nor in logs.
+    var hidesNames: Bool { get }
 }
 
 extension RuleAction {
     package func targets(of intent: Intent) -> [BytePath] { [] }
 
     package var destinations: [String] { [] }
+
+    package var hidesNames: Bool { false }
 
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")
@@ -115,11 +120,15 @@ package struct ParameterSpec: Sendable {
     package let required: Bool
     /// As it would be written; for the manual and for ``Arguments``.
     package let defaultValue: String?
+    /// A parameter which, where it is given, leaves this one without its default.
+    package let unless: String?
     package let summary: String
 
     package init(
-        _ name: String, _ kind: Kind, required: Bool = false, default defaultValue: String? = nil, _ summary: String
+        _ name: String, _ kind: Kind, required: Bool = false, default defaultValue: String? = nil,
+        unless: String? = nil, _ summary: String
     ) {
+        self.unless = unless
         self.name = name
         self.kind = kind
         self.required = required
@@ -192,6 +201,33 @@ package struct FileReference: Sendable, Codable, Equatable {
 
     package var absolute: BytePath { root.appending(path) }
 
+    private enum CodingKeys: String, CodingKey {
+        case place, root, path, fingerprint, hash
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        place = try container.decode(String.self, forKey: .place)
+        root = try container.decode(BytePath.self, forKey: .root)
+        path = try container.decode(BytePath.self, forKey: .path)
+        fingerprint = try container.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
+        hash = try container.decodeIfPresent(ContentHash.self, forKey: .hash)
+        if let coding = PathCoding.of(decoder.userInfo) {
+            path = coding.decode(root.appending(path)).relative(to: root) ?? path
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(place, forKey: .place)
+        try container.encode(root, forKey: .root)
+        // An absolute path is what the encoder may be told to write in another form.
+        let written = try PathCoding.of(encoder.userInfo)?.encode(absolute).relative(to: root)
+        try container.encode(written ?? path, forKey: .path)
+        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        try container.encodeIfPresent(hash, forKey: .hash)
+    }
+
     package init(place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?) {
         self.place = place
         self.root = root
@@ -213,11 +249,17 @@ package struct StepInput: Sendable {
     /// When the file settled; every time that lands in a note or a name comes from here, never from the clock.
     package let arrival: Timestamp
     package let values: Values
+    /// The names of the values that later steps use; nil where that is not known.
+    package let namesUsedLater: Set<String>?
+    /// How often the job was tried before, in vain.
+    package let attempt: Int
 
     package init(
         jobID: String, stepID: String, rule: String, event: FileEvent, file: FileReference, arrival: Timestamp,
-        values: Values
+        values: Values, namesUsedLater: Set<String>? = nil, attempt: Int = 0
     ) {
+        self.attempt = attempt
+        self.namesUsedLater = namesUsedLater
         self.jobID = jobID
         self.stepID = stepID
         self.rule = rule

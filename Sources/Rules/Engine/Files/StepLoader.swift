@@ -93,7 +93,7 @@ struct StepLoader {
             if let node = given[spec.name] {
                 arguments[spec.name] = argument(node, spec, known)
                 if arguments[spec.name] == nil { isGood = false }
-            } else if let standard = spec.defaultValue {
+            } else if let standard = spec.defaultValue, spec.unless.flatMap({ given[$0] }) == nil {
                 arguments[spec.name] = self.standard(standard, spec)
                 if arguments[spec.name] == nil {
                     reportDefault(standard, spec, of: what, at: entry.keyPosition)

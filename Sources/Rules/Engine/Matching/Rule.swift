@@ -40,6 +40,9 @@ package struct Rule: Sendable {
     /// The names of all values that the rule's templates use.
     package var valueNames: Set<String> { Set(steps.flatMap(\.arguments.valueNames)) }
 
+    /// Whether the files that it wants are to be named neither in the ledger nor in logs.
+    package var hidesNames: Bool { steps.contains { $0.action.hidesNames } }
+
     /// `rules.d/10-comics.yaml:4`.
     package var source: String { "\(file):\(position.line)" }
 }

@@ -1,4 +1,4 @@
-/// What can be said of rules without any file: places that feed each other.
+/// What can be said of rules without any file: places that feed each other, names that do not stay hidden.
 package enum RuleCheck {
     /// One rule's way from a place that it watches to a place that it puts something into.
     private struct Edge {
@@ -13,9 +13,10 @@ package enum RuleCheck {
         "append-block": [.arrived, .changed], "write-note": [.arrived, .changed], "rename": [.renamed],
     ]
 
-    /// Warnings about rules that write into their own place, and about circles of rules.
+    /// Warnings about rules that write into their own place, about circles of rules, and about hidden names that are
+    /// written down elsewhere.
     package static func warnings(_ rules: [Rule]) -> [Diagnostic] {
-        ownPlace(rules) + cycles(rules)
+        ownPlace(rules) + cycles(rules) + HiddenNameCheck.warnings(rules)
     }
 
     /// A product of a rule in a place that it watches is the agent's own write there, which is no news.

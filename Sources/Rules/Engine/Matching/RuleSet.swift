@@ -13,12 +13,14 @@ package struct RuleSet: Sendable {
     /// In the order in which they run: by file name, then by position.
     package let rules: [Rule]
     package let index: RuleIndex
+    private let hasHidingRules: Bool
 
     package static let empty = RuleSet([])
 
     package init(_ rules: [Rule]) {
         self.rules = rules
         index = RuleIndex(rules)
+        hasHidingRules = rules.contains(where: \.hidesNames)
     }
 
     /// Reads the rule files of `directories`, later ones replacing earlier ones. Blocks.
@@ -55,6 +57,13 @@ package struct RuleSet: Sendable {
             if !blocks.isEmpty { return RuleMatch(rule: rule, blocks: blocks) }
         }
         return try rule.condition.holds(facts, block: nil) ? RuleMatch(rule: rule, blocks: nil) : nil
+    }
+
+    /// Whether a rule that hides names could want a file of this name.
+    package func hidesName(place: String, name: [UInt8]) -> Bool {
+        hasHidingRules
+            && FileEvent.allCases.flatMap { index.candidates(place: place, event: $0, name: name) }
+                .contains { rules[$0].hidesNames }
     }
 
     /// The longest settle time, in seconds, of the rules that might want a file of this name; nil if none could.

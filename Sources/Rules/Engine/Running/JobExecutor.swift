@@ -23,6 +23,7 @@ package final class JobExecutor: Sendable {
     private let stopping = Atomic<Bool>(false)
 
     private var ledger: Ledger { journal.ledger }
+    private var names: NameVeil { journal.ledger.names }
 
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
@@ -84,7 +85,7 @@ package final class JobExecutor: Sendable {
                     step.state = .pending
                     step.intent = nil
                 }
-                try await perform(step, of: &job, isLast: step.number == steps.last?.number)
+                try await perform(step, of: &job, later: steps.filter { $0.number > step.number })
             }
             if job.state.isOpen { try await end(job, .done, "done", "all steps done") }
             return .ended
@@ -93,21 +94,21 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func perform(_ step: StepRecord, of job: inout JobRecord, isLast: Bool) async throws {
+    private func perform(_ step: StepRecord, of job: inout JobRecord, later: [StepRecord]) async throws {
         let action = try action(of: step)
-        let input = try input(job, step)
+        let input = try input(job, step, later)
         let work = type(of: action).declaration.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         await gate.enter()
         do {
-            let intent = try await action.decide(input)
-            let targets = try action.targets(json: intent)
+            let intent = try await action.decide(input, hiding: names)
+            let targets = try action.targets(json: intent, names)
             inWork.begin(targets)
             defer { inWork.end(targets) }
             try await ledger.write { try $0.setIntent(step, intent) }
             let receipt = try await action.perform(
-                json: intent, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts))
-            try await commit(receipt, step, &job, isLast: isLast)
+                json: intent, names, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts))
+            try await commit(receipt, step, &job, isLast: later.isEmpty)
         } catch {
             await gate.leave()
             throw error
@@ -123,11 +124,11 @@ package final class JobExecutor: Sendable {
             return false
         }
         let action = try action(of: step)
-        let targets = try action.targets(json: intent)
+        let targets = try action.targets(json: intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts)
-        switch try await action.settle(json: intent, context) {
+        switch try await action.settle(json: intent, names, context) {
         case .done(let receipt):
             try await commit(receipt, step, &job, isLast: false)
             return true
@@ -147,35 +148,61 @@ package final class JobExecutor: Sendable {
         job.values = try LedgerJSON.encode(try values(job).merging(receipt.values) { $1 })
         let from = try file(job)
         let to = follow(from, receipt.effects)
-        if let to { job.file = try LedgerJSON.encode(to) }
+        if let to { job.file = try LedgerJSON.encode(to, hiding: names) }
         if isLast {
             job.state = .done
             job.problem = nil
             job.nextAttempt = nil
         }
+        let isForgotten = try isLast && forgetContent(of: &job)
         let updated = job
-        let journal = journal
-        let receiptText = try LedgerJSON.encode(receipt)
+        let (journal, names) = (journal, names)
+        var receipt = receipt
+        receipt.summary = redacted(receipt.summary, job)
+        let (summary, effects) = (receipt.summary, receipt.effects)
+        let receiptText = try LedgerJSON.encode(receipt, hiding: names)
         try await ledger.write { transaction in
             try transaction.setReceipt(step, receiptText)
-            try journal.apply(receipt.effects, of: updated, in: transaction)
+            try journal.apply(effects, of: updated, in: transaction)
             try transaction.clearStaged(job: step.id)
             try transaction.update(updated)
+            if isForgotten { try transaction.forgetContent(of: updated) }
             if let to {
                 for var other in try transaction.jobs(of: updated.place, updated.path)
                 where other.id != updated.id && other.state.isOpen {
-                    guard try LedgerJSON.decode(FileReference.self, from: other.file).absolute == from.absolute else {
+                    guard
+                        try LedgerJSON.decode(FileReference.self, from: other.file, showing: names).absolute
+                            == from.absolute
+                    else {
                         continue
                     }
-                    other.file = try LedgerJSON.encode(to)
+                    other.file = try LedgerJSON.encode(to, hiding: names)
                     try transaction.update(other)
                 }
             }
             try transaction.note(
-                "step", "\(step.action): \(receipt.summary)", job: updated.id, place: updated.place, path: updated.path)
+                "step", "\(step.action): \(summary)", job: updated.id, place: updated.place, path: updated.path)
         }
         log.info(
-            "\(step.action): \(receipt.summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+            "\(step.action): \(summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+    }
+
+    /// Takes values and content out of a job that has ended, where its file is hidden.
+    ///
+    /// - Returns: whether it is.
+    private func forgetContent(of job: inout JobRecord) throws -> Bool {
+        guard names.hides(job.place, job.path) else { return false }
+        var file = try file(job)
+        (file.fingerprint, file.hash) = (nil, nil)
+        job.file = try LedgerJSON.encode(file, hiding: names)
+        job.values = "{}"
+        return true
+    }
+
+    /// The text without the name of the job's file, where that is hidden.
+    private func redacted(_ text: String, _ job: JobRecord) -> String {
+        guard names.hides(job.place, job.path), let place = journal.places[name: job.place] else { return text }
+        return names.redacted(text, job.place, root: place.root, job.path)
     }
 
     /// Where the job's file is after `effects`, if they moved it.
@@ -191,7 +218,9 @@ package final class JobExecutor: Sendable {
     }
 
     private func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
-        let fault = error as? Fault ?? Fault(.failed, String(describing: error))
+        let found = error as? Fault ?? Fault(.failed, String(describing: error))
+        let fault = Fault(
+            found.kind, redacted(found.message, job), path: found.path, errno: found.errno, code: found.code)
         var job = job
         job.problem = fault.message
         do {
@@ -239,7 +268,10 @@ package final class JobExecutor: Sendable {
         job.state = state
         job.nextAttempt = nil
         if state == .done { job.problem = nil }
-        try await save(job, kind, message)
+        let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
+        let ended = job
+        try await save(ended, kind, message)
+        if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
     }
 
     private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
@@ -252,25 +284,36 @@ package final class JobExecutor: Sendable {
     // MARK: What a step is told
 
     func action(of step: StepRecord) throws -> any RuleAction {
+        try definition(of: step).make(try arguments(of: step))
+    }
+
+    private func arguments(of step: StepRecord) throws -> Arguments {
+        try Arguments(json: step.arguments, for: definition(of: step).declaration)
+    }
+
+    private func definition(of step: StepRecord) throws -> ActionDefinition {
         guard let definition = registry[step.action] else {
             throw Fault(
                 .failed,
                 "this version has no action `\(step.action)`, which the rule asked for when the job was planned")
         }
-        return try definition.make(try Arguments(json: step.arguments, for: definition.declaration))
+        return definition
     }
 
-    func file(_ job: JobRecord) throws -> FileReference { try LedgerJSON.decode(FileReference.self, from: job.file) }
+    func file(_ job: JobRecord) throws -> FileReference {
+        try LedgerJSON.decode(FileReference.self, from: job.file, showing: names)
+    }
 
     private func values(_ job: JobRecord) throws -> Values { try LedgerJSON.decode(Values.self, from: job.values) }
 
-    private func input(_ job: JobRecord, _ step: StepRecord) throws -> StepInput {
+    private func input(_ job: JobRecord, _ step: StepRecord, _ later: [StepRecord]) throws -> StepInput {
         guard let event = FileEvent(rawValue: job.event) else {
             throw Fault(.failed, "the ledger names an event that this version does not know: \(job.event)")
         }
         return StepInput(
             jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
-            values: try values(job))
+            values: try values(job), namesUsedLater: try Set(later.flatMap { try arguments(of: $0).valueNames }),
+            attempt: job.attempts)
     }
 
     // MARK: Undo
@@ -288,22 +331,25 @@ package final class JobExecutor: Sendable {
         for step in steps.reversed() where step.state == .done {
             guard let intent = step.intent, let text = step.receipt else { continue }
             let action = try action(of: step)
-            let targets = try action.targets(json: intent)
+            let targets = try action.targets(json: intent, names)
             inWork.begin(targets)
             defer { inWork.end(targets) }
             let receipt = try await action.undo(
-                json: intent, try LedgerJSON.decode(Receipt.self, from: text),
+                json: intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
                 StepContext(jobID: job.id, stepID: step.id, attempt: 0))
-            if let to = follow(try file(current), receipt.effects) { current.file = try LedgerJSON.encode(to) }
+            if let to = follow(try file(current), receipt.effects) {
+                current.file = try LedgerJSON.encode(to, hiding: names)
+            }
             let updated = current
             let journal = journal
+            let summary = redacted(receipt.summary, job)
             try await ledger.write { transaction in
                 try transaction.setReceipt(step, text, state: .undone)
                 try journal.apply(receipt.effects, of: updated, in: transaction)
                 try transaction.clearStaged(job: step.id)
                 try transaction.update(updated)
                 try transaction.note(
-                    "undone", "\(step.action): \(receipt.summary)", job: updated.id, place: updated.place,
+                    "undone", "\(step.action): \(summary)", job: updated.id, place: updated.place,
                     path: updated.path)
             }
             lines.append("\(step.action): \(receipt.summary)")

@@ -33,6 +33,7 @@ package final class Planner: Sendable {
     ) {
         self.ledger = ledger
         self.rules = Mutex(rules)
+        ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
         self.blocksOf = blocksOf
         self.lanes = lanes
         self.host = host
@@ -42,7 +43,10 @@ package final class Planner: Sendable {
     /// The rules in force; setting them is how a reload takes effect.
     package var ruleSet: RuleSet {
         get { rules.withLock { $0 } }
-        set { rules.withLock { $0 = newValue } }
+        set {
+            rules.withLock { $0 = newValue }
+            ledger.names.hide { newValue.hidesName(place: $0, name: $1.name) }
+        }
     }
 
     /// Whether any rule could want a file of this name, whatever it holds: what none can want is not read.
@@ -75,7 +79,7 @@ package final class Planner: Sendable {
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
-        let host = host
+        let (host, names) = (host, ledger.names)
         let drafts = try await lanes.run {
             let facts = FileFacts(
                 place: place, path: record.path, status: status, event: event, now: arrival,
@@ -88,7 +92,7 @@ package final class Planner: Sendable {
                 }
             }
             return try Self.drafts(
-                matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
+                matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host, names: names,
                 values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
         }
         return try await ledger.write { transaction in
@@ -112,7 +116,7 @@ package final class Planner: Sendable {
             place: place, path: record.path, status: nil, event: .removed, now: arrival, hash: record.hash)
         let drafts = try Self.drafts(
             ruleSet.match(facts), facts: facts, file: file, version: record.version, arrival: arrival, host: host,
-            values: [:])
+            names: ledger.names, values: [:])
         return try await ledger.write { transaction in
             try transaction.setGone(place.name, record.path)
             return try Self.add(drafts, lineage: nil, to: transaction)
@@ -132,7 +136,7 @@ package final class Planner: Sendable {
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
-        let host = host
+        let (host, veil) = (host, ledger.names)
         let drafts: [Draft] = try await lanes.run {
             guard let status = try FileStatus.of(absolute), status.kind == .file else { return [] }
             let facts = FileFacts(
@@ -140,8 +144,7 @@ package final class Planner: Sendable {
             let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
             return try Self.drafts(
                 matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
-                arrival: arrival,
-                host: host, values: [:])
+                arrival: arrival, host: host, names: veil, values: [:])
         }
         return try await ledger.write { transaction in
             if again && !drafts.isEmpty || record != seen {
@@ -175,19 +178,21 @@ package final class Planner: Sendable {
 
     private static func drafts(
         _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
-        values extra: Values
+        names: NameVeil, values extra: Values
     ) throws -> [Draft] {
         try matches.flatMap { match -> [Draft] in
             // A file that is gone gives no values but its name.
             let fromFile = try BuiltInValues.values(of: facts, names: match.rule.valueNames).merging(extra) { $1 }
             let blocks: [BlockFacts?] = match.blocks.map { $0.map(Optional.some) } ?? [nil]
             return try blocks.map { block in
-                let id = jobID(match.rule, facts, version: version, hash: file.hash, block: block)
+                let path = match.rule.hidesNames ? try names.stored(facts.place.name, facts.path) : facts.path
+                let id = jobID(match.rule, facts, path, version: version, hash: file.hash, block: block)
                 let own = BuiltInValues.values(
                     rule: match.rule.name, jobID: id, event: facts.event, arrival: arrival, host: host, block: block)
                 let job = JobRecord(
                     id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
-                    place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file), hash: file.hash,
+                    place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file, hiding: names),
+                    hash: file.hash,
                     lineage: id, depth: 0, arrived: arrival,
                     values: try LedgerJSON.encode(fromFile.merging(own) { $1 }),
                     refused: match.rule.refused(in: facts.place).rawValue)
@@ -204,10 +209,10 @@ package final class Planner: Sendable {
 
     /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block.
     private static func jobID(
-        _ rule: Rule, _ facts: FileFacts, version: Int, hash: ContentHash?, block: BlockFacts?
+        _ rule: Rule, _ facts: FileFacts, _ path: BytePath, version: Int, hash: ContentHash?, block: BlockFacts?
     ) -> String {
         let parts: [[UInt8]] = [
-            Array(rule.name.utf8), rule.digest.bytes, Array(facts.place.name.utf8), facts.path.bytes,
+            Array(rule.name.utf8), rule.digest.bytes, Array(facts.place.name.utf8), path.bytes,
             hash?.bytes ?? [], Array(String(version).utf8), Array(facts.event.rawValue.utf8),
             Array((block?.token ?? "").utf8),
         ]

@@ -36,7 +36,10 @@ package struct Quarantine: Sendable {
         // A file that is itself called `reason.txt` must not be replaced by the reason.
         let isReason = file.path.nameText == "reason.txt" || file.path.nameText == "reason.json"
         let name = isReason ? Array("file-".utf8) + file.path.name : file.path.name
-        let stored = root.appending(day).appending(id).appending(name: name)
+        let folder = root.appending(day).appending(id)
+        // Of a hidden file the ledger is told the folder alone; below it the file keeps its whole path.
+        let isHidden = journal.ledger.names.hides(file.place, file.path)
+        let stored = isHidden ? folder.appending(Self.hiddenFolder) : folder.appending(name: name)
         let record = QuarantineRecord(
             id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason,
             code: code)
@@ -60,24 +63,45 @@ package struct Quarantine: Sendable {
         }
     }
 
+    /// Where a hidden file lies, below the folder of its job.
+    private static let hiddenFolder = "file"
+
+    /// The record with the name of a hidden file, which stands on the disk only. Blocks.
+    package static func located(_ record: QuarantineRecord) throws -> QuarantineRecord {
+        guard try FileStatus.of(record.stored)?.kind == .directory else { return record }
+        var found = record
+        while try FileStatus.of(found.stored)?.kind == .directory {
+            guard let entry = try listDirectory(found.stored).first else { return record }
+            found.stored = found.stored.appending(name: entry.name)
+        }
+        found.path = found.stored.relative(to: record.stored) ?? record.path
+        return found
+    }
+
     private func finish(_ record: QuarantineRecord, rule: String) async throws -> QuarantineRecord {
         let journal = journal
+        let names = journal.ledger.names
         let source = record.root.appending(record.path)
+        let isHidden = record.stored.nameText == Self.hiddenFolder && names.hides(record.place, record.path)
         try await lane.run {
-            try Durable.makeDirectory(record.stored.parent, mode: 0o700)
-            if try FileStatus.of(record.stored) == nil {
+            let folder = record.stored.parent
+            let target = isHidden ? record.stored.appending(record.path) : record.stored
+            try Durable.makeDirectory(target.parent, mode: 0o700)
+            if try FileStatus.of(isHidden ? try Self.located(record).stored : target)?.kind != .file {
                 let hash = try ContentHash.ofFile(source)
-                _ = try Mover.move(source, expecting: hash, to: [record.stored]) {
+                _ = try Mover.move(source, expecting: hash, to: [target]) {
                     try journal.recordStaged($0, $1, step: record.job)
                 }
             }
             let reason = Reason(
-                file: record.root.appending(record.path).description, place: record.place, rule: rule, job: record.job,
+                file: isHidden
+                    ? names.called(record.place, record.path) : record.root.appending(record.path).description,
+                place: record.place, rule: rule, job: record.job,
                 reason: record.reason, code: record.code, time: record.time.description,
                 restore: "steward quarantine restore \(record.id)")
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Durable.replaceOwn(record.stored.parent.appending("reason.json"), with: try encoder.encode(reason))
+            try Durable.replaceOwn(folder.appending("reason.json"), with: try encoder.encode(reason))
             let text = """
                 \(reason.file)
                 was refused by the rule "\(rule)" at \(reason.time):
@@ -88,7 +112,7 @@ package struct Quarantine: Sendable {
                 To delete it:                 steward quarantine drop \(record.id)
 
                 """
-            try Durable.replaceOwn(record.stored.parent.appending("reason.txt"), with: Array(text.utf8))
+            try Durable.replaceOwn(folder.appending("reason.txt"), with: Array(text.utf8))
         }
         var held = record
         held.state = .held
@@ -111,8 +135,9 @@ package struct Quarantine: Sendable {
     /// Puts the file back; it counts as seen, so that no rule refuses it at once again.
     ///
     /// - Returns: the name it got: its old one, or `name (1).ext` where that is taken.
-    package func restore(_ record: QuarantineRecord) async throws -> BytePath {
+    package func restore(_ held: QuarantineRecord) async throws -> BytePath {
         let journal = journal
+        let record = try await lane.run { try Self.located(held) }
         let target = record.root.appending(record.path)
         let placed = try await lane.run {
             try Durable.makeDirectory(target.parent)
@@ -121,7 +146,7 @@ package struct Quarantine: Sendable {
                 try journal.recordStaged($0, $1, step: record.job)
             }
         }
-        var restored = record
+        var restored = held
         restored.state = .restored
         let done = restored
         let relative = placed.path.relative(to: record.root) ?? record.path
@@ -134,14 +159,14 @@ package struct Quarantine: Sendable {
                     version: version + 1))
             try transaction.note("restored", "from quarantine", job: done.job, place: done.place, path: relative)
         }
-        try await lane.run { try clearFolder(record) }
+        try await lane.run { try clearFolder(held) }
         return placed.path
     }
 
     /// Deletes the refused file for good.
     package func drop(_ record: QuarantineRecord) async throws {
         try await lane.run {
-            try Durable.remove(record.stored)
+            try Durable.remove(Self.located(record).stored)
             try clearFolder(record)
         }
         var dropped = record
@@ -155,9 +180,16 @@ package struct Quarantine: Sendable {
 
     private func clearFolder(_ record: QuarantineRecord) throws {
         let folder = record.stored.parent
+        try Self.removeEmptyFolders(record.stored)
         try Durable.remove(folder.appending("reason.json"))
         try Durable.remove(folder.appending("reason.txt"))
         // A folder that still holds something stays.
+        _ = folder.withCString { rmdir($0) }
+    }
+
+    private static func removeEmptyFolders(_ folder: BytePath) throws {
+        guard try FileStatus.of(folder)?.kind == .directory else { return }
+        for entry in try listDirectory(folder) { try removeEmptyFolders(folder.appending(name: entry.name)) }
         _ = folder.withCString { rmdir($0) }
     }
 }

@@ -1,0 +1,31 @@
+import ComicArchive
+import ComicVault
+import Platform
+import RuleActions
+
+/// Judges deposits as the inbox's archives are judged: in the locked-down worker. Damaged pages are recorded instead of
+/// refused: whether a rule takes such a comic was decided before it was deposited, and the original is gone.
+package struct ArchiveDepositJudge: DepositJudge {
+    private let program: BytePath?
+
+    /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does, when a deposit comes.
+    package init(program: BytePath? = nil) { self.program = program }
+
+    package func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+        let worker: ArchiveWorker
+        do {
+            worker = try ArchiveWorker(program: program)
+        } catch let fault as Fault {
+            throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
+        }
+        switch try worker.judge(archive, mode: .lenient, hashes: false) {
+        case .refused(let reason, let message):
+            throw Fault(.refused, message, path: archive.path, code: reason.rawValue)
+        case .accepted(let report):
+            let origin = ComicOrigin(envelope.source)?.path
+            let path = origin.flatMap { $0.name == envelope.name.name ? $0 : nil } ?? envelope.name
+            let comic = SealedComic(report, path: path, hash: hash)
+            return DropVerdict(name: comic.name, parts: try comic.parts(of: archive, worker), summary: comic.summary)
+        }
+    }
+}

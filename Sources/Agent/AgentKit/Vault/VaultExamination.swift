@@ -1,0 +1,73 @@
+import ComicVault
+import Glibc
+import Platform
+import Rules
+
+/// `steward doctor` on the vaults of the configuration, and on the memory that their keys lie in.
+package struct VaultExamination: Sendable {
+    private let places: [VaultPlace]
+    private let socket: BytePath
+
+    package init(_ configuration: Configuration, _ directories: Directories) {
+        places = configuration.vaults
+        socket = directories.socket
+    }
+
+    /// Blocks.
+    package func findings() throws -> [Examination.Finding] {
+        var found: [Examination.Finding] = []
+        for place in places {
+            let status = try VaultStatus(place)
+            if status.isThere || !status.problems.isEmpty { found.append(finding(status)) }
+        }
+        return found.isEmpty ? [] : found + [memory()]
+    }
+
+    private func finding(_ status: VaultStatus) -> Examination.Finding {
+        let subject = "vault \(status.name)"
+        guard let problem = status.problems.first else {
+            let deposits = status.deposits == 0 ? "" : ", \(ComicText.count(status.deposits, "deposit")) waiting"
+            return .init(
+                subject: subject,
+                isWell: true,
+                message: "\(status.path), \(isHeld(status) ? "unlocked" : "locked"), trusted here\(deposits)",
+                remedy: nil)
+        }
+        let rest = status.problems.count - 1
+        return .init(
+            subject: subject, isWell: false, message: problem + (rest > 0 ? " (and \(rest) more)" : ""),
+            remedy: "`steward vault status` shows all; docs/vault.md says what to do with each")
+    }
+
+    /// Whether the daemon has it unlocked.
+    private func isHeld(_ status: VaultStatus) -> Bool {
+        guard let file = try? Descriptor(status.path.appending(VaultLayout.description), O_RDWR) else { return false }
+        return (try? FileLock.take(.exclusive, on: file)) == false
+    }
+
+    /// Keys lie in memory that never reaches the swap.
+    private func memory() -> Examination.Finding {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+        if limit.rlim_cur >= 64 << 10 {
+            let text = limit.rlim_cur > 1 << 40 ? "without limit" : "\(limit.rlim_cur >> 10) KiB"
+            return .init(subject: "locked memory", isWell: true, message: "\(text) for keys", remedy: nil)
+        }
+        return .init(
+            subject: "locked memory", isWell: false, message: "only \(limit.rlim_cur) bytes may be locked for keys",
+            remedy: "`LimitMEMLOCK=8M` in the unit, `ulimit -l 8192` in a shell: without it no vault is unlocked")
+    }
+}
+
+extension Configuration {
+    /// `steward check` on the vaults: what is wrong with them that nobody sees in the file.
+    package func vaultDiagnostics() throws -> [Diagnostic] {
+        try vaults.flatMap { place in
+            try VaultStatus(place).problems.map { problem in
+                Diagnostic(
+                    file: place.path.description, at: .start, "the vault `\(place.name)`: \(problem)",
+                    severity: .warning)
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import ComicArchive
+import ComicVault
+import Platform
+import RuleActions
+
+/// Single pages of sealed comics. What is opened lies in memory: no page touches a disk.
+extension VaultDesk {
+    func page(
+        _ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+    ) throws -> VaultSent {
+        guard let number = request.page, number > 0 else { throw Self.countedFromOne }
+        let found =
+            try SealedMetadata.page(number - 1, of: entry.id, in: vault)
+            ?? wholeArchive(number - 1, entry, vault, outlet)
+        return try send(Self.check(found, number, entry), number, of: found.count, entry, outlet)
+    }
+
+    /// A small JPEG of a page or the cover.
+    func thumbnail(
+        _ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+    ) throws -> VaultSent {
+        let number = request.page
+        if let number, number < 1 { throw Self.countedFromOne }
+        let index = number.map { $0 - 1 }
+        if let sealed = try SealedMetadata.thumbnail(index, of: entry.id, in: vault) {
+            return try send(Self.check(sealed, number ?? 1, entry), number, of: sealed.count, entry, outlet)
+        }
+        let found = try wholeArchive(index ?? 0, entry, vault, outlet)
+        let page = try Self.check(found, number ?? 1, entry)
+        let picture = try page.shrunk(to: number == nil ? .cover : .page, ArchiveWorker())
+        return try send(picture, number, of: found.count, entry, outlet)
+    }
+
+    private static let countedFromOne = Fault(.usage, "pages are counted from 1")
+
+    private static func check(
+        _ found: (page: PageInMemory?, count: Int), _ number: Int, _ entry: ComicEntry
+    ) throws -> PageInMemory {
+        guard let page = found.page else {
+            throw Fault(
+                .usage, "there is no page \(number): \(entry.name) has \(ComicText.count(found.count, "page"))")
+        }
+        return page
+    }
+
+    private func send(
+        _ page: PageInMemory, _ number: Int?, of count: Int, _ entry: ComicEntry, _ outlet: VaultOutlet
+    ) throws -> VaultSent {
+        try page.bytes.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+                try outlet.bytes(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 1 << 20, bytes.count)]))
+            }
+        }
+        return VaultSent(
+            id: entry.id, name: BytePath(bytes: page.name), page: number, pages: count, size: Int64(page.bytes.count))
+    }
+
+    /// For comics of which nobody knows where their pages stand: the worker is given the opened archive.
+    private func wholeArchive(
+        _ index: Int, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+    ) throws -> (page: PageInMemory?, count: Int) {
+        let reader = try vault.open(.archive, of: entry.id)
+        let archive = try MemoryFile.filled(reader.length, entry.name) { put in
+            var done: Int64 = 0
+            try reader.stream { part in
+                try put(part)
+                done += Int64(part.count)
+                try outlet.progress(done, reader.length, "opening")
+            }
+        }
+        do {
+            return try ArchiveWorker().page(index, of: archive)
+        } catch let error as InkyPanelsError {
+            throw error.fault(entry.name)
+        }
+    }
+}

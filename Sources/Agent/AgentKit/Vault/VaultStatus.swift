@@ -1,0 +1,112 @@
+import ComicVault
+import Glibc
+import Platform
+
+/// `vault status`: what can be said of a vault without its keys, and what the daemon knows besides.
+package struct VaultStatus: Codable, Sendable {
+    package let name: String
+    package let path: BytePath
+    package var id: VaultID?
+    package var isThere = false
+    package var isUnlocked = false
+    package var since: Timestamp?
+    /// Seconds; nil for never.
+    package let lockAfter: Double?
+    /// nil while it is locked.
+    package var comics: Int?
+    /// What other hosts and people compare; nil where this host trusts no vault here.
+    package var fingerprint: String?
+    package var slots: [String] = []
+    /// Deposits that wait, and those that are this host's and gone.
+    package var deposits = 0
+    package var missing = 0
+    package var isTakingIn = false
+    package var problems: [String] = []
+
+    /// Looks at the disk. Blocks.
+    package init(_ place: VaultPlace) throws {
+        (name, path, lockAfter) = (place.name, place.path, place.idle)
+        guard try FileStatus.of(place.path) != nil else {
+            // A vault that was there once is missed; one that was never made is not.
+            if try FileStatus.of(place.host.appending("pin")) != nil {
+                problems.append("\(path) is gone; mount its disk, or restore it from a backup")
+            }
+            return
+        }
+        do {
+            try look(place)
+        } catch let error as VaultError {
+            problems.append(error.description)
+        } catch let fault as Fault {
+            problems.append(fault.message)
+        }
+    }
+
+    private mutating func look(_ place: VaultPlace) throws {
+        let vault = try place.open()
+        (isThere, id) = (true, vault.id)
+        if let mode = try FileStatus.of(place.path)?.mode, mode & 0o077 != 0 {
+            problems.append("others may enter \(path); run `chmod 700 \(path)`")
+        }
+        let slots = try vault.slots()
+        self.slots = slots.compactMap { $0.kind?.description }
+        problems += slots.compactMap { $0.damage?.description }
+        if slots.isEmpty { problems.append("\(path)/keys holds no key slot; restore it from a backup") }
+        let drops = try vault.drops()
+        (deposits, missing) = (drops.waiting.count, drops.missing.count)
+        if missing > 0 {
+            problems.append(
+                "\(ComicText.count(missing, "deposit")) of this host gone; `steward vault quarantine` names them")
+        }
+        let pins = try vault.host.pins()
+        let offered = try VaultDeposit.offered(at: place.path, host: vault.host)
+        fingerprint = pins.last?.fingerprint
+        if pins.isEmpty {
+            problems.append(
+                "this host does not trust the vault yet, and deposits nothing; unlock it, or see `steward vault trust`")
+        } else if !pins.contains(offered) {
+            problems.append("its key is not the one that this host trusts; unlock it, or see `steward vault trust`")
+        }
+    }
+
+    /// With what the daemon knows.
+    static func live(_ service: VaultService) async throws -> VaultStatus {
+        let place = service.place
+        var status = try await service.look { try VaultStatus(place) }
+        status.isUnlocked = await service.isUnlocked
+        status.since = await service.unlockedSince
+        status.isTakingIn = await service.isTakingIn
+        if status.isUnlocked { status.comics = try? await service.count() }
+        return status
+    }
+
+    package var lines: [String] {
+        var out = ["\(name)  \(path)"]
+        if !isThere && problems.isEmpty {
+            out.append(
+                "  there is no vault yet; `steward vault init\(name == VaultPlace.standardName ? "" : " \(name)")` makes it"
+            )
+        }
+        if isThere {
+            if isUnlocked {
+                let since = since.map { " since \($0)" } ?? ""
+                let comics = comics.map { ", \(ComicText.count($0, "comic"))" } ?? ""
+                out.append(
+                    "  unlocked\(since)\(comics)"
+                        + (lockAfter.map { "; locked after \(Self.minutes($0)) without use" } ?? ""))
+            } else {
+                out.append("  locked")
+            }
+            out.append("  slots: \(slots.isEmpty ? "none" : slots.joined(separator: ", "))")
+            if let fingerprint { out.append("  fingerprint: \(fingerprint)") }
+            if deposits > 0 {
+                out.append("  \(ComicText.count(deposits, "deposit")) \(isTakingIn ? "being taken in" : "waiting")")
+            }
+        }
+        return out + problems.map { "  ! \($0)" }
+    }
+
+    private static func minutes(_ seconds: Double) -> String {
+        seconds < 120 ? "\(Int(seconds)) s" : "\(Int(seconds / 60)) min"
+    }
+}

@@ -1,0 +1,129 @@
+import ComicVault
+import Foundation
+import Glibc
+import Platform
+
+/// What goes over the control socket after a request about a vault: frames of a byte that says what it is, the length in
+/// four bytes, and as many bytes. Secrets go the other way, bare, when they are asked for.
+enum VaultFrame: UInt8 {
+    /// The daemon is ready for the next secret.
+    case secretWanted
+    case progress
+    /// A part of a comic.
+    case bytes
+    /// A JSON document; the last frame.
+    case answer
+    /// A ``VaultFailure``; the last frame.
+    case failure
+
+    static let limit = 64 << 20
+}
+
+struct VaultProgress: Codable {
+    let done: Int64
+    let total: Int64
+    let text: String
+}
+
+struct VaultFailure: Codable {
+    let message: String
+    let kind: Fault.Kind
+    let code: String?
+
+    init(_ error: any Error) {
+        let fault = (error as? VaultError)?.codedFault ?? (error as? Fault)
+        message = fault?.message ?? explain(error)
+        kind = fault?.kind ?? .failed
+        code = fault?.code
+    }
+
+    var fault: Fault { Fault(kind, message, code: code) }
+}
+
+extension ControlConnection {
+    func send(_ frame: VaultFrame, _ bytes: UnsafeRawBufferPointer) throws {
+        let header = [frame.rawValue] + UInt32(bytes.count).bigEndianParts
+        try header.withUnsafeBytes { try write($0) }
+        try write(bytes)
+    }
+
+    func send(_ frame: VaultFrame, _ value: some Encodable) throws {
+        try Array(try JSONEncoder().encode(value)).withUnsafeBytes { try send(frame, $0) }
+    }
+
+    /// - Throws: `Fault` where the other side goes away or says what no daemon says.
+    func receiveFrame() throws -> (VaultFrame, [UInt8]) {
+        let header = try exactly(5)
+        let count = header[1...].reduce(0) { $0 << 8 | Int($1) }
+        guard let frame = VaultFrame(rawValue: header[0]), count <= VaultFrame.limit else {
+            throw Fault(
+                .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
+        }
+        return (frame, try exactly(count))
+    }
+
+    private func exactly(_ count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            try read(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))
+            filled = count
+        }
+    }
+
+    /// Reads a secret straight into locked memory.
+    func receiveSecret(_ secret: VaultRequest.Secret) throws -> Credential {
+        guard (1...Credential.keyFileSizes.upperBound).contains(secret.count) else {
+            throw Fault(.usage, "a password or key file of \(secret.count) bytes is none")
+        }
+        try send(.secretWanted, UnsafeRawBufferPointer(start: nil, count: 0))
+        return try .received(secret.kind, SecretBytes(count: secret.count) { try read($0) })
+    }
+}
+
+extension UInt32 {
+    /// Its four bytes, the highest first.
+    fileprivate var bigEndianParts: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
+}
+
+/// A command's side.
+package enum VaultClient {
+    private static func frame(_ connection: ControlConnection) throws -> (VaultFrame, [UInt8]) {
+        do {
+            return try connection.receiveFrame()
+        } catch let fault as Fault where fault.code == ControlConnection.ended {
+            throw Fault(
+                .failed,
+                "the agent ended the connection before it had answered: the vault was locked meanwhile, or the agent stopped; "
+                    + "see `steward vault status`, and try again")
+        }
+    }
+
+    /// Asks the daemon, and hands it the secrets when it wants them. Blocks until it has answered.
+    ///
+    /// - Returns: the answer's JSON; nil where no daemon listens, or the one that does knows nothing of vaults.
+    /// - Throws: `Fault` with what the daemon complained of.
+    package static func ask(
+        _ request: VaultRequest, _ secrets: [Credential] = [], at socket: BytePath, _ outlet: VaultOutlet
+    ) throws -> [UInt8]? {
+        guard let connection = try ControlConnection.connect(socket) else { return nil }
+        var request = request
+        request.secrets = secrets.map { .init(kind: $0.kind, count: $0.bytes.count) }
+        try connection.send(ControlRequest(.vault, vault: request))
+        var rest = secrets[...]
+        while true {
+            let (frame, bytes) = try Self.frame(connection)
+            switch frame {
+            case .secretWanted:
+                guard let secret = rest.popFirst() else {
+                    throw Fault(.failed, "the agent asks for a password that it was not promised; nothing was sent")
+                }
+                try secret.bytes.withBytes { try connection.write($0) }
+            case .progress:
+                let step = try JSONDecoder().decode(VaultProgress.self, from: Data(bytes))
+                try outlet.progress(step.done, step.total, step.text)
+            case .bytes: try bytes.withUnsafeBytes { try outlet.bytes($0) }
+            case .answer: return bytes
+            case .failure: throw try JSONDecoder().decode(VaultFailure.self, from: Data(bytes)).fault
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import Foundation
+import Platform
+
+/// `steward vault`
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault", abstract: "Keep comics encrypted; only who unlocks the vault sees what is in it.",
+        discussion: """
+            `steward vault init` makes the vault that the configuration names. The agent deposits comics in it while it \
+            is locked, and takes them in when `steward vault unlock` hands it the key. Other commands use the agent's key, \
+            or ask for the password.
+
+            A password is asked for at the terminal, or comes with --password-fd, --key-file or a credential of systemd \
+            (steward-vault-NAME); never as an argument. docs/vault.md tells what is protected and what is not.
+            """,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Open and close",
+                subcommands: [VaultInit.self, VaultUnlock.self, VaultLock.self, VaultShowStatus.self]
+            ),
+            CommandGroup(
+                name: "Comics",
+                subcommands: [
+                    VaultList.self, VaultShow.self, VaultExtract.self, VaultPage.self, VaultThumbnail.self,
+                    VaultRename.self, VaultRemove.self, VaultVerify.self,
+                ]),
+            CommandGroup(
+                name: "Keys",
+                subcommands: [
+                    VaultPasswd.self, VaultSlots.self, VaultRekey.self, VaultExportKey.self, VaultImportKey.self,
+                ]),
+            CommandGroup(
+                name: "Decisions", subcommands: [VaultQuarantine.self, VaultAcceptRollback.self, VaultTrust.self]),
+        ])
+}
+
+/// `steward vault init`
+struct VaultInit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Make a vault, with a password or a key file.",
+        discussion: """
+            The folder is the configured one, which must be empty or missing. Without the password nothing in the vault \
+            can ever be read again: keep it, and a second slot (`steward vault slots add`) or an exported key, elsewhere.
+            """)
+
+    struct Made: Encodable {
+        let vault: String
+        let path: BytePath
+        let id: VaultID
+        let fingerprint: String
+    }
+
+    @OptionGroup var options: VaultOptions
+
+    @Option(name: .long, help: "Read the password from this open descriptor: one line.")
+    var passwordFd: Int32?
+
+    @Option(
+        name: .long, help: "Take this key file (32 to 4,096 random bytes) instead of a password.", completion: .file())
+    var keyFile: String?
+
+    func validate() throws {
+        if passwordFd != nil && keyFile != nil {
+            throw ValidationError("--password-fd and --key-file exclude each other")
+        }
+    }
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let place = try options.place()
+            let status = try VaultStatus(place)
+            guard !status.isThere else {
+                throw Fault(.failed, "\(place.path) is a vault already; nothing was changed there", path: place.path)
+            }
+            let source =
+                try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
+                ?? keyFile.map { PasswordSource.keyFile(ComicDesk.path($0, from: ComicsOptions.here)) } ?? .terminal
+            let credential = try source.read("New password for the vault \(place.name)", again: "Once more")
+            let vault = try ComicVault.Vault.create(
+                at: place.path, host: place.hostState(), credentials: [credential])
+            let pin = try VaultDeposit.offered(at: place.path, host: vault.host)
+            vault.lock()
+            let made = Made(vault: place.name, path: place.path, id: vault.id, fingerprint: pin.fingerprint)
+            try Output.show(
+                made,
+                lines: [
+                    "made the vault \(place.name) at \(place.path)", "fingerprint: \(pin.fingerprint)", "",
+                    "Whoever loses the password loses the comics. A second way in: `steward vault slots add`, or",
+                    "`steward vault export-key`, kept where the vault is not.",
+                    "Next: `steward vault unlock`, while the agent runs.",
+                ], json: options.json)
+        }
+    }
+}
+
+/// `steward vault unlock`
+struct VaultUnlock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock", abstract: "Hand the agent the vault's key.",
+        discussion: """
+            The agent then takes in what was deposited while the vault was locked. It forgets the key when the vault was \
+            not used for a while (`lock-after` in the configuration), on `steward vault lock`, on SIGUSR1, when the \
+            machine is suspended and when it stops.
+            """)
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Flag(name: .shortAndLong, help: "Drop an incomplete last record of the manifest without asking.")
+    var yes = false
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let (place, socket) = (try options.place(), try options.directories().socket)
+            guard let status = try Self.status(place, socket) else {
+                throw Fault(
+                    .failed,
+                    "no agent is running to hold the key (nobody listens at \(socket)); start one with `steward run`. "
+                        + "Other commands on the vault ask for the password themselves")
+            }
+            if status.isUnlocked {
+                return try Output.show(
+                    status, lines: ["the vault \(place.name) is unlocked already"], json: options.json)
+            }
+            let source = try unlocking.source(options)
+            let opened = try Unlocking(source: source, vault: place.name, isAgreed: yes).run { credential, drops in
+                let request = VaultRequest(.unlock, place.name, dropsTornTail: drops)
+                guard let answer = try VaultClient.ask(request, [credential], at: socket, VaultOutlet()) else {
+                    throw Fault(.failed, "the agent has gone away; see its log")
+                }
+                return try JSONDecoder().decode(VaultUnlocked.self, from: Data(answer))
+            }
+            var lines = opened.lines
+            if status.deposits > 0 {
+                lines.append(
+                    status.deposits == 1
+                        ? "1 deposit waits: what this host made is being taken in"
+                        : "\(status.deposits) deposits wait: those that this host made are being taken in")
+            }
+            try Output.show(opened, lines: lines, json: options.json)
+        }
+    }
+
+    /// What the daemon says; nil where none runs.
+    static func status(_ place: VaultPlace, _ socket: BytePath) throws -> VaultStatus? {
+        guard let answer = try VaultClient.ask(VaultRequest(.status, place.name), at: socket, VaultOutlet()) else {
+            return nil
+        }
+        return try JSONDecoder().decode(VaultStatus.self, from: Data(answer))
+    }
+}
+
+/// `steward vault lock`
+struct VaultLock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock", abstract: "Have the agent forget the vault's key, at once.",
+        discussion: "When it returns the key is gone. Work that needs it fails, and is tried again or deposited.")
+
+    @OptionGroup var options: VaultOptions
+
+    @Flag(name: .long, help: "All vaults of the configuration.")
+    var all = false
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let socket = try options.directories().socket
+            let places = all ? try options.configuration().vaults : [try options.place()]
+            var locked: [VaultLocked] = []
+            for place in places {
+                let answer = try VaultClient.ask(VaultRequest(.lock, place.name), at: socket, VaultOutlet())
+                locked.append(
+                    try answer.map { try JSONDecoder().decode(VaultLocked.self, from: Data($0)) }
+                        // Nobody holds a key.
+                        ?? VaultLocked(vault: place.name, wasUnlocked: false))
+            }
+            try Output.show(locked, lines: locked.flatMap(\.lines), json: options.json)
+        }
+    }
+}
+
+/// `steward vault status`
+struct VaultShowStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say which vaults there are, and what is wrong with them.",
+        discussion: "Needs no password.")
+
+    @OptionGroup var options: VaultOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let socket = try options.directories().socket
+            let places = try options.configuration().vaults
+            let found = try places.map { try VaultUnlock.status($0, socket) ?? VaultStatus($0) }
+            let lines = found.isEmpty ? ["no vault is configured"] : found.flatMap(\.lines)
+            try Output.show(found, lines: lines, json: options.json)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// Keeps the names of some files out of the ledger: in place of such a path stands a token, a keyed hash of it
+/// (HMAC-SHA256, with a key that lies beside the ledger, for its owner only). Whoever has a path finds what the ledger
+/// knows of it; whoever has the ledger does not learn the path.
+///
+/// The clear path of a token is known in memory, once the path itself has been met: on the disk, where it lies in the
+/// clear anyway. A path that is gone stays a token.
+package final class NameVeil: Sendable {
+    private struct State {
+        var key: [UInt8]?
+        var hides: @Sendable (String, BytePath) -> Bool = { _, _ in false }
+        var locate: Locate = { _ in nil }
+        /// By place and token.
+        var known: [String: [BytePath: BytePath]] = [:]
+    }
+
+    /// The place that an absolute path lies in, its root, and the path below that.
+    package typealias Locate = @Sendable (BytePath) -> (place: String, root: BytePath, path: BytePath)?
+
+    /// The key's file; nil for a ledger that is forgotten with the process.
+    private let file: BytePath?
+    private let makesKey: Bool
+    private let state: Mutex<State>
+
+    /// What every token begins with; nothing of such a name is ever news.
+    private static let prefix = Array(".steward-name-".utf8)
+    private static let keySize = 32
+    /// Every token lies between the two.
+    static let range = BytePath(bytes: prefix)..<BytePath(bytes: prefix + [0xFF])
+
+    /// - Parameters:
+    ///   - file: where the key lies; made when the first name is hidden.
+    ///   - makesKey: whether it may be.
+    /// - Throws: `Fault(.fatal)` where the file holds something else.
+    init(key file: BytePath?, makesKey: Bool = true) throws {
+        self.file = file
+        self.makesKey = makesKey
+        var state = State()
+        if let file, try FileStatus.of(file) != nil {
+            let key = try Descriptor(file).readAll(limit: 4096)
+            guard key.count == Self.keySize else {
+                throw Fault(
+                    .fatal,
+                    "\(file) does not hold the key under which names stand in the ledger; restore it, or remove it: then "
+                        + "hidden files count as new", path: file)
+            }
+            state.key = key
+        }
+        self.state = Mutex(state)
+    }
+
+    /// Which files are hidden, by place and path, from now on; what the ledger already holds is found all the same.
+    package func hide(where hides: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool) {
+        state.withLock { $0.hides = hides }
+    }
+
+    /// How absolute paths are told apart by place.
+    package func locate(by locate: @escaping Locate) { state.withLock { $0.locate = locate } }
+
+    package func hides(_ place: String, _ path: BytePath) -> Bool {
+        if Self.isToken(path) { return true }
+        let hides = state.withLock { $0.hides }
+        return hides(place, path)
+    }
+
+    /// Whether the last component stands for a path that is hidden.
+    package static func isToken(_ path: BytePath) -> Bool {
+        let name = path.name
+        return name.count == prefix.count + 32 && name.starts(with: prefix)
+    }
+
+    /// The path as the ledger has it.
+    package func stored(_ place: String, _ path: BytePath) throws -> BytePath {
+        guard !path.isEmpty, !Self.isToken(path), hides(place, path) else { return path }
+        return try token(place, path)
+    }
+
+    /// The forms in which the ledger may have the path, the one that it gets now first.
+    func forms(_ place: String, _ path: BytePath) throws -> [BytePath] {
+        guard !Self.isToken(path) else { return [path] }
+        if hides(place, path) { return [try token(place, path), path] }
+        return state.withLock { $0.key } == nil ? [path] : [path, try token(place, path)]
+    }
+
+    /// The clear path, where it is known.
+    package func shown(_ place: String, _ path: BytePath) -> BytePath {
+        guard Self.isToken(path) else { return path }
+        return state.withLock { $0.known[place]?[path] } ?? path
+    }
+
+    // MARK: Absolute paths
+
+    /// As ``stored(_:_:)``; a path in no place is never hidden.
+    package func stored(_ absolute: BytePath) throws -> BytePath {
+        guard let found = state.withLock({ $0.locate })(absolute) else { return absolute }
+        return found.root.appending(try stored(found.place, found.path))
+    }
+
+    func forms(_ absolute: BytePath) throws -> [BytePath] {
+        guard let found = state.withLock({ $0.locate })(absolute) else { return [absolute] }
+        return try forms(found.place, found.path).map { found.root.appending($0) }
+    }
+
+    package func shown(_ absolute: BytePath) -> BytePath {
+        guard Self.isToken(absolute), let found = state.withLock({ $0.locate })(absolute) else { return absolute }
+        return found.root.appending(shown(found.place, found.path))
+    }
+
+    /// For `JSONEncoder` and `JSONDecoder`: hides and shows the absolute paths of what they write and read.
+    package var coding: PathCoding {
+        PathCoding(encode: { try self.stored($0) }, decode: { self.shown($0) })
+    }
+
+    // MARK: Messages
+
+    /// What a person or a log is told of the file: a hidden one by the beginning of its token.
+    package func called(_ place: String, _ path: BytePath) -> String {
+        guard hides(place, path), let token = try? stored(place, path) else { return path.description }
+        return "hidden-" + String(decoding: token.name.dropFirst(Self.prefix.count).prefix(12), as: UTF8.self)
+    }
+
+    /// The text without the name of a hidden file, as absolute path, as path below its place and as name.
+    package func redacted(_ text: String, _ place: String, root: BytePath, _ path: BytePath) -> String {
+        guard hides(place, path), !Self.isToken(path) else { return text }
+        let called = called(place, path)
+        let name = BytePath(bytes: path.name)
+        var spellings: [String] = []
+        for spelling in [root.appending(path), path, name] { spellings += [spelling.description, spelling.text] }
+        return spellings.filter { $0.utf8.count > 2 }.reduce(text) { $0.replacing($1, with: called) }
+    }
+
+    private func token(_ place: String, _ path: BytePath) throws -> BytePath {
+        let key = try key()
+        let message = Array("\(place.utf8.count):\(place)".utf8) + path.bytes
+        let token = BytePath(bytes: Self.prefix + Array(hexadecimal(Self.hmac(key, message).prefix(16)).utf8))
+        state.withLock { $0.known[place, default: [:]][token] = path }
+        return token
+    }
+
+    private func key() throws -> [UInt8] {
+        if let key = state.withLock({ $0.key }) { return key }
+        var key = [UInt8](repeating: 0, count: Self.keySize)
+        guard getentropy(&key, key.count) == 0 else { throw Fault.system("make a key for hidden names") }
+        let made = key
+        return try state.withLock { state in
+            if let key = state.key { return key }
+            if let file, makesKey {
+                let temporary = try Durable.stage(made, for: file, mode: 0o600)
+                guard try Durable.renameNew(temporary, to: file) else {
+                    try Durable.remove(temporary)
+                    let other = try Descriptor(file).readAll(limit: 4096)
+                    state.key = other
+                    return other
+                }
+            }
+            state.key = made
+            return made
+        }
+    }
+
+    /// HMAC-SHA256 (RFC 2104), of a key no longer than a block.
+    static func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        let block = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
+        let inner = ContentHash(of: block.map { $0 ^ 0x36 } + message)
+        return ContentHash(of: block.map { $0 ^ 0x5C } + inner.bytes).bytes
+    }
+}

@@ -1,0 +1,152 @@
+import ComicArchive
+import Platform
+import Rules
+
+/// A comic that goes into a library folder, decided.
+struct LibraryImport: Codable, Sendable, Equatable {
+    let placement: FilePlacement
+    /// The folder in which copies are looked for.
+    let library: BytePath
+    let keepsSource: Bool
+    let skipsCopies: Bool
+    /// The same comic in the library, seen when this was decided; looked for again when it is carried out.
+    let copy: BytePath?
+    /// Where the source goes if the library has the comic already.
+    let trashed: TrashedFile
+    let values: Values
+}
+
+/// `import-comic` with a `place`: puts a judged comic where a template says, once.
+struct ComicToLibrary: Sendable {
+    typealias Intent = LibraryImport
+
+    private let arguments: Arguments
+    private let services: ActionServices
+
+    /// - Throws: ``ArgumentFault``.
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        for name in ["folder", "name"] where arguments.has(name) {
+            if try arguments.template(name).text.split(separator: "/").contains("..") {
+                throw ArgumentFault(name, "`..` would lead out of the library; give a path within it")
+            }
+        }
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        let report = try await ComicExaminer(services, mode: arguments.validationMode()).examine(input)
+        guard let hash = input.file.hash else { throw ComicExaminer.gone(input) }
+        let place = try arguments.place("place")
+        let type = ComicNames.type(of: report.format, claimed: input.file.path.name)
+        let values = ComicValues(
+            report, KnownMetadata(report.metadata, of: input.file.path), hash: hash, format: type
+        ).values
+        let known = input.values.merging(values) { $1 }
+        let asked = try arguments.has("name") ? ComicNames.name(arguments.pathText("name", values: known)) : nil
+        let placement = try await FilePlacement.decide(
+            input, root: place.root, folder: ComicNames.folder(arguments.pathText("folder", values: known)),
+            name: ComicNames.name(asked ?? input.file.path.name, as: type), exists: .rename, files: services.files)
+        let skipsCopies = try arguments.choice("duplicates") == "skip"
+        let copies = ComicCopies(library: place.root, without: services.journal.places.nested(in: place))
+        let trash = services.trash
+        let size = report.fingerprint.size
+        return try await services.files.run {
+            Intent(
+                placement: placement, library: place.root,
+                keepsSource: try arguments.choice("source") == "keep", skipsCopies: skipsCopies,
+                copy: skipsCopies ? try copies.find(hash, size: size, besides: placement.source) : nil,
+                trashed: try TrashedFile(of: input, in: trash), values: values)
+        }
+    }
+
+    // MARK: Carrying it out
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        try await services.comics.shelf.run {
+            if let done = try finished(intent, context) { return done }
+            if let copy = try copy(intent) {
+                return skipped(intent, copy, intent.keepsSource ? nil : try intent.trashed.put(in: services.trash))
+            }
+            return try placing(intent).carryOut(context)
+        }
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        try await services.comics.shelf.run {
+            if let done = try finished(intent, context) { return .done(done) }
+            return .notDone
+        }
+    }
+
+    /// Takes the comic back to where it came from, or a duplicate out of the trash.
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
+            return try await ProductRemoval(services: services).undo(receipt)
+        }
+        guard to == intent.trashed.slot else {
+            return try await FileMoving(services: services, verb: "moved").undo(receipt, context)
+        }
+        let trash = services.trash
+        let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
+        return Receipt(
+            "took \(placed.path) out of the trash",
+            effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
+    }
+
+    static func summary(of intent: Intent) -> String {
+        let source = intent.placement.source
+        if let copy = intent.copy { return "import nothing: \(copy) is the same comic as \(source)" }
+        return "import \(source) as \(intent.placement.destination.target)"
+    }
+
+    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
+        if !intent.keepsSource, let there = try intent.trashed.found() {
+            return skipped(intent, try copy(intent) ?? intent.copy ?? intent.library, there)
+        }
+        return try placing(intent).finished(context)
+    }
+
+    private func copy(_ intent: Intent) throws -> BytePath? {
+        guard intent.skipsCopies else { return nil }
+        let places = services.journal.places
+        let nested = places.places.first { $0.root == intent.library }.map { places.nested(in: $0) } ?? []
+        return try ComicCopies(library: intent.library, without: nested).find(
+            intent.placement.hash, size: intent.placement.fingerprint?.size ?? 0, besides: intent.placement.source)
+    }
+
+    private func placing(_ intent: Intent) -> Placing {
+        let source = intent.placement.source
+        let keeps = intent.keepsSource
+        let receipt = { @Sendable (placed: Mover.Placed) in
+            Receipt(
+                "imported \(source) as \(placed.path)", values: values(intent, placed.path, "imported"),
+                effects: [
+                    keeps
+                        ? .created(placed.path, placed.fingerprint, placed.hash)
+                        : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
+                ])
+        }
+        let there = { @Sendable in
+            Receipt("left \(source) where it is: it is in its place", values: values(intent, source, "there already"))
+        }
+        return keeps
+            ? intent.placement.copying(services, receipt: receipt, skipped: there)
+            : intent.placement.moving(services, receipt: receipt, skipped: there)
+    }
+
+    private func skipped(_ intent: Intent, _ copy: BytePath, _ placed: Mover.Placed?) -> Receipt {
+        let source = intent.placement.source
+        return Receipt(
+            "\(copy) is the same comic; \(source) was \(placed == nil ? "left where it is" : "put into the trash")",
+            values: values(intent, copy, "there already"),
+            effects: placed.map { [.moved(source, to: $0.path, $0.fingerprint, $0.hash)] } ?? [])
+    }
+
+    private func values(_ intent: Intent, _ path: BytePath, _ outcome: String) -> Values {
+        let more: Values = [
+            "comic.outcome": .text(outcome), "comic.path": .text((path.relative(to: intent.library) ?? path).text),
+        ]
+        return intent.values.merging(more) { $1 }.merging(PlacementValues.of(path)) { $1 }
+    }
+}

@@ -1,0 +1,355 @@
+import ComicArchive
+import ComicVault
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// A comic that goes into a vault, decided. It names the file, and nothing that is in it.
+struct VaultImport: Codable, Sendable, Equatable {
+    enum Fate: String, Codable, Sendable {
+        case remove, keep, trash
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case vault, source, hash, fate, keepsCopies, trashed, values
+    }
+
+    let vault: String
+    let source: BytePath
+    let hash: ContentHash
+    /// What becomes of the source once the vault has it.
+    let fate: Fate
+    /// Whether it is sealed although the vault holds the very same.
+    let keepsCopies: Bool
+    /// Where the source goes, if it goes into the trash.
+    let trashed: TrashedFile?
+    /// For later steps; where names are hidden, those alone that these steps write somewhere themselves.
+    let values: Values
+}
+
+/// `import-comic` with a `vault`: seals a judged comic, once.
+///
+/// The step's id is the key under which the vault knows the import. What the vault has taken is written down before the
+/// source goes, so that after a crash nobody has to guess from a missing source that it was taken.
+struct ComicToVault: Sendable {
+    private let arguments: Arguments
+    private let services: ActionServices
+    private let vault: String
+    let hidesNames: Bool
+
+    /// - Throws: ``ArgumentFault``.
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        for name in ["place", "folder", "name"] where arguments.given.contains(name) {
+            throw ArgumentFault(
+                name, "a comic in a vault has no place on the disk and keeps its file's name; give `\(name)` or `vault`"
+            )
+        }
+        vault = try arguments.literal("vault")
+        do {
+            _ = try services.vaults.service(vault)
+        } catch {
+            throw ArgumentFault("vault", explain(error))
+        }
+        hidesNames = try arguments.choice("names") == "hide"
+        self.arguments = arguments
+        self.services = services
+    }
+
+    // MARK: Deciding
+
+    func intent(for input: StepInput) async throws -> VaultImport {
+        let report = try await examined(input)
+        guard let hash = input.file.hash else { throw ComicExaminer.gone(input) }
+        let fate = try arguments.choice("source", as: VaultImport.Fate.self)
+        let trash = services.trash
+        let trashed = try await services.files.run {
+            fate == .trash ? try TrashedFile(of: input, in: trash) : nil
+        }
+        await services.comics.remember(report, of: hash)
+        var values = SealedComic(report, path: input.file.path, hash: hash).values
+        if hidesNames, let wanted = input.namesUsedLater { values = values.filter { wanted.contains($0.key) } }
+        return VaultImport(
+            vault: vault, source: input.file.absolute, hash: hash, fate: fate,
+            keepsCopies: try arguments.choice("duplicates") == "keep", trashed: trashed, values: values)
+    }
+
+    private func examined(_ input: StepInput) async throws -> ComicReport {
+        do {
+            return try await ComicExaminer(services, mode: arguments.validationMode()).examine(input)
+        } catch let fault as Fault where fault.kind == .refused && hidesNames {
+            // The verdict names the entries of the archive.
+            throw Fault(.refused, RefusedComic.text(fault.code), code: fault.code)
+        }
+    }
+
+    // MARK: Carrying it out
+
+    func perform(_ intent: VaultImport, _ context: StepContext) async throws -> Receipt {
+        let service = try services.vaults.service(intent.vault)
+        if let taken = try await taken(context, service) { return try await finish(intent, taken) }
+        let taken = try await take(intent, context, service)
+        FaultPoint.reach("taken")
+        try await note(taken, context)
+        FaultPoint.reach("noted")
+        return try await finish(intent, taken)
+    }
+
+    func settle(_ intent: VaultImport, _ context: StepContext) async throws -> Settlement {
+        guard let taken = try await taken(context, services.vaults.service(intent.vault)) else { return .notDone }
+        return .done(try await finish(intent, taken))
+    }
+
+    /// How the vault has taken a comic, as the ledger keeps it until the receipt is there.
+    private struct Taken: Codable, Sendable {
+        enum State: String, Codable, Sendable {
+            case sealed, deposited, duplicate
+        }
+
+        let state: State
+        /// Of the comic, or of the deposit.
+        let id: String
+    }
+
+    /// What is known to have been taken under this step's key.
+    private func taken(_ context: StepContext, _ service: VaultService) async throws -> Taken? {
+        if let note = try await services.journal.ledger.read({ try $0.effectNote(step: context.stepID) }) {
+            return try LedgerJSON.decode(Taken.self, from: note)
+        }
+        guard let entry = try await service.comic(key: Array(context.stepID.utf8)) else { return nil }
+        let taken = Taken(state: .sealed, id: entry.id.description)
+        try await note(taken, context)
+        return taken
+    }
+
+    private func note(_ taken: Taken, _ context: StepContext) async throws {
+        let text = try LedgerJSON.encode(taken)
+        try await services.journal.ledger.write { try $0.setEffectNote(text, step: context.stepID) }
+    }
+
+    private func take(_ intent: VaultImport, _ context: StepContext, _ service: VaultService) async throws -> Taken {
+        let source = intent.source
+        guard let (place, path) = services.journal.places.locate(source) else {
+            throw Fault(.failed, "\(source) lies in no place any more; put its place back into the configuration")
+        }
+        let archive = try await services.files.run {
+            do {
+                return try Descriptor(source)
+            } catch let fault as Fault where fault.errno == ENOENT {
+                throw Fault(.superseded, "\(source) is gone", path: source)
+            }
+        }
+        let report = try await report(intent, archive)
+        let comic = SealedComic(report, path: path, hash: intent.hash)
+        let worker = try await services.comics.started()
+        let packFailed = PackFailure()
+        func sealed(_ duplicates: DuplicatePolicy) -> VaultComic {
+            VaultComic(
+                archive: archive, hash: intent.hash, name: comic.name, summary: comic.summary,
+                source: ComicOrigin(place: place.name, path: path).text, key: Array(context.stepID.utf8),
+                duplicates: duplicates, parts: { try comic.parts(of: archive, worker, packFailed: packFailed) })
+        }
+        func take(_ duplicates: DuplicatePolicy) async throws -> VaultTaken {
+            do {
+                return try await service.take(sealed(duplicates))
+            } catch  where packFailed.isSet {
+                return try await service.take(sealed(duplicates))
+            }
+        }
+        do {
+            let found = try await take(intent.keepsCopies ? .keep : .skip)
+            guard case .sealed(.duplicate(of: let entry)) = found else { return Self.taken(found) }
+            // The source may go only if what stays can be read.
+            if try await isWhole(entry, intent.hash, service) { return Self.taken(found) }
+            return Self.taken(try await take(.keep))
+        } catch let fault as Fault where fault.kind == .refused && hidesNames {
+            throw Fault(.refused, "its name cannot be that of a comic: it must be one file name of at most 255 bytes")
+        }
+    }
+
+    private static func taken(_ found: VaultTaken) -> Taken {
+        switch found {
+        case .deposited(let deposit): Taken(state: .deposited, id: deposit.drop.description)
+        case .sealed(.duplicate(of: let entry)): Taken(state: .duplicate, id: entry.id.description)
+        case .sealed(let outcome): Taken(state: .sealed, id: outcome.entry.id.description)
+        }
+    }
+
+    private func isWhole(_ entry: ComicEntry, _ hash: ContentHash, _ service: VaultService) async throws -> Bool {
+        do {
+            return try await service.use { try $0.open(.archive, of: entry.id).verify() == hash }
+        } catch let error as ComicVault.VaultError {
+            if case .locked = error { throw error.again }
+            return false
+        }
+    }
+
+    /// What the pass that decided has found, or another one.
+    private func report(_ intent: VaultImport, _ archive: Descriptor) async throws -> ComicReport {
+        if let report = await services.comics.report(of: intent.hash) {
+            await services.comics.forget(intent.hash)
+            return report
+        }
+        let (worker, mode) = (try await services.comics.started(), try arguments.validationMode())
+        switch try await services.files.run({ try worker.judge(archive, mode: mode, hashes: false) }) {
+        case .accepted(let report): return report
+        case .refused(let reason, let message):
+            throw Fault(.refused, hidesNames ? RefusedComic.text(reason.rawValue) : message, code: reason.rawValue)
+        }
+    }
+
+    // MARK: Afterwards
+
+    private func finish(_ intent: VaultImport, _ taken: Taken) async throws -> Receipt {
+        let trash = services.trash
+        let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
+            switch intent.fate {
+            case .keep: return ([], "the file stays")
+            case .trash:
+                guard let trashed = intent.trashed else { return ([], "the file stays") }
+                let placed = try trashed.put(in: trash)
+                return (
+                    [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)],
+                    "the file was put into the trash"
+                )
+            case .remove:
+                try Mover.removeSource(intent.source, expecting: intent.hash)
+                // Another version that stands there by now is not ours to remove.
+                return try FileStatus.of(intent.source) == nil
+                    ? ([.removed(intent.source)], "the file was removed") : ([], "another file of its name stays")
+            }
+        }
+        let what =
+            switch taken.state {
+            case .sealed: "sealed in the vault \(intent.vault)"
+            case .deposited: "sealed to the vault \(intent.vault), which is locked"
+            case .duplicate: "is in the vault \(intent.vault) already"
+            }
+        let subject = hidesNames ? "a comic" : "\(intent.source)"
+        let more: Values = [
+            "comic.outcome": .text(taken.state == .duplicate ? "there already" : "imported"),
+            "comic.vault": .text(intent.vault), "comic.state": .text(taken.state.rawValue),
+            "comic.sealed": .text(taken.id),
+        ]
+        return Receipt(
+            "\(subject) \(what) (\(taken.id.prefix(12))); \(fate)", values: intent.values.merging(more) { $1 },
+            effects: effects)
+    }
+
+    // MARK: Undo
+
+    /// Takes the comic out of the vault again, back to where it was. A deposit of which the file was removed can be
+    /// opened by the unlocked vault only.
+    func undo(_ intent: VaultImport, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let service = try services.vaults.service(intent.vault)
+        let state = Self.text(receipt, "comic.state").flatMap(Taken.State.init(rawValue:))
+        guard let id = Self.text(receipt, "comic.sealed"), let state else {
+            throw Fault(.failed, "the ledger does not say what the vault has taken; nothing was changed")
+        }
+        guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service) }
+        let entry: ComicEntry? =
+            if state == .duplicate {
+                try await service.use { vault in try ComicID(hex: id).map { try vault.comic($0) } }
+            } else {
+                try await service.comic(key: Array(context.stepID.utf8))
+            }
+        guard let entry else {
+            throw Fault(
+                .failed,
+                "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
+                    + "`steward vault quarantine`); nothing was changed")
+        }
+        let effects = try await putBack(intent, receipt, entry, service)
+        if state != .duplicate { _ = try await service.use { try $0.remove(entry.id) } }
+        let back = effects.isEmpty ? "the file had stayed" : "it is back where it was"
+        return Receipt(
+            state == .duplicate
+                ? "\(back); the vault \(intent.vault) keeps its own"
+                : "taken out of the vault \(intent.vault); \(back)",
+            effects: effects)
+    }
+
+    /// Puts the source back, if it went.
+    private func putBack(
+        _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry, _ service: VaultService
+    ) async throws -> [FileEffect] {
+        switch receipt.effects.first {
+        case .moved(let from, let to, _, let hash)?:
+            let trash = services.trash
+            let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
+            return [.moved(to, to: placed.path, placed.fingerprint, placed.hash)]
+        case .removed?:
+            // A comic that was there before the job came from somewhere else.
+            let target = NameVeil.isToken(intent.source) ? try origin(of: entry) : intent.source
+            let placed = try await service.use { vault in
+                try Durable.makeDirectory(target.parent)
+                let path = try vault.extract(entry.id, to: target)
+                guard let status = try FileStatus.of(path) else { throw Fault(.failed, "\(path) vanished", path: path) }
+                return Mover.Placed(path: path, fingerprint: status.fingerprint, hash: try ContentHash.ofFile(path))
+            }
+            return [.created(placed.path, placed.fingerprint, placed.hash)]
+        case .created?, .wrote?, .touched?, nil: return []
+        }
+    }
+
+    private func origin(of entry: ComicEntry) throws -> BytePath {
+        guard let origin = ComicOrigin(entry.source), let place = services.journal.places[name: origin.place] else {
+            throw Fault(
+                .failed,
+                "the place that it came from is not configured any more; take it out with `steward vault extract`")
+        }
+        return place.root.appending(origin.path)
+    }
+
+    private func undoLocked(
+        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ service: VaultService
+    ) async throws -> Receipt {
+        guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
+            throw Fault(
+                .failed,
+                "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
+                    + "unlock` and undo again")
+        }
+        let place = service.place
+        try await service.look {
+            let vault = try place.open()
+            guard try vault.drops().waiting.contains(where: { $0.id == drop }) else {
+                throw Fault(.failed, "the deposit was taken in since; unlock the vault and undo again")
+            }
+            try vault.removeDrop(drop)
+        }
+        return Receipt("removed the deposit from the vault \(intent.vault); the file had stayed")
+    }
+
+    private static func text(_ receipt: Receipt, _ name: String) -> String? {
+        if case .text(let text)? = receipt.values[name] { text } else { nil }
+    }
+}
+
+extension ComicVault.VaultError {
+    /// For a vault that was locked in the midst of it.
+    fileprivate var again: Fault { Fault(.transient, "the vault was locked meanwhile; it is tried again by itself") }
+}
+
+/// Why a comic is refused, in words that name nothing that is in it.
+enum RefusedComic {
+    static func text(_ code: String?) -> String {
+        let why: String =
+            switch code.flatMap(RefusalReason.init(rawValue:)) {
+            case .notAnArchive: "it is no archive that is known"
+            case .unsupported: "it is in a form that is not imported"
+            case .noPages: "it holds no page that can be shown"
+            case .encrypted: "it is encrypted"
+            case .multiVolume: "it is one part of several"
+            case .solid: "it is packed so that no page can be read by itself"
+            case .traversal, .absolutePath: "an entry would be written outside of its folder"
+            case .badName: "an entry's name is harmful"
+            case .tooManyHeaders, .tooManyPages, .tooManyBytes, .ratio, .overlap: "it holds more than a comic may"
+            case .damagedArchive: "it is damaged"
+            case .damagedPage: "a page is damaged"
+            case .workerCrashed, .workerLimit, .workerNonsense: "the process that looked into it did not get to its end"
+            case nil: "it cannot be taken"
+            }
+        return "\(why); `steward comics inspect` on the file says more"
+    }
+}

@@ -1,0 +1,61 @@
+/// Where rules write down what another of their steps, or another rule on the same files, keeps hidden.
+enum HiddenNameCheck {
+    /// Values that do not tell which file it is.
+    private static let harmless: Set<String> = [
+        "file.extension", "file.place", "file.size", "file.kind", "file.mime", "file.modified", "comic.pages",
+        "comic.format", "comic.outcome", "comic.vault", "comic.state", "comic.sealed", "comic.language",
+    ]
+    private static let telling = ["file.", "comic.", "front.", "target."]
+    /// Actions after which the file's name stands somewhere else, whatever their parameters say.
+    private static let keeping: Set<String> = ["copy", "move", "rename", "trash", "index-capture", "import-comic"]
+    /// Values that only a comic in a library has.
+    private static let ofLibraries: Set<String> = ["comic.path", "target.path", "target.name", "target.stem"]
+
+    static func warnings(_ rules: [Rule]) -> [Diagnostic] {
+        let hiding = rules.filter(\.hidesNames)
+        guard !hiding.isEmpty else { return [] }
+        return rules.flatMap { rule in
+            rule.steps.filter { !$0.action.hidesNames }.compactMap { step in
+                warning(step, of: rule, hiding)
+            }
+        }
+    }
+
+    private static func warning(_ step: StepTemplate, of rule: Rule, _ hiding: [Rule]) -> Diagnostic? {
+        let isOwn = rule.hidesNames
+        guard let other = isOwn ? rule : hiding.first(where: { meet($0, rule) }) else { return nil }
+        let action = step.declaration.name
+        let used = step.arguments.valueNames.filter { name in
+            telling.contains(where: name.hasPrefix) && !harmless.contains(name)
+        }.sorted()
+        let empty = isOwn ? used.filter(ofLibraries.contains) : []
+        if let first = empty.first {
+            return Diagnostic(
+                file: rule.file, at: step.position,
+                "`\(action)` uses `\(first)`, which a comic in a vault does not have: it is empty",
+                hint: "use `comic.title` or `comic.state`", severity: .warning)
+        }
+        let what: String
+        if let first = used.first {
+            what = "`\(action)` writes `\(first)` in the clear"
+        } else if keeping.contains(action) {
+            what = "`\(action)` leaves the file's name in the clear"
+        } else {
+            return nil
+        }
+        return Diagnostic(
+            file: rule.file, at: step.position,
+            "\(what), while `\(other.name)` seals such files in a vault and hides their names",
+            hint: isOwn
+                ? "leave the step out, or say `names: keep` if names may be seen"
+                : "narrow one of the rules by `where`, or say `names: keep` there if names may be seen",
+            severity: .warning)
+    }
+
+    /// Whether both could want the same file, as far as places and endings tell.
+    private static func meet(_ one: Rule, _ other: Rule) -> Bool {
+        guard !Set(one.places.map(\.name)).isDisjoint(with: other.places.map(\.name)) else { return false }
+        guard let ends = one.condition.extensions, let others = other.condition.extensions else { return true }
+        return !Set(ends).isDisjoint(with: others)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AgentKit
+
+/// How long the daemon waits for a command that takes nothing of its answer.
+@Suite("Patience with commands")
+struct ControlPatienceTests {
+    private let writer: ControlConnection
+    private let reader: ControlConnection
+    /// More than two sockets hold.
+    private let answer = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { throw TestFailure("no sockets") }
+        (writer, reader) = (ControlConnection(owning: ends[0]), ControlConnection(owning: ends[1]))
+    }
+
+    /// On a thread of its own, for it blocks.
+    private func sending() -> Task<Result<Void, any Error>, Never> {
+        let (lane, writer, answer) = (BlockingLane("test"), writer, answer)
+        return Task {
+            do {
+                return .success(try await lane.run { try answer.withUnsafeBytes { try writer.write($0) } })
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    @Test("a slow reader gets all of it, however long it has taken nothing")
+    func slow() async throws {
+        let asked = Mutex(0)
+        try writer.loseThePatience(after: 1)
+        try writer.keepThePatience(asking: 1) { _ in asked.withLock { $0 += 1 } }
+        let sending = sending()
+        try await waitUntil("it waited longer than it was given before") { asked.withLock { $0 } >= 2 }
+        var got = [UInt8](repeating: 0, count: answer.count)
+        try got.withUnsafeMutableBytes { try reader.read($0) }
+        try await sending.value.get()
+        #expect(got == answer)
+    }
+
+    @Test("the one that waits may be called off; without patience it gives up by itself")
+    func calledOff() async throws {
+        struct Enough: Error {}
+        try writer.keepThePatience(asking: 1) { if $0 > .zero { throw Enough() } }
+        await #expect(throws: Enough.self) { try await sending().value.get() }
+        // What would be taken for the rest of it is not written.
+        #expect(throws: Fault.self) { try answer.prefix(10).withUnsafeBytes { try writer.write($0) } }
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test("without patience a side that takes nothing counts as gone")
+    func gone() async throws {
+        try writer.keepThePatience { _ in }
+        try writer.loseThePatience(after: 1)
+        let error = await #expect(throws: Fault.self) { try await sending().value.get() }
+        #expect(error?.message.contains("went away") == true)
+        withExtendedLifetime(reader) {}
+    }
+}

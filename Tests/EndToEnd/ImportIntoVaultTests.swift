@@ -1,0 +1,158 @@
+import ComicTestSupport
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// Comics through the built agent into a vault, locked and unlocked.
+@Suite("Comics into a vault, end to end")
+struct ImportIntoVaultTests {
+    private static let password = "correct horse battery staple"
+
+    private func comic(_ number: Int, _ packing: Packing = .storedZip) throws -> [UInt8] {
+        try packed([Packed(name: "1.png", bytes: picture(number))], packing)
+    }
+
+    @Test("dropped while locked and while unlocked, all are in the vault once, byte for byte, and nowhere else")
+    func lockedAndUnlocked() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        try await steward.start()
+        try steward.moveIn("comics/Heron 1.cbz", try comic(1))
+        try steward.moveIn("comics/Heron/2.cbt", try comic(2, .tar))
+        try steward.wait()
+        #expect(try steward.numberOfDrops() == 2)
+        #expect(try steward.files("comics").isEmpty)
+        try steward.vault(["unlock"], password: Self.password).check()
+        try await steward.waitForDeposits(2)
+        #expect(try steward.numberOfDrops() == 0)
+        try steward.moveIn("comics/Heron 3.cb7", try comic(3, .sevenZip))
+        try steward.moveIn("comics/again.cbz", try comic(1))
+        try steward.wait()
+        let comics = try steward.comicsInVault()
+        #expect(Set(comics.map { $0["name"].text }) == ["Heron 1.cbz", "2.cbt", "Heron 3.cb7"])
+        #expect(comics.first { $0["name"].text == "2.cbt" }?["series"].text == "Heron", "its folder names the series")
+        #expect(try steward.files("comics").isEmpty && steward.files("library").isEmpty)
+        for (name, bytes) in [("Heron 1.cbz", try comic(1)), ("2.cbt", try comic(2, .tar))] {
+            let target = steward.home.path.appending("out-comic")
+            try steward.vault(["extract", name, "--output", target.text]).check()
+            #expect(try ContentHash.ofFile(target) == ContentHash(of: bytes))
+            try Durable.remove(target)
+        }
+        try steward.vault(["verify"]).check()
+    }
+
+    @Test("explain finds what was done with a file by its name, which the ledger does not hold; undo brings it back")
+    func explained() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        try await steward.start()
+        try steward.moveIn("comics/Heron 1.cbz", try comic(1))
+        try steward.wait()
+        let past = try steward.past("comics/Heron 1.cbz")
+        #expect(past.count == 1 && past.first?["state"].text == "done")
+        #expect(past.first?["done"].items.first?.text.contains("sealed to the vault main") == true)
+        let job = try #require(past.first?["job"].text)
+        #expect(try steward.run(["undo", job]).status != 0, "the vault is locked")
+        try await steward.stop()
+        try await steward.start()
+        #expect(try steward.past("comics/Heron 1.cbz").count == 1)
+        try steward.vault(["unlock"], password: Self.password).check()
+        try await steward.waitForDeposits(1)
+        try steward.run(["undo", job]).check()
+        #expect(try ContentHash.ofFile(steward.path("comics/Heron 1.cbz")) == ContentHash(of: try comic(1)))
+        #expect(try steward.comicsInVault().isEmpty)
+        try steward.wait()
+        #expect(try steward.comicsInVault().isEmpty, "what a person has taken back is not imported again")
+    }
+
+    @Test("a file that went and came back while the agent was down is an arrival like any other")
+    func cameBack() async throws {
+        let rule = AgentFixture.sealing.replacingOccurrences(of: "main }", with: "main, source: keep }")
+        let steward = try AgentFixture.withVault(password: Self.password, rule: rule)
+        try await steward.start()
+        try steward.moveIn("comics/Heron 1.cbz", try comic(1))
+        try steward.wait()
+        #expect(try steward.numberOfDrops() == 1)
+        try await steward.stop()
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.numberOfDrops() == 1, "what lies there is known by its name's keyed hash")
+        try await steward.stop()
+        try Durable.remove(steward.path("comics/Heron 1.cbz"))
+        try await steward.start()
+        try steward.wait()
+        try await steward.until("its absence is seen") {
+            try steward.moveIn("comics/Heron 1.cbz", try self.comic(2))
+            try steward.wait()
+            return try steward.numberOfDrops() == 2
+        }
+    }
+
+    @Test("the shipped example works as it stands once the vault is made, and nothing is to be said against it")
+    func example() async throws {
+        let steward = try AgentFixture()
+        try steward.vault(["init"], password: Self.password).check()
+        try steward.rule("20-comics.yaml", try ShippedRules.read("21-comic-vault.yaml.example"))
+        #expect(try steward.json(["check"])["diagnostics"].items.map { $0["message"].text } == [])
+        try await steward.start()
+        try steward.moveIn("comics/Heron 1.cbz", try comic(1))
+        try steward.wait()
+        #expect(try steward.count("A comic of 1 pages: deposited in the vault main") == 1)
+        #expect(try !steward.notes().contains("Heron"))
+    }
+
+    @Test("killed at any moment of a day, no comic is lost or there twice")
+    func killed() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        for round in 1...4 {
+            try await steward.start()
+            if round % 2 == 0 { try steward.vault(["unlock"], password: Self.password).check() }
+            for number in 1...3 {
+                try steward.moveIn(BytePath("comics/\(round)-\(number).cbz"), try comic(round * 10 + number))
+            }
+            try await Task.sleep(for: .milliseconds(150 * round))
+            try await steward.kill9()
+        }
+        try await steward.start()
+        try steward.vault(["unlock"], password: Self.password).check()
+        try steward.wait()
+        try await steward.waitForDeposits(12)
+        try await steward.until("deposits are settled") { try steward.numberOfDrops() == 0 }
+        #expect(Set(try steward.comicsInVault().map { $0["name"].text }).count == 12)
+        #expect(try steward.files("comics").isEmpty)
+        try steward.vault(["verify"]).check()
+    }
+
+    @Test("what is refused goes to quarantine with a reason that does not name it, and comes back under its name")
+    func refused() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        try await steward.start()
+        let bytes = try packed([Packed(name: "../Heron.png", bytes: picture(1))])
+        try steward.moveIn("comics/Heron/bad.cbz", bytes)
+        try steward.wait()
+        let held = try #require(try steward.json(["quarantine"]).items.first)
+        #expect(held["code"].text == "traversal" && held["path"].text == "Heron/bad.cbz")
+        #expect(!held["reason"].text.contains("Heron"))
+        try steward.run(["quarantine", "restore", held["id"].text]).check()
+        #expect(try ContentHash.ofFile(steward.path("comics/Heron/bad.cbz")) == ContentHash(of: bytes))
+    }
+
+    @Test("check warns of steps and rules that write hidden names elsewhere, and of a vault that is not there")
+    func warnings() throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            AgentFixture.sealing + "\n" + """
+                    - append-block: { note: today, text: "{{ comic.title }}" }
+                - rule: Copy
+                  in: comics
+                  do: { copy: { place: library } }
+                - rule: Unrelated
+                  in: comics
+                  where: { extension: md }
+                  do: { copy: { place: library } }
+                """)
+        let complaints = try steward.json(["check"])["diagnostics"].items.map { $0["message"].text }
+        #expect(complaints.count == 2, "\(complaints)")
+        #expect(complaints.count { $0.contains("`comic.title` in the clear") } == 1, "\(complaints)")
+        #expect(complaints.count { $0.contains("`copy` leaves the file's name in the clear") } == 1, "\(complaints)")
+    }
+}

@@ -1,0 +1,177 @@
+import ComicTestSupport
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// What lies about after a day's use of a vault: no password, no key, no title.
+@Suite("Secrets at rest")
+struct SecretsAtRestTests {
+    private static let password = "quetzalcoatlus-Ünter-den-Linden-77"
+    /// Words that stand in titles, names and folders of comics, and nowhere else.
+    private static let words = ["Xylophagous", "Brontolith", "Zwielichtgasse", "Pterodaktylos", "Quixelbaum"]
+
+    private func comic(_ number: Int, _ packing: Packing = .storedZip) throws -> [UInt8] {
+        let information =
+            "<ComicInfo><Title>\(Self.words[0]) \(number)</Title><Series>\(Self.words[1])</Series></ComicInfo>"
+        return try packed(
+            [
+                Packed(name: "\(Self.words[2])/1.png", bytes: picture(number)),
+                Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
+            ], packing)
+    }
+
+    @Test("after a day of imports, refusals, unlocks, a wrong password and a kill nothing tells what there was")
+    func day() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        let temporary = steward.home.path.appending("temporary")
+        try Durable.makeDirectory(temporary)
+        steward.variables["TMPDIR"] = temporary.text
+        let watch = ProcessWatch(words: Self.words + [Self.password])
+        watch.start()
+        try await steward.start()
+        // Locked: two comics, one twice, and two that are refused.
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) 1.cbz"), try comic(1))
+        try steward.moveIn(BytePath("comics/\(Self.words[4])/\(Self.words[3]) 2.cbt"), try comic(2, .tar))
+        var damaged = try comic(3)
+        damaged[600] ^= 1
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) damaged.cbz"), damaged)
+        try steward.moveIn(BytePath("comics/\(Self.words[3]).cbz"), Array("no archive".utf8))
+        try steward.wait()
+        #expect(try steward.vault(["unlock"], password: "wrong").status == 77)
+        try steward.vault(["unlock"], password: Self.password).check()
+        try expectNoCoreDump(try #require(steward.processID))
+        try await steward.waitForDeposits(2)
+        // Unlocked: another, and a duplicate.
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) 4.cb7"), try comic(4, .sevenZip))
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) again.cbz"), try comic(1))
+        try steward.wait()
+        #expect(try steward.comicsInVault().count == 3)
+        try steward.vault(["lock"]).check()
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) 5.cbz"), try comic(5))
+        try await steward.kill9()
+        try await steward.start()
+        try steward.wait()
+        _ = try steward.run(["explain", steward.path(BytePath("comics/\(Self.words[3]) 1.cbz")).text])
+        try steward.run(["status"]).check()
+        try search(steward, "while it runs")
+        try await steward.stop()
+        watch.stop()
+        #expect(watch.seen.isEmpty, "in the arguments of processes: \(watch.seen)")
+        try search(steward, "after it stopped")
+        #expect(try listDirectory(temporary).isEmpty)
+    }
+
+    @Test("a key file's bytes stand in no other file; with `names: keep` the search does find what it searches for")
+    func keyFileAndControl() async throws {
+        let steward = try AgentFixture(configuration: "log: { level: debug }")
+        try steward.rule(AgentFixture.sealing.replacingOccurrences(of: "main }", with: "main, names: keep }"))
+        var generator = SystemRandomNumberGenerator()
+        let key = (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let file = try steward.home.write("secret.key", key)
+        try steward.run(["vault", "init", "--key-file", file.text]).check()
+        try await steward.start()
+        try steward.run(["vault", "unlock", "--key-file", file.text]).check()
+        try steward.moveIn(BytePath("comics/\(Self.words[3]).cbz"), try comic(1))
+        try steward.wait()
+        try await steward.waitForDeposits(1)
+        try await steward.stop()
+        let forms = [key, Array(hexadecimal(key).utf8), Array(Data(key).base64EncodedString().utf8)]
+        var named: [BytePath] = []
+        for found in try all(steward.home.path) where found != file {
+            let bytes = try Descriptor(found).readAll()
+            for form in forms where contains(bytes, form) { Issue.record("the key stands in \(found)") }
+            if contains(bytes, Array(Self.words[3].utf8)) { named.append(BytePath(bytes: found.name)) }
+        }
+        #expect(named.contains("ledger.sqlite") && named.contains("agent.log"), "\(named)")
+    }
+
+    /// Looks at every file that the agent has written.
+    private func search(_ steward: AgentFixture, _ when: Comment) throws {
+        var secrets = (Self.words + [Self.password]).map { Array($0.utf8) }
+        secrets.append(Array(Data(Self.password.utf8).base64EncodedString().utf8))
+        secrets.append(Array(hexadecimal(Array(Self.password.utf8)).utf8))
+        // Passwords in the form that nobody typed, too.
+        secrets.append(Array(Self.password.decomposedStringWithCanonicalMapping.utf8))
+        let held = Set(try steward.json(["quarantine"]).items.map { BytePath($0["stored"].text) })
+        #expect(held.count == 2, when)
+        for file in try all(steward.home.path) where !held.contains(file) {
+            // What the user wrote, and what the test has staged.
+            let name = file.nameText
+            if name == "staged" || name.hasSuffix(".yaml") { continue }
+            // What commands have shown to the person who asked for it.
+            if name.hasPrefix("out-"), file.parent == steward.home.path { continue }
+            let bytes = try Descriptor(file).readAll()
+            for secret in secrets where contains(bytes, secret) {
+                Issue.record("\(String(decoding: secret, as: UTF8.self)) stands in \(file) \(when)")
+            }
+            let path = file.relative(to: steward.home.path)?.text ?? ""
+            for word in Self.words where path.contains(word) { Issue.record("the name \(file) \(when)") }
+        }
+    }
+
+    private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+        Data(bytes).range(of: Data(part)) != nil
+    }
+
+    private func all(_ folder: BytePath) throws -> [BytePath] {
+        try listDirectory(folder).flatMap { entry -> [BytePath] in
+            let path = folder.appending(name: entry.name)
+            switch try FileStatus.of(path)?.kind {
+            case .directory: return try all(path)
+            case .file: return [path]
+            default: return []
+            }
+        }
+    }
+
+    /// Neither the kernel nor a core pattern's program gets the agent's memory: a process that may not be dumped keeps its
+    /// files in /proc to root. To root's own processes that cannot be seen.
+    private func expectNoCoreDump(_ process: Int32) throws {
+        guard geteuid() != 0 else { return }
+        #expect(try FileStatus.of(BytePath("/proc/\(process)/environ"))?.owner == 0)
+    }
+}
+
+/// Looks at the arguments of all processes while a test runs.
+private final class ProcessWatch: Sendable {
+    private let words: [String]
+    private let state = Locked()
+
+    init(words: [String]) { self.words = words }
+
+    var seen: Set<String> { state.seen }
+
+    func start() {
+        let (words, state) = (words, state)
+        Thread.detachNewThread {
+            let own = getpid()
+            while !state.isStopped {
+                for entry in (try? listDirectory("/proc")) ?? [] {
+                    guard let id = Int32(String(decoding: entry.name, as: UTF8.self)), id != own,
+                        let bytes = try? Descriptor(BytePath("/proc/\(id)/cmdline")).readAll(limit: 65_536)
+                    else { continue }
+                    let text = String(decoding: bytes.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
+                    // What a person typed is the person's, such as `explain FILE`.
+                    guard !text.contains(" explain ") else { continue }
+                    for word in words where text.contains(word) { state.note(text) }
+                }
+                usleep(20_000)
+            }
+        }
+    }
+
+    func stop() { state.stop() }
+
+    private final class Locked: @unchecked Sendable {  // under `lock`
+        private let lock = NSLock()
+        private var found: Set<String> = []
+        private var stopped = false
+
+        var seen: Set<String> { lock.withLock { found } }
+        var isStopped: Bool { lock.withLock { stopped } }
+        func note(_ text: String) { lock.withLock { _ = found.insert(text) } }
+        func stop() { lock.withLock { stopped = true } }
+    }
+}

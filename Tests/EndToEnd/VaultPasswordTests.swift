@@ -1,0 +1,112 @@
+import ComicVault
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// Where passwords come from, and where they never are.
+@Suite("Passwords of vaults")
+struct VaultPasswordTests {
+    @Test("at a terminal a new password is asked for twice, an old one until it is right, and nothing typed is shown")
+    func terminal() async throws {
+        let scene = try VaultScene(made: false)
+        let first = try TerminalSession(scene.steward, ["vault", "init"])
+        try await first.expect("New password for the vault main: ")
+        try first.type(VaultScene.password)
+        try await first.expect("Once more: ")
+        try first.type("something else")
+        #expect(try await first.end() == 64)
+        #expect(first.screen.contains("the two passwords differ"))
+        #expect(try FileStatus.of(scene.path) == nil)
+
+        let second = try TerminalSession(scene.steward, ["vault", "init"])
+        try await second.expect("New password for the vault main: ")
+        try second.type(VaultScene.password)
+        try await second.expect("Once more: ")
+        try second.type(VaultScene.password)
+        #expect(try await second.end() == 0)
+        #expect(second.screen.contains("made the vault main"))
+
+        let third = try TerminalSession(scene.steward, ["vault", "list"])
+        try await third.expect("Password for the vault main: ")
+        try third.type(VaultScene.wrong)
+        try await third.expect("that is not a password of this vault")
+        try third.type(VaultScene.password)
+        #expect(try await third.end() == 0)
+        #expect(third.screen.contains("nothing is in the vault main"))
+        for session in [first, second, third] {
+            #expect(!session.screen.contains("Pferd"), "\(session.screen)")
+        }
+    }
+
+    @Test("where nobody can be asked that is said at once")
+    func nobodyThere() throws {
+        let scene = try VaultScene()
+        let result = try scene.steward.shell(["setsid", "--wait", AgentFixture.binary, "vault", "list"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--password-fd or --key-file"))
+    }
+
+    @Test("a credential of systemd unlocks the vault when the agent starts, a password or a key file")
+    func credential() async throws {
+        let scene = try VaultScene()
+        let folder = scene.steward.home.path.appending("credentials")
+        try scene.steward.home.write("credentials/steward-vault-main", VaultScene.password + "\n")
+        scene.steward.variables["CREDENTIALS_DIRECTORY"] = folder.text
+        try await scene.steward.start()
+        #expect(try scene.isUnlocked())
+        #expect(try await scene.steward.stop() == 0)
+        #expect(try scene.steward.log().contains("the vault main is locked: the agent stops"))
+
+        try scene.steward.home.write("credentials/steward-vault-main", VaultScene.wrong)
+        try await scene.steward.start()
+        #expect(try !scene.isUnlocked())
+        #expect(try scene.steward.log().contains("was not unlocked with its credential"))
+        #expect(try await scene.steward.stop() == 0)
+    }
+
+    @Test("an unlocked vault that nobody uses is locked, and says so")
+    func idle() async throws {
+        let scene = try VaultScene(made: false)
+        let file: BytePath = ".config/steward/steward.yaml"
+        let text = try scene.steward.home.read(file)
+        try scene.steward.home.write(file, text.replacingOccurrences(of: "lock-after: 15m", with: "lock-after: 1s"))
+        try scene.vault("init").check()
+        try await scene.steward.start()
+        try scene.vault("unlock").check()
+        try await scene.steward.until("it is locked") {
+            try scene.steward.log().contains("the vault main is locked: nobody used it")
+        }
+        #expect(try !scene.isUnlocked())
+    }
+
+    @Test("the password is in no argument, no variable, no file and no log, and no other process may look at the keys")
+    func nowhere() async throws {
+        let scene = try VaultScene()
+        try await scene.steward.start()
+        try scene.vault("unlock").check()
+        let session = try TerminalSession(scene.steward, ["vault", "passwd"])
+        try await session.expect("Old password for the vault main: ")
+        try session.type(VaultScene.password)
+        try await session.expect("New password: ")
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int32(name) != nil {
+            // Those that have gone meanwhile, or are another's, say nothing.
+            for file in ["cmdline", "environ"] {
+                guard let bytes = try? Descriptor(BytePath("/proc/\(name)/\(file)")).readAll() else { continue }
+                #expect(!String(decoding: bytes, as: UTF8.self).contains(VaultScene.password), "/proc/\(name)/\(file)")
+            }
+        }
+        try session.type("the next one")
+        try await session.expect("Once more: ")
+        try session.type("the next one")
+        #expect(try await session.end() == 0)
+        #expect(session.screen.contains("changed the slot"))
+        // What is not dumpable belongs to root in /proc: no core, and nobody else looks in (prctl(2), PR_SET_DUMPABLE).
+        let agent = try #require(scene.steward.processID)
+        #expect(try FileStatus.of(BytePath("/proc/\(agent)/mem"))?.owner == 0)
+        #expect(try await scene.steward.stop() == 0)
+        let written = try scene.everythingWritten()
+        for secret in [VaultScene.password, "the next one"] { #expect(!written.contains(secret)) }
+    }
+}

@@ -1,0 +1,68 @@
+import ComicArchive
+import ComicTestSupport
+import ComicVault
+import Foundation
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// An ``ActionScene`` with a vault called `main`, which a key file opens: that costs no time.
+final class VaultScene: Sendable {
+    let scene: ActionScene
+    let service: VaultService
+
+    init() throws {
+        scene = try ActionScene()
+        let place = VaultPlace(
+            name: "main", path: scene.path("vault"), host: scene.path("state/vault"), idle: nil)
+        try Durable.makeDirectory(scene.path("state"))
+        try Vault.create(at: place.path, host: place.hostState(), credentials: [Self.credential()]).lock()
+        service = VaultService(place, judge: WorkerJudge())
+    }
+
+    static func credential() throws -> Credential { try .keyFile(SecretBytes(ContentHash(of: [1]).bytes)) }
+
+    /// One life of an agent; the vault is as it was left.
+    func open() throws -> ActionWorld {
+        var options = ActionWorld.Options()
+        options.vaults = VaultKeeper([service])
+        return try scene.open(options)
+    }
+
+    /// Returns when all deposits have been looked at.
+    func unlock() async throws {
+        try await service.unlock(Self.credential())
+        try await waitUntil("deposits are taken in") { await !self.service.isTakingIn }
+    }
+
+    func comics() async throws -> [ComicEntry] { try await service.use { try $0.list() } }
+
+    func drops() throws -> Int { try service.place.open().drops().waiting.count }
+
+    func drop(_ name: BytePath, _ bytes: [UInt8]) throws {
+        try scene.home.write(BytePath("dropbox").appending(name), bytes)
+    }
+
+    func bytes(_ comic: ComicEntry) async throws -> [UInt8] {
+        try await service.use { vault in
+            var all: [UInt8] = []
+            try vault.open(.archive, of: comic.id).stream { all += $0 }
+            return all
+        }
+    }
+}
+
+/// As the agent judges deposits.
+private struct WorkerJudge: DepositJudge {
+    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+        let worker = try builtWorker()
+        switch try worker.judge(archive, mode: .lenient, hashes: false) {
+        case .refused(_, let message): throw Fault(.refused, message)
+        case .accepted(let report):
+            let comic = SealedComic(report, path: envelope.name, hash: hash)
+            return DropVerdict(name: comic.name, parts: try comic.parts(of: archive, worker), summary: comic.summary)
+        }
+    }
+}
