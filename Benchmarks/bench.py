@@ -3,83 +3,12 @@
 
 Figures are printed as a table and, with --json FILE, written as JSON. Times vary with the machine; compare ratios.
 """
-import argparse, json, os, pathlib, shutil, signal, statistics, subprocess, tempfile, time
+import argparse, json, os, pathlib, statistics, subprocess, tempfile, time
 from datetime import datetime, timezone
 
 import comics
-
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-class Agent:
-    """An agent in a home of its own."""
-
-    def __init__(self, binary, rules, config=""):
-        self.binary = binary
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="steward-bench-"))
-        self.environment = {
-            "HOME": str(self.home), "PATH": os.environ["PATH"], "STEWARD_RULES": str(self.home / "rules"),
-            "STEWARD_RUNTIME": str(self.home / "run"),
-        }
-        (self.home / "rules").mkdir()
-        (self.home / "rules/10-bench.yaml").write_text(rules)
-        self.command("init")
-        file = self.home / ".config/steward/steward.yaml"
-        file.write_text(file.read_text() + "\nlog: { level: warning }\n" + config)
-        self.dropbox = self.home / "Steward/dropbox"
-        self.process = None
-
-    def command(self, *words):
-        return subprocess.run([self.binary, *words], env=self.environment, check=True, capture_output=True, text=True).stdout
-
-    def start(self):
-        log = open(self.home / "log", "a")
-        self.process = subprocess.Popen([self.binary, "run"], env=self.environment, stderr=log, stdout=log)
-        while "isRunning\" : true" not in subprocess.run(
-            [self.binary, "status", "--json"], env=self.environment, capture_output=True, text=True
-        ).stdout:
-            if self.process.poll() is not None:
-                raise SystemExit((self.home / "log").read_text())
-            time.sleep(0.02)
-
-    def wait(self):
-        self.command("wait")
-
-    def cpu(self):
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
-
-    def peak(self):
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-        return 0
-
-    def switches(self):
-        """Context switches so far, by thread name."""
-        total = {}
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            try:
-                name = (task / "comm").read_text().strip()
-                lines = (task / "status").read_text().splitlines()
-            except OSError:
-                continue
-            count = sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
-            total[(task.name, name)] = count
-        return total
-
-    def stop(self):
-        if self.process:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait()
-            self.process = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-        shutil.rmtree(self.home, ignore_errors=True)
+import vault
+from agent import Agent
 
 
 APPEND = """
@@ -228,6 +157,7 @@ BENCHMARKS = {
     "idle": idle,
     "catch-up": catch_up,
     **comics.BENCHMARKS,
+    **vault.BENCHMARKS,
 }
 
 

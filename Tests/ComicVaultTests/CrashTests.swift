@@ -14,7 +14,11 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 
     /// What stands before it begins.
     func prepare(_ scene: StoreScene) throws {
-        let vault = try scene.create("A.cbz", "B.cbz")
+        let vault = try scene.create()
+        // A comic of two objects where what is done to it is done to each of them; elsewhere one is enough.
+        for name in ["A.cbz", "B.cbz"] {
+            _ = try vault.add(scene.comic(name, hasParts: self == .remove && name == "A.cbz"))
+        }
         switch self {
         case .takeIn: _ = try scene.deposit("C.cbz")
         case .adopt:
@@ -111,18 +115,14 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 @Suite struct VaultCrash {
     @Test(arguments: CrashSample.allCases)
     func whereverItIsKilledNoComicIsLostAndNoneIsThereTwice(_ sample: CrashSample) async throws {
-        let points = try await points(sample)
+        let before = try StoreScene.inMemory()
+        try sample.prepare(before)
+        let points = try await CrashKilling.points(sample, in: before.copied())
         #expect(points > 0)
-        for number in 1...max(1, points) {
-            let scene = try StoreScene()
-            try sample.prepare(scene)
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [home = scene.path.text as String, name = sample.rawValue as String, number = number as Int] in
-                _ = try CrashChild.perform(name, in: home, killedAt: number)
-                // Names are random, and so is whether two objects share a folder: there may be a point less.
-                kill(getpid(), SIGKILL)
-            }
-            let comment: Comment = "\(sample) killed at point \(number) of \(points)"
+        let scenes = try (1...max(1, points)).map { (scene: try before.copied(), point: $0) }
+        try await CrashKilling.kill(sample, in: scenes)
+        for (scene, point) in scenes {
+            let comment: Comment = "\(sample) killed at point \(point) of \(points)"
             try expectInterim(sample, scene, comment)
             try sample.perform(scene)
             try expectFinished(sample, scene, comment)
@@ -171,29 +171,5 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
             }
         }
         throw TestFailure("no credential opens the vault: \(comment)")
-    }
-
-    /// How many points a run passes.
-    private func points(_ sample: CrashSample) async throws -> Int {
-        let scene = try StoreScene()
-        try sample.prepare(scene)
-        await #expect(processExitsWith: .success) {
-            [home = scene.path.text as String, name = sample.rawValue as String] in
-            let points = try CrashChild.perform(name, in: home, killedAt: .max)
-            try Durable.replaceOwn(BytePath("\(home)/points"), with: Array(String(points).utf8))
-        }
-        let text = String(decoding: try Descriptor(scene.path.appending("points")).readAll(), as: UTF8.self)
-        return Int(text) ?? 0
-    }
-}
-
-/// What the process that is killed does.
-enum CrashChild {
-    /// - Returns: how many points were passed.
-    static func perform(_ name: String, in home: String, killedAt number: Int) throws -> Int {
-        setenv("STEWARD_FAULT", "*:\(number)", 1)
-        guard let sample = CrashSample(rawValue: name) else { throw TestFailure("no sample \(name)") }
-        try sample.perform(StoreScene(in: BytePath(home)))
-        return FaultPoint.reached
     }
 }

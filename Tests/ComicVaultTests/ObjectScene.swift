@@ -78,6 +78,7 @@ func outcome(_ error: any Error) -> String {
     case .contentChanged: return "content changed"
     case .encryptionFailed: return "encryption failed"
     case .decryptionFailed: return "decryption failed"
+    case .missingObject: return "missing object"
     case .damagedObject(_, let damage):
         switch damage {
         case .header: return "damaged header"

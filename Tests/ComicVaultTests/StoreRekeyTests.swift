@@ -77,11 +77,66 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test func depositsAreTakenInFirst() throws {
+    private struct Judge: DepositJudge {
+        var refusing: BytePath?
+
+        func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+            if envelope.name == refusing { throw Fault(.refused, "it is no comic") }
+            #expect(try ContentHash(of: archive.readAll()) == hash)
+            return DropVerdict(name: envelope.name, parts: [], summary: ComicSummary())
+        }
+    }
+
+    private func rekey(
+        judge: Judge, stoppingAt stop: (RekeyProgress) -> Bool = { _ in false }
+    ) throws {
+        try Vault.rekey(
+            at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")],
+            judge: judge
+        ) { if stop($0) { throw Stop() } }
+    }
+
+    @Test func thisHostsDepositsAreTakenInFirst() throws {
+        try scene.create("A.cbz").lock()
+        _ = try scene.deposit("B.cbz")
+        _ = try scene.deposit("C.cbz")
+        #expect(throws: Fault.self, "nobody says that they are comics") { try rekey() }
+        #expect(throws: Stop.self) {
+            try rekey(judge: Judge()) { if case .takingIn(let done, _) = $0 { done == 1 } else { false } }
+        }
+        #expect(try scene.locked().drops().waiting.count == 1)
+        try rekey(judge: Judge())
+        let new = try scene.open("new")
+        try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: new)
+        #expect(try new.drops().waiting.isEmpty && new.drops().missing.isEmpty)
+    }
+
+    @Test func aRefusedDepositStopsTheRekeyAndStays() throws {
         try scene.create().lock()
         _ = try scene.deposit("B.cbz")
-        #expect(throws: Fault.self) { try rekey() }
-        _ = try scene.open()
+        let drop = try scene.deposit("C.cbz").drop
+        let error = #expect(throws: Fault.self) { try rekey(judge: Judge(refusing: "C.cbz")) }
+        #expect(error?.message.contains("\(drop)") == true && error?.message.contains("it is no comic") == true)
+        #expect(try scene.locked().drops().waiting.contains { $0.id == drop })
+        try scene.open().lock()
+    }
+
+    @Test func depositsOfOtherHostsHaveToBeApprovedBefore() throws {
+        let vault = try scene.create()
+        let other = try scene.host("other")
+        try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: other), host: other)
+        let strange = try scene.deposit("S.cbz", host: other).drop
+        _ = try scene.deposit("B.cbz")
+        vault.lock()
+        let error = #expect(throws: Fault.self) { try rekey(judge: Judge()) }
+        #expect(error?.message.contains("not made") == true)
+        #expect(try scene.locked().drops().waiting.map(\.id) == [strange])
+        let again = try scene.open()
+        try scene.expect(["B.cbz"], in: again)
+        _ = try again.takeIn(strange, isApproved: true, judge: Judge())
+        again.lock()
+        try rekey(judge: Judge())
+        try scene.expect(["B.cbz", "S.cbz"], in: scene.open("new"))
     }
 
     @Test func aDamagedVaultIsNotCopiedHalf() throws {

@@ -11,10 +11,21 @@ final class StoreScene: Sendable {
     let home: TemporaryFolder?
     let path: BytePath
 
-    init() throws {
-        let home = try TemporaryFolder("steward-store")
+    /// - Parameter parent: where its folder is made.
+    init(beneath parent: String = NSTemporaryDirectory()) throws {
+        let home = try TemporaryFolder("steward-store", beneath: parent)
         self.home = home
         path = home.path
+    }
+
+    /// A scene for what need not be on a disk, and syncs or writes much: a test that kills at all points syncs 20,000 times,
+    /// and a process that is killed leaves behind what the kernel holds, synced or not. On the disk where memory is short.
+    static func inMemory() throws -> StoreScene {
+        var space = statvfs()
+        let isThere = access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &space) == 0
+        // In a container it may have 64 MiB, and all points of all samples take some 300.
+        let isEnough = isThere && UInt64(space.f_bavail) * UInt64(space.f_frsize) > 1 << 30
+        return try StoreScene(beneath: isEnough ? "/dev/shm" : NSTemporaryDirectory())
     }
 
     /// The same folder seen from another process.
@@ -52,14 +63,16 @@ final class StoreScene: Sendable {
     }
 
     /// What adding the comic of this name takes; the import's key is its name.
-    func comic(_ name: String, content: String? = nil, key: String? = nil) throws -> NewComic {
+    func comic(
+        _ name: String, content: String? = nil, key: String? = nil, hasParts: Bool = true
+    ) throws -> NewComic {
         let bytes = Self.archive(content ?? name)
         let file = path.appending("inbox-\(randomHex(4))")
         try Durable.replaceOwn(file, with: bytes)
         let hash = ContentHash(of: bytes)
         return NewComic(
             name: BytePath(name), archive: try ObjectContent(Descriptor(file), hash: hash), hash: hash,
-            parts: [(.metadata, ObjectContent(Array("metadata of \(name)".utf8)))],
+            parts: hasParts ? [(.metadata, ObjectContent(Array("metadata of \(name)".utf8)))] : [],
             summary: ComicSummary(title: "Title of \(name)", pages: 3, format: "zip"), source: "inbox",
             key: Array((key ?? name).utf8))
     }
@@ -83,11 +96,23 @@ final class StoreScene: Sendable {
         return vault.folder.full(VaultLayout.object(try #require(entry.object(kind)).id))
     }
 
+    /// The same vault and host in a folder of their own; what was put in from the inbox does not come along.
+    func copied() throws -> StoreScene {
+        let other = try StoreScene(beneath: path.parent.text)
+        for name in try files("") where name.text.hasPrefix("inbox-") { try remove(name) }
+        try Self.copy(path.appending("."), other.path)
+        return other
+    }
+
     /// `cp -a`.
     func copy(_ from: BytePath, to target: BytePath) throws {
+        try Self.copy(path.appending(from), path.appending(target))
+    }
+
+    private static func copy(_ from: BytePath, _ target: BytePath) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/cp")
-        process.arguments = ["-a", path.appending(from).text, path.appending(target).text]
+        process.arguments = ["-a", from.text, target.text]
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

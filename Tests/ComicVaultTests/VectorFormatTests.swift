@@ -17,6 +17,15 @@ struct FormatCase: CustomTestStringConvertible, Sendable {
 
     subscript(field: String) -> String { fields[field] ?? "" }
 
+    /// What ``VectorManifestTests`` reads.
+    var isOfTheManifest: Bool { ["log", "snapshot", "drop"].contains(self["type"]) }
+
+    func secrets() throws -> VaultSecrets {
+        let id = try #require(VaultID(hex: self["vault"]))
+        return try VaultSecrets(
+            id: id, master: SecretBytes(unhex(self["master"])), privateKey: SecretBytes(unhex(self["private"])))
+    }
+
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures/vault")
 
@@ -71,9 +80,9 @@ struct VectorFormatTests {
     init() throws { scene = try ObjectScene() }
 
     @Test("all of them are there")
-    func count() { #expect(FormatCase.all.count == 71) }
+    func count() { #expect(FormatCase.all.count == 113) }
 
-    @Test("a file ends as its case says", arguments: FormatCase.all)
+    @Test("a file ends as its case says", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
     func opens(_ known: FormatCase) throws {
         let result = outcome {
             switch known["type"] {
@@ -85,14 +94,8 @@ struct VectorFormatTests {
         #expect(result == known["outcome"])
     }
 
-    private func secrets(_ known: FormatCase) throws -> VaultSecrets {
-        let id = try #require(VaultID(hex: known["vault"]))
-        return try VaultSecrets(
-            id: id, master: SecretBytes(unhex(known["master"])), privateKey: SecretBytes(unhex(known["private"])))
-    }
-
     private func openObject(_ known: FormatCase) throws {
-        let secrets = try secrets(known)
+        let secrets = try known.secrets()
         let words = known["open"].split(separator: " ")
         let key: OpeningKey =
             switch words[0] {
@@ -111,7 +114,7 @@ struct VectorFormatTests {
     }
 
     private func openSlot(_ known: FormatCase) throws {
-        let secrets = try secrets(known)
+        let secrets = try known.secrets()
         let name = try #require(SlotID(hex: known["name"]))
         let slot = try KeySlot(known.bytes, name, at: "a.slot")
         let words = known["open"].split(separator: " ", maxSplits: 1)
@@ -128,7 +131,7 @@ struct VectorFormatTests {
         arguments: FormatCase.all.filter { $0["seed"] != "" })
     func seals(_ known: FormatCase) throws {
         guard known["outcome"] == "ok" else { return }
-        let secrets = try secrets(known)
+        let secrets = try known.secrets()
         let words = known["open"].split(separator: " ")
         let (target, key): (SealTarget, OpeningKey) =
             switch words[0] {

@@ -8,13 +8,18 @@ A case is a text head, a blank line and, unless it is made from another case, th
 
     what      one sentence
     outcome   ok, or the error that opening the file and reading all of it must end in
-    type      object, slot or json
-    name      the name that the file has in the vault: objects and slots
+    type      object, slot, json; log: a log of the manifest; snapshot, drop: objects whose content is looked at as well
+    name      the name that the file has in the vault: objects, slots, logs
     open      vault, snapshot GEN, pair (objects); password TEXT, bytes HEX (slots)
     kind      what the object is opened as, by number
     vault master private    the vault's name and secrets, in hexadecimal digits; private is skV
     seed nonce              the random bytes that went into an object; salt and nonce into a slot
-    length content          bytes of an object's content and its SHA-256; only with the outcome ok
+    length content          bytes of an object's content and its SHA-256; of a log's records, each behind its length in
+                            four bytes; only with the outcome ok
+    start     the head that a log goes on from: sequence number and tag; end: the head that its last good record makes
+    records   how many records of a log are good, the damaged logs' too
+    comics tombstones heads how many of each a snapshot holds
+    envelope  what a drop says of its archive, in hexadecimal digits: name, source, hash, nanoseconds, key
     base      the case whose bytes these are, after the changes:
     change    OFFSET HEX: bytes written over; `xor OFFSET HEX`: bytes flipped; `cut LENGTH`; `add HEX`;
               `swap OFFSET OFFSET COUNT`: two parts exchanged
@@ -152,6 +157,209 @@ def slot(name, kind, credential, shown, *, iterations=600000, public=PUBLIC, com
     return fields, out, None
 
 
+# the manifest
+def counted(value):
+    return struct.pack(">H", len(value)) + value
+
+
+def listed(values):
+    return struct.pack(">I", len(values)) + b"".join(values)
+
+
+def optional(value):
+    return b"\0" if value is None else b"\1" + value
+
+
+def made_up(what, count=16):
+    return hashlib.sha256(what.encode()).digest()[:count]
+
+
+def head(gen, seq, tag):
+    return struct.pack(">QQ", gen, seq) + tag
+
+
+def entry(name, kinds, *, title="", series="", number="", pages=0, form="", source="", key=b"", drop=None, added=0):
+    objects = [
+        made_up(f"object {name} {kind}") + bytes([kind]) + struct.pack(">Q", 1000 * kind)
+        + made_up(f"mac {name} {kind}", 32) + made_up(f"tag {name} {kind}") for kind in kinds]
+    return (made_up(f"comic {name}") + counted(name.encode()) + listed(objects)
+            + counted(title.encode()) + counted(series.encode()) + counted(number.encode()) + struct.pack(">I", pages)
+            + counted(form.encode()) + made_up(f"duplicate {name}", 32) + counted(source.encode()) + counted(key)
+            + optional(drop) + struct.pack(">q", added))
+
+
+ONE = dict(title="Amazing Comic 1", series="Amazing Comic", number="1", pages=24, form="zip", source="comics",
+           key=b"job 1", added=1_700_000_000_123_456_789)
+OTHER = dict(drop=made_up("drop"), added=-1)
+PROGRESS = struct.pack(">IBq", 7, 1, 77)
+BOOKMARK = struct.pack(">I", 2**32 - 1) + counted("Seite äöü\n".encode()) + struct.pack(">q", 78)
+
+
+def log(gen, n, start, records, *, synthetic=True):
+    """A log and the fields of its head. `start` is (sequence number, tag)."""
+    salt = made_up(f"log {gen} {n}", 32)
+    place = struct.pack(">QQ", gen, n)
+    key = hkdf(purpose(b"manifest"), b"log" + place, salt)
+    out, ends, (seq, tag) = b"ivo1log\n" + VAULT + place + salt, [], start
+    for plain in records:
+        seq += 1
+        number = struct.pack(">Q", seq)
+        s16 = hmac.new(hkdf(key, b"siv"), number + tag + plain, hashlib.sha256).digest()[:16]
+        if not synthetic and plain is records[-1]:
+            s16 = bytes(16)
+        prefix = struct.pack(">I", len(plain) + 16) + s16
+        sealed_record = AESGCM(hkdf(key, b"rec" + number, s16)).encrypt(
+            bytes(4) + number, plain, VAULT + place + number + tag + prefix)
+        out, tag = out + prefix + sealed_record, sealed_record[-16:]
+        ends.append(len(out))
+    fields = dict(type="log", name=f"log-{gen}-{n}", vault=VAULT.hex(), master=MASTER.hex(), private=PRIVATE.hex(),
+                  salt=salt.hex(), start=f"{start[0]} {start[1].hex()}", records=len(records), end=f"{seq} {tag.hex()}")
+    return fields, out, b"".join(struct.pack(">I", len(plain)) + plain for plain in records), ends
+
+
+START = (0, made_up("the snapshot's last tag"))
+
+
+def follows(gen, n, start):
+    return b"\0" + optional(None if n == 0 else struct.pack(">Q", n - 1)) + head(gen, *start)
+
+
+def every_record():
+    comic, other = made_up("comic Amazing.cbz"), made_up("comic Other (1).cbz")
+    return [
+        follows(7, 0, START), b"\1" + entry("Amazing.cbz", [1, 3, 4], **ONE),
+        b"\1" + entry("Other (1).cbz", [1], **OTHER), b"\3" + comic + counted("Ünïcode.cbz".encode()),
+        b"\4" + comic + optional(PROGRESS), b"\5" + comic + BOOKMARK, b"\6" + comic + struct.pack(">I", 2**32 - 1),
+        b"\4" + comic + optional(None),
+        b"\2" + other + listed([made_up("object Other (1).cbz 1")]) + struct.pack(">q", 79)]
+
+
+def logs():
+    """Logs by case, with what they are."""
+    first = log(7, 0, START, every_record())
+    seq, tag = first[0]["end"].split()
+    start = int(seq), bytes.fromhex(tag)
+    second = log(7, 1, start, [follows(7, 1, start), b"\1" + entry("Third.cbz", [1, 2], **ONE | dict(key=b"job 3"))])
+    return {"log-every-record": ("a log with a record of each kind", first),
+            "log-second": ("the log that follows it", second)}
+
+
+def damaged_logs(known):
+    fields, body, _, ends = known["log-every-record"][1]
+    starts = [72] + ends[:-1]
+
+    def of(case, what, outcome, good, *changes):
+        rest = {k: v for k, v in fields.items() if k not in ("end", "salt")} | dict(records=good)
+        write(case, what, outcome, rest, base="log-every-record", changes=changes)
+
+    def crafted(case, what, outcome, good, start, records, **options):
+        made = log(7, 0, start, records, **options)
+        rest = {k: v for k, v in fields.items() if k not in ("end", "salt")} | dict(records=good)
+        write(case, what, outcome, rest, made[1])
+
+    # Short enough to be what one write leaves that was cut off; whether it was, the mark tells.
+    of("log-magic", "another magic", "torn log header", 0, "xor 0 01")
+    of("log-other-vault", "another vault's name", "torn log header", 0, "xor 8 01")
+    of("log-other-gen", "another generation", "torn log header", 0, "xor 31 01")
+    of("log-other-n", "another log's number", "torn log header", 0, "xor 39 01")
+    of("log-salt", "another salt: no record opens", "damaged record 1", 0, "xor 40 01")
+    of("log-length", "a record's length is another", "damaged record 3", 2, f"xor {starts[2] + 3} 01")
+    of("log-siv", "a flipped bit in the bytes before a record", "damaged record 4", 3, f"xor {starts[3] + 4} 80")
+    of("log-text", "a flipped bit in a record", "damaged record 2", 1, f"xor {starts[1] + 25} 01")
+    of("log-tag", "a flipped bit in a record's tag", "damaged record 5", 4, f"xor {ends[4] - 1} 01")
+    of("log-last", "a flipped bit in the last record, which a write that was cut off may leave", "torn record 9", 8,
+       f"xor {starts[8] + 30} 01")
+    of("log-cut", "cut in its last record", "torn record 9", 8, f"cut {ends[8] - 1}")
+    of("log-cut-prefix", "cut in the bytes before a record", "torn record 9", 8, f"cut {starts[8] + 3}")
+    of("log-cut-clean", "cut between two records, which only the mark tells", "ok", 8, f"cut {ends[7]}")
+    of("log-cut-header", "cut in its header", "torn log header", 0, "cut 71")
+    of("log-empty", "an empty file", "torn log header", 0, "cut 0")
+    of("log-grown", "a byte added", "torn record 10", 9, "add 00")
+    of("log-replayed", "its first record stands at its end again", "torn record 10", 9,
+       f"add {body[72:ends[0]].hex()}")
+    crafted("log-after-another", "what follows another head than the one before it", "damaged record 1", 0,
+            (0, made_up("another tag")), every_record())
+    def ordered(case, what, outcome, good, order):
+        parts = [body[begin:end] for begin, end in zip(starts, ends)]
+        write(case, what, outcome, {k: v for k, v in fields.items() if k not in ("end", "salt")} | dict(records=good),
+              body[:72] + b"".join(parts[index] for index in order))
+
+    ordered("log-swapped", "two records exchanged", "damaged record 7", 6, [0, 1, 2, 3, 4, 5, 7, 6, 8])
+    ordered("log-doubled", "a record that stands twice", "damaged record 5", 4, [0, 1, 2, 3, 3, 4, 5, 6, 7, 8])
+    ordered("log-without-second", "the second record is left out", "damaged record 2", 1, [0, 2, 3, 4, 5, 6, 7, 8])
+    crafted("log-crafted-siv", "a last record whose 16 bytes are none of its own, by a sealer who has the keys",
+            "torn record 2", 1, START, every_record()[:2], synthetic=False)
+    crafted("log-crafted-kind", "a record of a kind that is not known", "contradiction", 0, START,
+            [follows(7, 0, START), b"\x09"])
+    crafted("log-crafted-longer", "a record with a byte more than its fields have", "contradiction", 0, START,
+            [follows(7, 0, START), b"\4" + made_up("comic") + b"\0\0"])
+    crafted("log-crafted-first", "a first record that names no predecessor", "contradiction", 0, START, [every_record()[1]])
+    crafted("log-crafted-predecessor", "a first record that names another predecessor", "contradiction", 0, START,
+            [follows(7, 0, (5, made_up("another tag")))])
+    crafted("log-crafted-second-first", "a record further on that names a predecessor", "contradiction", 0, START,
+            [follows(7, 0, START), follows(7, 0, START)])
+
+
+def snapshot(*, version=1, gen=7, heads=None, comics=None, end=b""):
+    tombstones = sorted(made_up(f"tombstone {i}") for i in range(3))
+    heads = [head(g, 10 * g, made_up(f"head {g}")) for g in (1, 2, 6)] if heads is None else heads
+    if comics is None:
+        comics = [entry("Amazing.cbz", [1, 3, 4], **ONE) + optional(PROGRESS) + listed([BOOKMARK]),
+                  entry("Other (1).cbz", [1], **OTHER) + optional(None) + listed([])]
+    return (bytes([version]) + struct.pack(">Q", gen) + listed(heads) + listed(tombstones) + listed(sorted(comics)) + end)
+
+
+ARCHIVE = b"The archive of a comic.\n"
+
+
+def envelope(*, name=b"Amazing.cbz", digest=None, end=b"", count=None):
+    text = (counted(name) + counted(b"comics") + (digest or hashlib.sha256(ARCHIVE).digest())
+            + struct.pack(">q", 1_700_000_000_000_000_001) + counted(b"job 5") + end)
+    return struct.pack(">I", len(text) if count is None else count) + text + ARCHIVE
+
+
+def looked_at(kind, case, how, number, content, **more):
+    """An object whose content is looked at as well."""
+    fields, body, content = sealed(case, number, content, how)
+    return fields | dict(type=kind) | more, body, content
+
+
+def contents():
+    said = " ".join(part.hex() for part in (
+        b"Amazing.cbz", b"comics", hashlib.sha256(ARCHIVE).digest(), struct.pack(">q", 1_700_000_000_000_000_001), b"job 5"))
+    return {
+        "snapshot-state": ("a snapshot of two comics, three tombstones and three earlier generations", looked_at(
+            "snapshot", "snapshot-state", "snapshot 7", 6, snapshot(), comics=2, tombstones=3, heads=3)),
+        "drop-envelope": ("a deposit with its envelope", looked_at(
+            "drop", "drop-envelope", "pair", 5, envelope(), envelope=said)),
+    }
+
+
+def damaged_contents():
+    def crafted(kind, case, what, outcome, how, number, content):
+        fields, body, _ = looked_at(kind, case, how, number, content)
+        write(case, what, outcome, fields, body)
+
+    for case, what, content in [
+        ("snapshot-version", "a snapshot of another version", snapshot(version=2)),
+        ("snapshot-gen", "a snapshot that names another generation than it is sealed for", snapshot(gen=8)),
+        ("snapshot-heads", "a head that is not older than the snapshot", snapshot(heads=[head(7, 1, made_up("x"))])),
+        ("snapshot-grown", "a snapshot with a byte more", snapshot(end=b"\0")),
+        ("snapshot-twice", "a comic that stands there twice", snapshot(
+            comics=2 * [entry("Amazing.cbz", [1], **ONE) + optional(None) + listed([])])),
+        ("snapshot-count", "more comics than there are bytes", snapshot(comics=[])[:-4] + b"\xff" * 4),
+    ]:
+        crafted("snapshot", case, what, "damaged snapshot", "snapshot 7", 6, content)
+    for case, what, outcome, content in [
+        ("drop-count", "an envelope longer than the deposit", "no envelope", envelope(count=10_000)),
+        ("drop-short", "an envelope that ends too early", "no envelope", envelope(count=20)),
+        ("drop-grown", "an envelope with a byte more", "no envelope", envelope(end=b"\0")),
+        ("drop-none", "three bytes", "no envelope", b"\0\0\0"),
+        ("drop-name", "an envelope whose name leads elsewhere", "refused", envelope(name=b"../Amazing.cbz")),
+    ]:
+        crafted("drop", case, what, outcome, "pair", 5, content)
+
+
 def write(case, what, outcome, fields, body=None, content=None, base=None, changes=()):
     lines = [f"what: {what}", f"outcome: {outcome}"]
     lines += [f"{key}: {value}" for key, value in fields.items()]
@@ -178,6 +386,7 @@ def bases():
                           slot("composed", 1, "caf\u00e9", "password cafe\u0301")),
         "slot-key-file": ("a key file slot", slot("key", 2, bytes(range(64)), "bytes " + bytes(range(64)).hex())),
         "vault-json": ("vault.json", (dict(type="json", vault=VAULT.hex()), DESCRIPTION, None)),
+        **logs(), **contents(),
     }
 
 
@@ -275,9 +484,11 @@ def main():
     for old in HERE.glob("*.case"):
         old.unlink()
     known = bases()
-    for case, (what, (fields, body, content)) in known.items():
+    for case, (what, (fields, body, content, *_)) in known.items():
         write(case, what, "ok", fields, body, content)
     damaged(known)
+    damaged_logs(known)
+    damaged_contents()
     print(len(list(HERE.glob("*.case"))), "cases")
 
 

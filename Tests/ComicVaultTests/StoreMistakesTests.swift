@@ -1,0 +1,94 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// What an earlier vault of comics did wrong, where no other suite shows that this one does not.
+@Suite("Mistakes of an earlier vault")
+struct VaultMistakes {
+    private let scene: StoreScene
+
+    init() throws { scene = try StoreScene() }
+
+    /// Every file below the scene's folder but the host's own, with what tells it apart.
+    private func everything() throws -> [BytePath: Fingerprint] {
+        var found: [BytePath: Fingerprint] = [:]
+        for path in try TamperingScene.files(in: scene.path, "") where !path.text.hasPrefix("host/") {
+            found[path] = try FileStatus.of(scene.path.appending(path))?.fingerprint
+        }
+        return found
+    }
+
+    @Test("to be set up is not to be unlocked, and a locked vault says that it is locked")
+    func locked() throws {
+        try scene.create("A.cbz").lock()
+        let vault = try scene.locked()
+        #expect(!vault.isUnlocked)
+        do {
+            _ = try vault.list()
+            Issue.record("a locked vault was read")
+        } catch VaultError.locked {}
+        do {
+            _ = try Vault(at: scene.path.appending("nowhere"), host: scene.host())
+            Issue.record("a vault that is not there was opened")
+        } catch VaultError.notAVault {}
+    }
+
+    @Test("a damaged manifest is not a wrong password, nor a wrong password a damaged manifest")
+    func manifestAndPassword() throws {
+        try scene.create("A.cbz").lock()
+        let path = scene.vault.appending("manifest/snap-1")
+        var bytes = try Descriptor(path).readAll()
+        bytes[1000] ^= 1
+        try Durable.replaceOwn(path, with: bytes)
+        for (credential, expected) in [("first", "damaged snapshot"), ("wrong", "incorrect password")] {
+            #expect(try Examination(scene, credential).gate == expected)
+            #expect(throws: VaultError.self) { try scene.open(credential) }
+        }
+    }
+
+    @Test("reading a comic and its pages leaves no file anywhere")
+    func reading() throws {
+        let vault = try scene.create("A.cbz")
+        let before = try everything()
+        let id = try #require(try vault.comic(named: "A.cbz")).id
+        let reader = try vault.open(.archive, of: id)
+        for offset in stride(from: Int64(0), to: reader.length, by: 10_000) {
+            _ = try reader.read(at: offset, count: 99)
+        }
+        _ = try reader.verify()
+        #expect(try everything() == before)
+    }
+
+    @Test("the folder alone makes the vault: another machine opens it with the password")
+    func another() throws {
+        try scene.create("A.cbz").lock()
+        let vault = try Vault(at: scene.vault, host: scene.host("another machine"))
+        let report = try vault.unlock(StoreScene.credential())
+        #expect(report.isNewlyPinned && report.standing == .firstUse)
+        try scene.expect(["A.cbz"], in: vault)
+    }
+
+    @Test("adding leaves the source as it was, to whoever has asked for it")
+    func source() throws {
+        let vault = try scene.create()
+        let comic = try scene.comic("A.cbz")
+        let source = comic.archive.path
+        let before = try #require(try FileStatus.of(source)).fingerprint
+        _ = try vault.add(comic)
+        #expect(try FileStatus.of(source)?.fingerprint == before)
+    }
+
+    @Test("changing a password writes one slot anew and touches no other file")
+    func password() throws {
+        try scene.create("A.cbz", "B.cbz").lock()
+        let before = try everything()
+        let slot = try scene.locked().change(StoreScene.credential(), to: StoreScene.credential("new"))
+        let after = try everything()
+        #expect(after.keys.sorted() == before.keys.sorted())
+        let changed = after.filter { before[$0.key] != $0.value }.map(\.key)
+        #expect(changed == [BytePath("vault").appending(VaultLayout.slot(slot.description))])
+    }
+}

@@ -1,0 +1,337 @@
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// Set once, by one of two that run side by side.
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool { value.withLock { $0 } }
+
+    func set() { value.withLock { $0 = true } }
+}
+
+/// What a service has said, from any thread.
+private final class Notices: Sendable {
+    private let all = Mutex<[VaultNotice]>([])
+
+    func add(_ notice: VaultNotice) { all.withLock { $0.append(notice) } }
+
+    var locks: [LockReason] {
+        all.withLock { $0.compactMap { if case .locked(let reason) = $0 { reason } else { nil } } }
+    }
+
+    var takenIn: [ObjectID] {
+        all.withLock { $0.compactMap { if case .takenIn(let id) = $0 { id } else { nil } } }
+    }
+
+    var refused: [ObjectID: String] {
+        all.withLock { all in
+            var found: [ObjectID: String] = [:]
+            for case .notTakenIn(let id, let code) in all { found[id] = code }
+            return found
+        }
+    }
+
+    var missing: Int {
+        all.withLock { all in
+            var count = 0
+            for case .missing(let more) in all { count += more }
+            return count
+        }
+    }
+}
+
+/// Takes what ``StoreScene`` deposits for comics, and nothing else.
+private struct SceneJudge: DepositJudge {
+    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+        guard try archive.readAll() == StoreScene.archive(envelope.name.text), hash == envelope.hash else {
+            throw Fault(.refused, "\(envelope.name) is no comic", code: "noComic")
+        }
+        return DropVerdict(name: envelope.name, parts: [], summary: ComicSummary(pages: 3))
+    }
+}
+
+@Suite("The agent's vault")
+struct VaultServiceTests {
+    let scene: StoreScene
+    private let notices = Notices()
+
+    init() throws { scene = try StoreScene() }
+
+    private func service(idle: Double? = nil) -> VaultService {
+        let notices = notices
+        let place = VaultPlace(
+            name: "main", path: scene.vault, host: scene.path.appending("host"), idle: idle)
+        return VaultService(place, judge: SceneJudge()) { notices.add($0) }
+    }
+
+    private func names(_ service: VaultService) async throws -> [String] {
+        try await service.use { try $0.list().map(\.name.text) }
+    }
+
+    private func comic(_ name: String, key: String) throws -> VaultComic {
+        let bytes = StoreScene.archive(name)
+        let file = scene.path.appending("inbox-\(randomHex(4))")
+        try Durable.replaceOwn(file, with: bytes)
+        return VaultComic(
+            archive: try Descriptor(file), hash: ContentHash(of: bytes), name: BytePath(name), summary: ComicSummary(),
+            source: "inbox", key: Array(key.utf8))
+    }
+
+    private func isLocked(_ body: () async throws -> Void) async throws -> Bool {
+        do {
+            try await body()
+            return false
+        } catch VaultError.locked {
+            return true
+        }
+    }
+
+    // MARK: Locking
+
+    @Test("works while it is unlocked, and only then; a lock gives the vault up to others")
+    func unlocksAndLocks() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service()
+        #expect(try await isLocked { _ = try await names(service) })
+        #expect(try await service.unlock(StoreScene.credential()) != nil)
+        #expect(try await names(service) == ["A.cbz"])
+        #expect(await service.unlockedSince != nil)
+        // What is unlocked needs no password, be it right or wrong.
+        #expect(try await service.unlock(StoreScene.credential("wrong")) == nil)
+        #expect(throws: VaultError.self) { try scene.open() }
+        #expect(await service.lock(.asked))
+        #expect(try await isLocked { _ = try await names(service) })
+        #expect(await !service.lock(.asked))
+        #expect(notices.locks == [.asked])
+        try scene.open().lock()
+    }
+
+    @Test("a wrong key leaves it locked, and the right one still opens it")
+    func wrongKey() async throws {
+        try scene.create().lock()
+        let service = service()
+        do {
+            try await service.unlock(StoreScene.credential("wrong"))
+            Issue.record("it was unlocked")
+        } catch VaultError.incorrectPassword {}
+        #expect(await !service.isUnlocked)
+        try await service.unlock(StoreScene.credential())
+        #expect(await service.isUnlocked)
+        await service.lock(.stop)
+    }
+
+    @Test("is locked when nobody has used it for a while")
+    func idleLock() async throws {
+        try scene.create().lock()
+        let service = service(idle: 0.05)
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("it is locked") { await !service.isUnlocked }
+        try await waitUntil("that is said") { notices.locks == [.idle] }
+        // Unlocked again it is locked again.
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("it is locked again") { notices.locks == [.idle, .idle] }
+    }
+
+    @Test("is not locked for idleness while work is going on, however long that takes")
+    func workIsUse() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service(idle: 0.02)
+        try await service.unlock(StoreScene.credential())
+        let wasUnlocked: Bool
+        do {
+            wasUnlocked = try await service.use { vault in
+                // Many times as long as it may be idle.
+                for _ in 0..<30 where vault.isUnlocked { usleep(10_000) }
+                return vault.isUnlocked
+            }
+        } catch VaultError.locked {
+            // On a machine so busy that it was idle before the work could begin.
+            return
+        }
+        #expect(wasUnlocked)
+        try await waitUntil("it is locked") { await !service.isUnlocked }
+    }
+
+    @Test("a lock does not wait for work: that finds the keys gone")
+    func lockDuringWork() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service()
+        try await service.unlock(StoreScene.credential())
+        let (begun, mayGoOn) = (Flag(), Flag())
+        async let work: Bool = service.use { vault in
+            begun.set()
+            while !mayGoOn.isSet { usleep(1000) }
+            do {
+                _ = try vault.list()
+                return false
+            } catch VaultError.locked {
+                return true
+            }
+        }
+        try await waitUntil("the work has begun") { begun.isSet }
+        #expect(await service.lock(.suspend))
+        try scene.open().lock()
+        mayGoOn.set()
+        #expect(try await work)
+        #expect(notices.locks == [.suspend])
+    }
+
+    @Test("an unlock that a lock has overtaken does not win")
+    func overtakenUnlock() async throws {
+        let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
+        try Vault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
+        // A password takes its time, in which locks come; on a busy machine it may need more than one attempt.
+        for _ in 0..<40 {
+            let service = service()
+            let (isOver, isOvertaken) = (Flag(), Flag())
+            async let unlock: Void = {
+                do {
+                    try await service.unlock(password)
+                } catch let fault as Fault where fault.message.contains("was locked while it was unlocked") {
+                    isOvertaken.set()
+                }
+                isOver.set()
+            }()
+            while !isOver.isSet {
+                await service.lock(.asked)
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            try await unlock
+            await service.lock(.asked)
+            #expect(await !service.isUnlocked)
+            try scene.locked().slots().forEach { #expect($0.damage == nil) }
+            if isOvertaken.isSet {
+                // The lock on the vault has been given up as well.
+                try await service.unlock(password)
+                await service.lock(.asked)
+                return
+            }
+        }
+        Issue.record("no lock came in time in 40 attempts")
+    }
+
+    @Test("two unlocks at once are one, and the other is told to try again")
+    func twoUnlocks() async throws {
+        let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
+        try Vault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
+        let service = service()
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    do {
+                        try await service.unlock(password)
+                        return true
+                    } catch {
+                        return (error as? Fault)?.kind == .transient ? false : true
+                    }
+                }
+            }
+            return await group.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(outcomes.contains(true))
+        #expect(await service.isUnlocked)
+        await service.lock(.stop)
+    }
+
+    // MARK: Deposits
+
+    @Test("what was deposited while it was locked is taken in at the unlock")
+    func takesDepositsIn() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service()
+        guard case .deposited(let deposit) = try await service.take(comic("B.cbz", key: "b")) else {
+            throw TestFailure("it was sealed with keys that nobody has")
+        }
+        #expect(try await service.comic(key: Array("b".utf8)) == nil)
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("it is taken in") { notices.takenIn == [deposit.drop] }
+        try await waitUntil("that is over") { await !service.isTakingIn }
+        #expect(try await names(service) == ["A.cbz", "B.cbz"])
+        #expect(try await service.comic(key: Array("b".utf8))?.name == "B.cbz")
+        #expect(try scene.files("vault/drop").isEmpty)
+        // Unlocked, it goes straight in, and once.
+        guard case .sealed(.added(let entry)) = try await service.take(comic("C.cbz", key: "c")) else {
+            throw TestFailure("it was deposited")
+        }
+        guard case .sealed(.alreadyAdded(let again)) = try await service.take(comic("C.cbz", key: "c")) else {
+            throw TestFailure("it was added twice")
+        }
+        #expect(entry.id == again.id)
+        await service.lock(.stop)
+    }
+
+    @Test("a deposit that is refused waits, with the reason for who asks, and does not keep the others out")
+    func refusesDeposits() async throws {
+        try scene.create().lock()
+        let file = scene.path.appending("letter")
+        try Durable.replaceOwn(file, with: Array("no comic".utf8))
+        let bad = try VaultDeposit.seal(
+            Descriptor(file),
+            DropEnvelope(name: "letter.cbz", source: "", hash: ContentHash(of: Array("no comic".utf8)), time: .now()),
+            into: scene.vault, host: scene.host())
+        let good = try scene.deposit("B.cbz")
+        let gone = try scene.deposit("C.cbz")
+        try scene.remove(BytePath("vault/drop/\(gone.drop)"))
+        let service = service()
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        #expect(notices.takenIn == [good.drop])
+        #expect(notices.refused == [bad.drop: "noComic"])
+        #expect(notices.missing == 1)
+        #expect(await service.refusals[bad.drop]?.contains("letter.cbz is no comic") == true)
+        #expect(try scene.files("vault/drop") == [BytePath(bad.drop.description)])
+        #expect(try await names(service) == ["B.cbz"])
+        await service.lock(.stop)
+    }
+
+    @Test("a stranger's deposit is not touched until a person approves it")
+    func strangersDeposit() async throws {
+        try scene.create().lock()
+        let stranger = try scene.host("stranger")
+        try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: stranger), host: stranger)
+        let deposit = try scene.deposit("B.cbz", host: stranger)
+        let service = service()
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        #expect(notices.takenIn.isEmpty && notices.refused.isEmpty)
+        await #expect(throws: Fault.self) { try await service.takeIn(deposit.drop, isApproved: false) }
+        _ = try await service.takeIn(deposit.drop, isApproved: true)
+        #expect(try await names(service) == ["B.cbz"])
+        await service.lock(.stop)
+    }
+
+    @Test("where this host does not trust the vault nothing is sealed")
+    func untrusted() async throws {
+        try scene.create().lock()
+        let place = VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("other"))
+        let service = VaultService(place, judge: SceneJudge())
+        do {
+            _ = try await service.take(comic("B.cbz", key: "b"))
+            Issue.record("it was sealed to a key that nobody has compared")
+        } catch let fault as Fault {
+            #expect(fault.kind == .failed)
+            #expect(fault.message.contains("steward vault trust"))
+        }
+        #expect(try scene.files("vault/drop").isEmpty)
+    }
+
+    @Test("a vault that is not configured is a mistake of the rule or command, which names those that are")
+    func keeper() async throws {
+        let keeper = VaultKeeper([service()])
+        #expect(try keeper.service().place.name == "main")
+        #expect(throws: Fault.self) { try keeper.service("attic") }
+        #expect(throws: Fault.self) { try VaultKeeper().service() }
+        do {
+            _ = try keeper.service("attic")
+        } catch let fault as Fault {
+            #expect(fault.kind == .usage)
+            #expect(fault.message.contains("“attic”") && fault.message.contains("main"))
+        }
+    }
+}
