@@ -53,9 +53,9 @@ import Testing
         let manifest = try consolidated()
         let bytes = try scene.bytes("snap-2")
         var generator = SeededGenerator(for: "aFlippedBitIsSeenWhereverItIs")
+        let header = 0..<(ObjectSize.header * 8)
         let bits =
-            (0..<(ObjectSize.header * 8)).map { $0 }
-            + (0..<3000).map { _ in Int.random(in: (ObjectSize.header * 8)..<(bytes.count * 8), using: &generator) }
+            Array(header) + Thoroughness.sample(header.upperBound..<(bytes.count * 8), 1500, &generator)
         for bit in bits {
             var flipped = bytes
             flipped[bit / 8] ^= 1 << (bit % 8)
@@ -73,7 +73,9 @@ import Testing
     @Test func everyTruncationIsSeen() throws {
         _ = try consolidated()
         let bytes = try scene.bytes("snap-2")
-        let lengths = [0, 1, 255, 256, 257, 271, 272] + stride(from: 300, to: bytes.count, by: 97) + [bytes.count - 1]
+        var generator = SeededGenerator(for: "everyTruncationIsSeen")
+        let lengths =
+            [0, 1, 255, 256, 257, 271, 272, bytes.count - 1] + Thoroughness.sample(300..<bytes.count, 600, &generator)
         for length in lengths {
             try scene.replace("snap-2", Array(bytes[..<length]))
             guard case .snapshot(gen: 2, _) = try scene.damage() else {
