@@ -8,6 +8,9 @@ DESTDIR ?=
 CHECKED := --explicit-target-dependency-import-check error
 # Suites that keep every core busy for minutes; tests of editors and watches would wait behind them.
 BUSY := '^Comic(Archive|Vault)Tests\.'
+# All tests at once would have thousands of files open: Foundation's `Process` reads past its buffer beyond some 1,350
+# (swift-corelibs-foundation#5472).
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUAL := .build/plugins/GenerateManual/outputs/steward/steward.1

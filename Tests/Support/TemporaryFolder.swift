@@ -13,13 +13,20 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // Read-only folders that a test made would stay behind.
-        let chmod = Process()
-        chmod.executableURL = URL(fileURLWithPath: "/bin/chmod")
-        chmod.arguments = ["-R", "u+rwX", path.text]
-        try? chmod.run()
-        chmod.waitUntilExit()
-        try? FileManager.default.removeItem(atPath: path.text)
+        if (try? FileManager.default.removeItem(atPath: path.text)) == nil {
+            // Folders that a test made read-only.
+            Self.allowWriting(path.text)
+            try? FileManager.default.removeItem(atPath: path.text)
+        }
+    }
+
+    private static func allowWriting(_ folder: String) {
+        chmod(folder, 0o700)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            let child = "\(folder)/\(name)"
+            var status = stat()
+            if lstat(child, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { allowWriting(child) }
+        }
     }
 
     /// Writes a file below the folder, making folders as needed, and returns its path.
