@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import RuleActions
 import Rules
@@ -85,6 +86,34 @@ import Testing
         let script = "[sh, -c, \"trap '' TERM; while :; do sleep 0.1; done\"]"
         let fault = await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 200ms") }
         #expect(fault?.message.contains("was ended after 0.2 s") == true, "\(fault?.message ?? "")")
+    }
+
+    @Test func whatAProgramThatTakesTooLongHasStartedEndsWithIt() async throws {
+        let script = "[sh, -c, \"sleep 1000 & echo $! > child; wait\"]"
+        await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s") }
+        let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
+        try await waitUntil("it has ended") {
+            // Its new parent may not have waited for it yet; a process that has ended has no memory any more.
+            let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
+            return status?.contains("VmSize") != true
+        }
+    }
+
+    @Test func noSignalIsBlockedOrIgnoredInAProgram() async throws {
+        let status = try await output("[grep, -E, \"^Sig(Blk|Ign)\", /proc/self/status]")
+        let masks = status.split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }
+        #expect(masks.count == 2)
+        // Those from 32 on are the C library's own.
+        for mask in masks { #expect(mask.map { $0 & 0x7FFF_FFFF } == 0, "\(status)") }
+    }
+
+    @Test func aProgramThatCannotBeStartedIsTold() async throws {
+        try scene.home.write("dropbox/script", "#!/no/such/interpreter\n")
+        chmod(scene.path("dropbox/script").text, 0o755)
+        let fault = await #expect(throws: Fault.self) {
+            try await output("[\"\(scene.path("dropbox/script").text)\"]")
+        }
+        #expect(fault?.message.contains("cannot start") == true, "\(fault?.message ?? "")")
     }
 
     @Test func aProgramThatIsNotThereIsNamedBeforeAnythingIsDone() async throws {

@@ -12,6 +12,19 @@ int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int steward_open_process(int id) { return (int)syscall(SYS_pidfd_open, id, 0); }
 
+// All signals at their defaults and none blocked, whatever the calling thread has; and a group of its own: an interrupt
+// from the keyboard is for us, who then end well and wait for the child.
+static void prepare(posix_spawnattr_t *attributes) {
+    posix_spawnattr_init(attributes);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(attributes, &signals);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id) {
     // Out of the way of the numbers that they will have in the worker.
     int high_archive = fcntl(archive, F_DUPFD_CLOEXEC, 16);
@@ -20,26 +33,37 @@ int steward_spawn_worker(const char *program, char *const *arguments, int archiv
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
+    prepare(&attributes);
     for (int descriptor = 0; descriptor < 3; descriptor++)
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor ? O_WRONLY : O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, high_archive, 3);
     posix_spawn_file_actions_adddup2(&actions, high_result, 4);
     posix_spawn_file_actions_addclosefrom_np(&actions, 5);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    // Not in our group: an interrupt from the keyboard is for us, who then end well and wait for the worker.
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     char *environment[] = {"TZ=UTC0", "LC_ALL=C.UTF-8", NULL};
     if (code == 0) code = posix_spawn(id, program, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (high_archive >= 0) close(high_archive);
     if (high_result >= 0) close(high_result);
+    return code;
+}
+
+int steward_spawn_program(char *const *arguments, char *const *environment, const char *folder, int output, int *id) {
+    // Out of the way of the numbers that it will have in the program.
+    int high_output = fcntl(output, F_DUPFD_CLOEXEC, 16);
+    if (high_output < 0) return errno;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    prepare(&attributes);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, high_output, 1);
+    posix_spawn_file_actions_adddup2(&actions, high_output, 2);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    posix_spawn_file_actions_addchdir_np(&actions, folder);
+    int code = posix_spawn(id, arguments[0], &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(high_output);
     return code;
 }

@@ -16,12 +16,10 @@ enum ChildProcess {
 
     private static let limit = 4096
 
-    /// What the program's callbacks share.
+    /// What the pipe's reader and the waiting share.
     private final class Running: Sendable {
         let output = Mutex(Data())
         let timedOut = Atomic<Bool>(false)
-        let hasEnded = Atomic<Bool>(false)
-        let deadline = Mutex<Task<Void, Never>?>(nil)
 
         /// Takes what is in the pipe now; returns whether that was its end.
         func drain(_ pipe: Int32) -> Bool {
@@ -37,64 +35,43 @@ enum ChildProcess {
         }
     }
 
-    /// - Parameter timeout: seconds; then the program is asked to end, and killed two seconds later.
+    /// - Parameter timeout: seconds; then the program and what it has started are asked to end, and killed two seconds
+    ///   later, or when the program itself has ended.
     /// - Throws: `Fault(.failed)` where it cannot be started.
     static func run(
         _ arguments: [String], in folder: BytePath, adding environment: [String: String], timeout: Double
     ) async throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: arguments.first ?? "")
-        process.arguments = Array(arguments.dropFirst())
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.text)
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
+        let (program, pipe) = try SpawnedProgram.start(
+            arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, in: folder)
         let state = Running()
         // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
-        let reading = pipe.fileHandleForReading.fileDescriptor
-        guard fcntl(reading, F_SETFL, O_NONBLOCK) == 0 else { throw Fault.system("read the output of a program") }
-        // A file handle's own handler cannot be taken away safely while it runs; a source can.
         let source = DispatchSource.makeReadSource(
-            fileDescriptor: reading, queue: DispatchQueue(label: "steward.program-output"))
-        source.setEventHandler { if state.drain(reading) { source.cancel() } }
+            fileDescriptor: pipe.raw, queue: DispatchQueue(label: "steward.program-output"))
+        source.setEventHandler { if state.drain(pipe.raw) { source.cancel() } }
         // The pipe stays open until nothing reads from it any more.
         source.setCancelHandler { withExtendedLifetime(pipe) {} }
         source.activate()
         defer { source.cancel() }
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { ended in
-                state.hasEnded.store(true, ordering: .relaxed)
-                state.deadline.withLock { $0?.cancel() }
-                let code = ended.terminationStatus
-                continuation.resume(returning: ended.terminationReason == .uncaughtSignal ? 128 + code : code)
-            }
+        let deadline = Task {
             do {
-                try process.run()
+                try await Task.sleep(for: .seconds(timeout))
+                state.timedOut.store(true, ordering: .relaxed)
+                program.signal(SIGTERM)
+                try await Task.sleep(for: .seconds(2))
+                program.signal(SIGKILL)
             } catch {
-                continuation.resume(
-                    throwing: Fault(.failed, "cannot start \(arguments.first ?? ""): \(error.localizedDescription)"))
                 return
             }
-            let id = process.processIdentifier
-            let watch = Task {
-                do {
-                    try await Task.sleep(for: .seconds(timeout))
-                    guard !state.hasEnded.load(ordering: .relaxed) else { return }
-                    state.timedOut.store(true, ordering: .relaxed)
-                    kill(id, SIGTERM)
-                    try await Task.sleep(for: .seconds(2))
-                    if !state.hasEnded.load(ordering: .relaxed) { kill(id, SIGKILL) }
-                } catch {
-                    return
-                }
-            }
-            state.deadline.withLock { $0 = watch }
-            if state.hasEnded.load(ordering: .relaxed) { watch.cancel() }
         }
+        let status = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let status = program.wait { state.timedOut.load(ordering: .relaxed) }
+                continuation.resume(returning: status)
+            }
+        }
+        deadline.cancel()
         // What it printed last may still be in the pipe; a child of its own may hold that open for ever.
-        _ = state.drain(reading)
+        _ = state.drain(pipe.raw)
         return Result(
             status: status, timedOut: state.timedOut.load(ordering: .relaxed),
             output: String(decoding: state.output.withLock { $0 }, as: UTF8.self))

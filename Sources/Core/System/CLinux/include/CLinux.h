@@ -50,6 +50,10 @@ int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 /// all signals at their defaults. 0 and the process in `id`, or an errno.
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
 
+/// Starts the program `arguments[0]` in `folder` and in a process group of its own, with `output` as its standard output
+/// and error, no input and nothing else open; all signals at their defaults. 0 and the process in `id`, or an errno.
+int steward_spawn_program(char *const *arguments, char *const *environment, const char *folder, int output, int *id);
+
 /// pidfd_open(2): a descriptor of the process `id`, readable once it has ended; or -1 with errno set.
 int steward_open_process(int id);
 

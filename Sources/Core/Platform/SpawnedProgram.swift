@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// A program that was started, with the group of processes that it leads.
+///
+/// Foundation's `Process` hands on the signals that its thread has blocked, which are all of them on a pool's thread, and
+/// crashes where very many files are open (swift-corelibs-foundation#5472).
+package final class SpawnedProgram: Sendable {
+    package let id: Int32
+    private let hasEnded = Mutex(false)
+
+    /// Starts it, with no input, and both of its outputs in one pipe.
+    ///
+    /// - Parameter arguments: the first is the program's path.
+    /// - Returns: the program, and the pipe's reading end, which does not block.
+    /// - Throws: `Fault` (`.failed`) where it cannot be started.
+    package static func start(
+        _ arguments: [String], environment: [String: String], in folder: BytePath
+    ) throws -> (program: SpawnedProgram, output: Descriptor) {
+        let program = BytePath(arguments.first ?? "")
+        var ends: [Int32] = [-1, -1]
+        guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe for", program) }
+        let output = Descriptor(owning: ends[0], path: program)
+        let input = Descriptor(owning: ends[1], path: program)
+        guard fcntl(output.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Fault.system("read the output of", program) }
+        var id: Int32 = 0
+        let code = withCStrings(arguments) { arguments in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+                folder.withCString { steward_spawn_program(arguments, environment, $0, input.raw, &id) }
+            }
+        }
+        withExtendedLifetime(input) {}
+        guard code == 0 else {
+            throw Fault(.failed, "cannot start \(program) in \(folder): \(String(cString: strerror(code)))")
+        }
+        return (SpawnedProgram(id), output)
+    }
+
+    private init(_ id: Int32) { self.id = id }
+
+    /// Sends a signal to the program and to all that it has started in its group; nothing where it has ended.
+    package func signal(_ number: Int32) {
+        hasEnded.withLock { if !$0 { kill(-id, number) } }
+    }
+
+    /// Blocks until the program has ended, and lets the kernel forget it; called once.
+    ///
+    /// - Parameter isOver: asked when it has ended: whether what it has left running is killed.
+    /// - Returns: the exit status; 128 and the signal's number where one ended it.
+    package func wait(killingTheRest isOver: () -> Bool) -> Int32 {
+        var info = siginfo_t()
+        // The number stays its own until it has been waited for in earnest.
+        while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        if isOver() { signal(SIGKILL) }
+        hasEnded.withLock { $0 = true }
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+}
+
+/// Passes texts as an array that ends with a null pointer.
+private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
+    let copies = texts.map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    return copies.withUnsafeBufferPointer { buffer in
+        // An array that holds at least its end has an address.
+        buffer.baseAddress.map(body) ?? withUnsafePointer(to: nil) { body($0) }
+    }
+}
