@@ -13,7 +13,9 @@ BUSY := '^Comic(Archive|Vault)Tests\.'
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
-MANUAL := .build/plugins/GenerateManual/outputs/steward/steward.1
+MANUALS := .build/plugins/GenerateManual/outputs
+MANUAL := $(MANUALS)/steward/steward.1
+BUILT := .build/release/steward .build/release/steward-unpack .build/release/tk $(MANUAL)
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 sharedir := $(DESTDIR)$(PREFIX)/share
@@ -62,16 +64,21 @@ release: ## build what `make install` installs
 	$(PACKAGES) build
 	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product steward
 	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product steward-unpack
+	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product tk
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual
 
-.build/release/steward .build/release/steward-unpack $(MANUAL):
+$(BUILT):
 	$(MAKE) release
 
 # Only copies what `make release` has built, so that root needs no Swift.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
-install: .build/release/steward .build/release/steward-unpack $(MANUAL) ## install into $(DESTDIR)$(PREFIX), /usr by default
+install: $(BUILT) ## install into $(DESTDIR)$(PREFIX), /usr by default
 	install -D -m 755 .build/release/steward $(bindir)/steward
 	install -D -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
+	install -D -m 755 .build/release/tk $(bindir)/tk
+	rm -rf $(sharedir)/steward/tk
+	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
+	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
 	install -d $(sharedir)/steward/rules.d
 	install -m 644 rules.d/*.yaml rules.d/*.example $(sharedir)/steward/rules.d
 	install -d $(libdir)/systemd/system $(libdir)/systemd/user
@@ -85,26 +92,30 @@ install: .build/release/steward .build/release/steward-unpack $(MANUAL) ## insta
 	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	    $(sharedir)/fish/vendor_completions.d
-	.build/release/steward --generate-completion-script bash > $(sharedir)/bash-completion/completions/steward
-	.build/release/steward --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_steward
-	.build/release/steward --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/steward.fish
-	install -D -m 644 $(MANUAL) $(sharedir)/man/man1/steward.1
+	for name in steward tk; do \
+	    program=.build/release/$$name && \
+	    $$program --generate-completion-script bash > $(sharedir)/bash-completion/completions/$$name && \
+	    $$program --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_$$name && \
+	    $$program --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/$$name.fish && \
+	    install -D -m 644 $(MANUALS)/$$name/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
 	install -d $(sharedir)/doc/steward/examples
 	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
 	    $(sharedir)/doc/steward
-	install -m 644 packaging/sysctl.d/50-steward.conf.example $(sharedir)/doc/steward/examples
+	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
+	    $(sharedir)/doc/steward/examples
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
 
 uninstall: ## remove what `make install` installed; state and configuration stay
-	rm -f $(bindir)/steward
+	rm -f $(bindir)/steward $(bindir)/tk
 	rm -rf $(libexecdir)/steward
 	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
 	rm -f $(libdir)/systemd/system/steward.service $(libdir)/systemd/user/steward.service
 	rm -f $(libdir)/systemd/system/steward-vault-lock.service
 	rm -f $(libdir)/sysusers.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
-	rm -f $(sharedir)/bash-completion/completions/steward $(sharedir)/zsh/site-functions/_steward \
-	    $(sharedir)/fish/vendor_completions.d/steward.fish $(sharedir)/man/man1/steward.1
+	for name in steward tk; do \
+	    rm -f $(sharedir)/bash-completion/completions/$$name $(sharedir)/zsh/site-functions/_$$name \
+	        $(sharedir)/fish/vendor_completions.d/$$name.fish $(sharedir)/man/man1/$$name.1; done
 
 clean: ## remove what was built
 	$(SWIFT) package clean

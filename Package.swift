@@ -15,10 +15,12 @@ func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
 }
 
-func suite(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func suite(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", resources: resources,
-        swiftSettings: strict)
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", exclude: exclude,
+        resources: resources, swiftSettings: strict)
 }
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -30,20 +32,28 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+let http: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+
 let package = Package(
     name: "steward",
     products: [
         .executable(name: "steward", targets: ["steward"]),
         .executable(name: "steward-unpack", targets: ["steward-unpack"]),
+        .executable(name: "tk", targets: ["tk"]),
         .library(name: "A4CoreSwift", targets: ["A4CoreSwift"]),
         .library(name: "DotLifeDomain", targets: ["DotLifeDomain"]),
+        .library(name: "TKCore", targets: ["TKCore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -56,6 +66,9 @@ let package = Package(
         .systemLibrary(
             name: "CArchive", path: "Sources/Core/System/CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(
+            name: "CCmarkGfm", path: "Sources/Core/System/CCmarkGfm", pkgConfig: "libcmark-gfm",
+            providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]),
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
@@ -66,6 +79,9 @@ let package = Package(
         core("ComicArchive", ["Platform", "CArchive", "CLinux", grdb]),
         core("ComicVault", ["Platform", "CLinux", "COpenSSL"]),
         core("DotLifePersistence", ["DotLifeDomain", "Platform", grdb]),
+        .target(
+            name: "TKCore", dependencies: ["Platform", "CCmarkGfm", grdb, http, nio, nioHTTP],
+            path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
         .target(
             name: "Rules", dependencies: ["Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
@@ -93,6 +109,9 @@ let package = Package(
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict),
+        .executableTarget(
+            name: "tk", dependencies: ["TKCore", "Platform", arguments], path: "Sources/Agent/tk",
+            swiftSettings: strict),
 
         .executableTarget(
             name: "steward-unpack", dependencies: ["ComicArchive", "Platform"], path: "Sources/Agent/steward-unpack",
@@ -111,6 +130,8 @@ let package = Package(
             "ComicArchiveTests", ["ComicArchive", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
+        suite("TKCoreTests", ["TKCore", "Platform"], exclude: ["Peers"]),
+        suite("TKCommandTests", ["TKCore", "Platform", "tk"]),
         suite("RulesTests", ["Rules", "Ledger", "Platform", log]),
         suite(
             "RuleActionsTests",

@@ -1,0 +1,148 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Platform
+import TKCore
+
+struct Ask: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ask", abstract: "Ask an advisor a question, about a draft or about writing.",
+        discussion:
+            "Questions and answers are kept in ~/.tk/journeys.sqlite, for --continue; --no-keep leaves no trace.")
+
+    @Argument(help: "The question.")
+    var question: String
+
+    @Option(name: .shortAndLong, help: "The draft that it is about.", completion: .file())
+    var file: String?
+
+    @Option(name: .shortAndLong, help: "The draft itself.")
+    var text: String?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The advisor (`tk roles list`).", valueName: "id"),
+        completion: Completions.advisors)
+    var role: String?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The kind of text.", valueName: "id"),
+        completion: Completions.storyTypes)
+    var storyType: String?
+
+    @Option(
+        name: .long, help: "How far the draft has come: early, middle, late.",
+        completion: Choice.completion(DraftStage.self), transform: Choice.named)
+    var stage: DraftStage?
+
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")], help: "Go on with the last conversation with this advisor.")
+    var continues = false
+
+    @Flag(name: .long, help: "Do not keep question and answer.")
+    var noKeep = false
+
+    @OptionGroup var model: ModelOptions
+
+    @Flag(name: .long, help: "Print JSON, for programs.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "The answer alone.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("give either --json or --quiet, not both") }
+        if file != nil, text != nil { throw ValidationError("give either --file or --text, not both") }
+    }
+
+    func run() async throws {
+        try await Terminal.guarding {
+            let wiring = try Wiring()
+            let catalogue = try wiring.catalogue()
+            let prices = try wiring.models()
+            let configuration = try wiring.configuration(prices).effective(flags: model.flags)
+            let advisor = try catalogue.role(role ?? configuration.role)
+            let kind = try storyType.map(catalogue.storyType)
+            let draft = try context().map { DraftText($0.text) }
+            let engine = QuestionEngine(
+                model: try await wiring.access(configuration, prices), prompts: try wiring.prompts())
+            let memory = noKeep && !continues ? nil : try await Memory(wiring.home, advisor.id, continues: continues)
+            let history = memory?.history ?? []
+            if draft != nil, !json, !quiet, let hint = betterCommand { Terminal.note("tk: \(hint)") }
+            if model.verbose {
+                let plan = try engine.plan(
+                    question, advisor, draft: draft, storyType: kind, stage: stage, history: history)
+                Spending.announce("ask", plan, prices)
+            }
+            let setting = ReviewSetting(advisors: [advisor], storyType: kind, stage: stage, prices: prices)
+            let answer = try await engine.ask(
+                question, advisor, draft: draft, storyType: kind, stage: stage, history: history)
+            if !noKeep { try await memory?.keep(question, answer.text) }
+            for notice in answer.notices { Terminal.note("tk: \(notice)") }
+            if answer.isPartial { Terminal.note("tk: warning: the answer was cut") }
+            if model.verbose { Spending.report("ask", [answer.call], setting) }
+            if json {
+                Terminal.write(AnswerOutput.json(question, answer, setting, turns: history.count + 1))
+            } else {
+                Terminal.write(AnswerOutput.text(answer, setting, Terminal.style, isQuiet: quiet))
+            }
+        }
+    }
+
+    /// The command that does what the question asks for, where its words leave no doubt (seed 001, Intent detection).
+    private var betterCommand: String? {
+        let detected = IntentDetector.byWords(question)
+        guard detected.confidence >= IntentDetector.certain else { return nil }
+        let place = file.map { BytePath.escape($0.utf8) } ?? "FILE"
+        switch detected.intent {
+        case .question: return nil
+        case .feedback: return "suggestions that stand at their words: tk suggest \(place)"
+        case .council: return "the views of several advisors: tk council \(place)"
+        case .rewrite: return "the draft itself, changed: tk pipe \(place) --diff"
+        case .team: return "advisors for a text: tk story-types assemble \"DESCRIPTION\""
+        case .export: return "the draft in another format: tk export \(place) --output FILE"
+        }
+    }
+
+    /// What the question is about; a question alone needs no draft, so that silence on standard input is none.
+    private func context() throws -> Draft? {
+        if file != nil || text != nil { return try Input.draft(file: file, text: text) }
+        guard Self.hasInput else { return nil }
+        let draft = try Input.draft(file: nil, text: nil)
+        return draft.text.isEmpty ? nil : draft
+    }
+
+    /// Whether standard input is a pipe or a file; a terminal, or /dev/null, is not asked.
+    private static var hasInput: Bool {
+        var found = stat()
+        guard fstat(STDIN_FILENO, &found) == 0 else { return false }
+        return [S_IFIFO, S_IFREG, S_IFSOCK].contains(found.st_mode & S_IFMT)
+    }
+}
+
+/// Earlier questions to an advisor, kept with the journeys.
+private struct Memory {
+    private let store: JourneyStore
+    private let conversation: Conversation
+
+    init(_ home: TKHome, _ role: String, continues: Bool) async throws {
+        try home.make()
+        let opened = try await JourneyStore.open(home.journeys)
+        for notice in opened.notices { Terminal.note("tk: warning: \(notice)") }
+        store = opened.store
+        if continues, let last = try await store.conversations(role: role, limit: 1).first {
+            conversation = last
+        } else {
+            if continues { Terminal.note("tk: there is no conversation with \(role) yet; this begins one") }
+            conversation = try await store.begin(role: role)
+        }
+    }
+
+    var history: [QuestionExchange] {
+        conversation.messages.map { QuestionExchange(question: $0.question, answer: $0.answer) }
+    }
+
+    func keep(_ question: String, _ answer: String) async throws {
+        _ = try await store.append(question: question, answer: answer, to: conversation.id)
+        try await store.close()
+    }
+}

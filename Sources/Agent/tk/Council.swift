@@ -1,0 +1,82 @@
+import ArgumentParser
+import Platform
+import TKCore
+
+struct Council: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "council",
+        abstract: "Have 2 to 10 advisors debate a draft: their views, and where they agree or do not.")
+
+    @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
+    var file: String?
+
+    @Option(name: .shortAndLong, help: "The draft itself.")
+    var text: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "2 to 10 advisors, separated by commas; by default those of --story-type.", valueName: "ids"),
+        completion: Completions.advisors)
+    var advisors: String?
+
+    @Option(name: .shortAndLong, help: "What you want to know.")
+    var question: String?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The kind of text.", valueName: "id"),
+        completion: Completions.storyTypes)
+    var storyType: String?
+
+    @Option(
+        name: .long, help: "How far the draft has come: early, middle, late.",
+        completion: Choice.completion(DraftStage.self), transform: Choice.named)
+    var stage: DraftStage?
+
+    @Flag(name: .long, help: "One more, short call groups points that nothing else brings together.")
+    var synthesis = false
+
+    @OptionGroup var model: ModelOptions
+
+    @Flag(name: .long, help: "Print JSON, for programs.")
+    var json = false
+
+    @Flag(name: .long, help: "The synthesis alone, a point a line.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("give either --json or --quiet, not both") }
+    }
+
+    func run() async throws {
+        try await Terminal.guarding {
+            let draft = try Input.draft(file: file, text: text)
+            let wiring = try Wiring()
+            let catalogue = try wiring.catalogue()
+            let kind = try storyType.map(catalogue.storyType)
+            let ids = advisors == nil ? kind?.defaultAdvisors ?? ["general", "editor"] : ReviewArguments.list(advisors)
+            let roles = try catalogue.roles(ids)
+            guard CouncilEngine.size.contains(roles.count) else {
+                throw Fault(.usage, "a council has 2 to 10 advisors, not \(roles.count); name them with --advisors a,b")
+            }
+            let prices = try wiring.models()
+            let configuration = try wiring.configuration(prices).effective(flags: model.flags)
+            let engine = CouncilEngine(
+                model: try await wiring.access(configuration, prices), prompts: try wiring.prompts())
+            let setting = ReviewSetting(advisors: roles, storyType: kind, stage: stage, prices: prices)
+            let scalars = DraftText(draft.text)
+            let options = CouncilEngine.Options(
+                advisors: roles, question: question, storyType: kind, stage: stage, asksForSynthesis: synthesis)
+            if model.verbose { Spending.announce(draft.name, try engine.plan(scalars, options), prices) }
+            let report = try await engine.debate(scalars, options)
+            for failure in report.failures {
+                Terminal.note("tk: warning: \(setting.name(of: failure.advisorID)) gave no answer: \(failure.message)")
+            }
+            for notice in report.notices { Terminal.note("tk: \(notice)") }
+            if model.verbose { Spending.report(draft.name, report.calls, setting) }
+            let output = CouncilOutput(
+                name: draft.name, draft: scalars, report: report, question: question, setting: setting)
+            Terminal.write(json ? output.json() : quiet ? output.quiet() : output.text(Terminal.style))
+        }
+    }
+}

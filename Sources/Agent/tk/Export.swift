@@ -1,0 +1,65 @@
+import ArgumentParser
+import Glibc
+import Platform
+import TKCore
+
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Convert a draft to Markdown, plain text, HTML, DOCX or PDF.")
+
+    @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
+    var file: String?
+
+    @Option(
+        name: .shortAndLong, help: "md, txt, html, docx or pdf; by default as --output ends, else md.",
+        completion: Choice.completion(ExportFormat.self), transform: Choice.named)
+    var format: ExportFormat?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Where to write; - or nothing for standard output.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(name: .long, help: "The title; by default the front matter's, the first heading's, or the file's name.")
+    var title: String?
+
+    @Option(name: .long, help: "The draft itself.")
+    var text: String?
+
+    private func chosenFormat(_ target: BytePath?) throws -> ExportFormat {
+        if let format { return format }
+        guard let target, let suffix = target.stemAndExtension.extension else { return .md }
+        if let found = ExportFormat.of(target) { return found }
+        let word = String(decoding: suffix, as: UTF8.self)
+        throw Fault(
+            .usage,
+            "\(target) does not say in which format it is to be written; give --format. Of `\(BytePath.escape(suffix))`: "
+                + NearMiss.hint(for: word, among: ExportFormat.allCases.map(\.rawValue)), path: target)
+    }
+
+    func run() async throws {
+        try await Terminal.guarding {
+            let draft = try Input.draft(file: file, text: text)
+            let target = output.flatMap { $0 == "-" ? nil : FileArgument.path($0) }
+            let format = try chosenFormat(target)
+            if target == nil, format.isBinary, Terminal.isTerminal(STDOUT_FILENO) {
+                throw Fault(.usage, "\(format.rawValue) is nothing for a terminal; name a file with --output")
+            }
+            let stem = draft.path.map { String(decoding: $0.stemAndExtension.stem, as: UTF8.self) }
+            let export = DraftExport(draft.text, title: title, fallbackTitle: stem ?? "Untitled")
+            let bytes: [UInt8]
+            switch format {
+            case .md: bytes = export.markdownBytes()
+            case .txt: bytes = Array(PlainTextExport.text(export).utf8)
+            case .html: bytes = Array(HTMLExport.page(export).utf8)
+            case .docx: bytes = DocxExport.bytes(export)
+            case .pdf: bytes = try PDFExport.bytes(export, environment: Terminal.environment)
+            }
+            guard let target else {
+                return format.isBinary ? Terminal.write(bytes) : Terminal.draft(String(decoding: bytes, as: UTF8.self))
+            }
+            try DraftWriting.write(target, bytes)
+            if Terminal.isTerminal(STDERR_FILENO) { Terminal.note("Wrote \(target).") }
+        }
+    }
+}

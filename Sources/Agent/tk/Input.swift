@@ -1,0 +1,100 @@
+import ArgumentParser
+import Glibc
+import Platform
+import TKCore
+
+/// A draft as it was given.
+struct Draft: Sendable {
+    /// As it is shown.
+    var name: String
+    var bytes: [UInt8]
+    var text: String
+    /// Nil for `--text` and standard input.
+    var path: BytePath?
+}
+
+/// Finds the drafts of a command (seed 001, `InputResolver`): files, else `--text`, else standard input if that is no
+/// terminal. All of it blocks.
+enum Input {
+    /// Longer drafts are refused: no advisor reads them, and nobody writes them.
+    static let limit: Int64 = 16 << 20
+
+    /// The drafts that can be read, and a sentence for each that cannot.
+    static func drafts(files: [String], text: String?) throws -> (drafts: [Draft], problems: [String]) {
+        if let text {
+            guard files.isEmpty else { throw ValidationError("give either files or --text, not both") }
+            return ([Draft(name: "(text)", bytes: Array(text.utf8), text: text, path: nil)], [])
+        }
+        if files.isEmpty {
+            guard !Terminal.isTerminal(STDIN_FILENO) else {
+                throw ValidationError("name a file, or give the text with --text or on standard input")
+            }
+            return ([try standardInput()], [])
+        }
+        guard files.filter({ $0 == "-" }).count <= 1 else {
+            throw ValidationError("standard input (-) can be read once")
+        }
+        var drafts: [Draft] = []
+        var problems: [String] = []
+        for file in files {
+            do {
+                drafts.append(file == "-" ? try standardInput() : try read(file))
+            } catch let fault as Fault {
+                problems.append(fault.message)
+            }
+        }
+        return (drafts, problems)
+    }
+
+    /// One draft; what cannot be read is an error.
+    static func draft(file: String?, text: String?) throws -> Draft {
+        let found = try drafts(files: file.map { [$0] } ?? [], text: text)
+        if let problem = found.problems.first { throw Fault(.refused, problem) }
+        guard let draft = found.drafts.first else { throw ValidationError("name a file, or give the text with --text") }
+        return draft
+    }
+
+    static func read(_ file: String) throws -> Draft {
+        let path = FileArgument.path(file)
+        guard !path.isEmpty else { throw Fault(.usage, "a file's name is empty") }
+        let opened = try Descriptor(path, follow: true)
+        let status = try opened.status()
+        if status.kind == .directory { throw Fault(.usage, "\(path) is a folder; name the files in it", path: path) }
+        let bytes = status.kind == .file ? try opened.readAll(limit: limit) : try gather(opened.raw, path.description)
+        return Draft(name: file, bytes: bytes, text: try text(bytes, path.description), path: path)
+    }
+
+    private static func standardInput() throws -> Draft {
+        let bytes = try gather(STDIN_FILENO, "standard input")
+        return Draft(name: "(stdin)", bytes: bytes, text: try text(bytes, "standard input"), path: nil)
+    }
+
+    static func gather(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&wait, 1, -1)
+                continue
+            }
+            guard count >= 0 else {
+                throw Fault(.failed, "\(name) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else {
+                throw Fault(.refused, "\(name) holds more than \(limit >> 20) MiB, more than is read as a draft")
+            }
+        }
+    }
+
+    private static func text(_ bytes: [UInt8], _ name: String) throws -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Fault(.refused, "\(name) is not text in UTF-8; convert it first (`iconv -t utf-8`)")
+        }
+        return text
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import Platform
+import TKCore
+
+/// Who is asked and what for: what `suggest` and `pipe` share.
+struct ReviewArguments: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("One advisor (`tk roles list`).", valueName: "id"),
+        completion: Completions.advisors)
+    var role: String?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Several advisors, separated by commas.", valueName: "ids"),
+        completion: Completions.advisors)
+    var advisors: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The kind of text (`tk story-types list`): brings its advisors and what its readers expect.",
+            valueName: "id"),
+        completion: Completions.storyTypes)
+    var storyType: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("What the text is, in your words: a model chooses the advisors.", valueName: "text"))
+    var describe: String?
+
+    @Option(
+        name: .long, help: "How far the draft has come: early, middle, late.",
+        completion: Choice.completion(DraftStage.self), transform: Choice.named)
+    var stage: DraftStage?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Only these categories, separated by commas: clarity, grammar, style and so on.", valueName: "names"))
+    var categories: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only suggestions at least this sure, from 0 to 1.", valueName: "number"))
+    var minConfidence: Double = 0
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("At most so many suggestions a file, those that matter most.", valueName: "count"))
+    var maxSuggestions: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Rules of the quick pass to leave out, separated by commas, instead of the setting ignored_rules.",
+            valueName: "rules"))
+    var ignore: String?
+
+    @Flag(name: .long, help: "The quick pass alone: no model is asked, nothing leaves this machine.")
+    var quick = false
+
+    @Flag(name: .long, help: "The advisors alone, without the quick pass.")
+    var noQuick = false
+
+    func validate() throws {
+        if role != nil, advisors != nil { throw ValidationError("give either --role or --advisors, not both") }
+        if describe != nil, role != nil || advisors != nil {
+            throw ValidationError("--describe chooses the advisors; leave --role and --advisors away")
+        }
+        if quick, noQuick { throw ValidationError("--quick and --no-quick together leave nothing to do") }
+        guard (0...1).contains(minConfidence) else { throw ValidationError("--min-confidence is a number from 0 to 1") }
+        if let maxSuggestions, maxSuggestions < 1 { throw ValidationError("--max-suggestions is 1 or more") }
+        _ = try chosenCategories()
+    }
+
+    func chosenCategories() throws -> Set<String> {
+        let names = Self.list(categories).map { $0.lowercased() }
+        let known = SuggestionCategory.allCases.map(\.rawValue)
+        if let wrong = names.first(where: { !known.contains($0) }) {
+            throw ValidationError("there is no category `\(wrong)`; \(NearMiss.hint(for: wrong, among: known))")
+        }
+        return Set(names)
+    }
+
+    func filter() throws -> SuggestionFilter {
+        SuggestionFilter(categories: try chosenCategories(), minConfidence: minConfidence, maximum: maxSuggestions)
+    }
+
+    /// The advisors that are named: by flag, else by story type, else as configured.
+    func named(_ catalogue: RoleCatalogue, _ configuration: TKConfiguration) throws -> [Role] {
+        let storyType = try storyType.map(catalogue.storyType)
+        if let role { return [try catalogue.role(role)] }
+        if advisors != nil {
+            let ids = Self.list(advisors)
+            guard !ids.isEmpty else { throw Fault(.usage, "--advisors names nobody; separate ids with commas") }
+            return try catalogue.roles(ids)
+        }
+        if let storyType { return try catalogue.roles(storyType.defaultAdvisors) }
+        return [try catalogue.role(configuration.role)]
+    }
+
+    static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Platform
+import TKCore
+
+/// A review as `suggest` and `pipe` run it: the quick pass, and the advisors where a model can be used.
+struct Reviewing: Sendable {
+    let setting: ReviewSetting
+    /// What the user answers in `--interactive` is kept here.
+    let answers: RuleAnswerStore
+    private let quick: QuickPass?
+    private let ignoredRules: Set<String>
+    private let engine: SuggestionEngine?
+    private let options: ReviewOptions
+    private let filter: SuggestionFilter
+    private let isVerbose: Bool
+
+    /// Finds advisors and model. Where no model can be used, the quick pass alone runs, and one line on standard error
+    /// says so.
+    init(_ arguments: ReviewArguments, _ model: ModelOptions) async throws {
+        let wiring = try Wiring()
+        let catalogue = try wiring.catalogue()
+        let prices = try wiring.models()
+        let configuration = try wiring.configuration(prices).effective(flags: model.flags)
+        var advisors = try arguments.named(catalogue, configuration)
+        var storyType = try arguments.storyType.map(catalogue.storyType)
+        let access = arguments.quick ? nil : try await Self.access(wiring, configuration, prices, arguments)
+        if let describe = arguments.describe {
+            let team = try await Self.team(describe, access, catalogue, wiring, model.verbose ? prices : nil)
+            advisors = try catalogue.roles(team.advisors)
+            storyType = try storyType ?? team.storyType.map(catalogue.storyType)
+        }
+        filter = try arguments.filter()
+        answers = RuleAnswerStore(home: wiring.home)
+        quick = arguments.noQuick ? nil : try QuickPass(resources: wiring.resources)
+        let ignored = try Self.ignored(arguments, configuration, quick)
+        let muted = quick == nil ? [] : wiring.mutedRules().subtracting(ignored)
+        ignoredRules = ignored.union(muted)
+        setting = ReviewSetting(
+            advisors: advisors, storyType: storyType, stage: arguments.stage, prices: prices, mutedRules: muted)
+        engine = try access.map { SuggestionEngine(model: $0, prompts: try wiring.prompts()) }
+        options = ReviewOptions(
+            advisors: advisors, storyType: storyType, stage: arguments.stage, categories: filter.categories,
+            minConfidence: filter.minConfidence, maxSuggestions: filter.maximum)
+        isVerbose = model.verbose
+    }
+
+    private static func access(
+        _ wiring: Wiring, _ configuration: TKConfiguration, _ prices: ModelTable, _ arguments: ReviewArguments
+    ) async throws -> ModelAccess? {
+        do {
+            return try await wiring.access(configuration, prices)
+        } catch let error as LLMError where [.keyMissing, .notAvailable].contains(error.kind) {
+            guard !arguments.noQuick else { throw error }
+            let reason = ["ollama", "apple"].contains(configuration.provider) ? "is not available" : "has no key"
+            Terminal.note(
+                "tk: quick pass only: \(configuration.provider) \(reason) and there is no local model "
+                    + "(`tk config set api_key --stdin`, or install Ollama)")
+            return nil
+        }
+    }
+
+    /// The rules that are off: by flag, else as configured.
+    private static func ignored(
+        _ arguments: ReviewArguments, _ configuration: TKConfiguration, _ quick: QuickPass?
+    ) throws -> Set<String> {
+        guard let named = arguments.ignore else { return configuration.ignoredRules }
+        let rules = ReviewArguments.list(named)
+        try quick?.check(rules)
+        return Set(rules)
+    }
+
+    /// The advisors for a description (seed 001: team assembly), and the story type where none is named.
+    private static func team(
+        _ description: String, _ access: ModelAccess?, _ catalogue: RoleCatalogue, _ wiring: Wiring,
+        _ announcing: ModelTable?
+    ) async throws -> AdvisorTeam {
+        let assembler = TeamAssembler(catalogue: catalogue, prompts: try wiring.prompts(), model: access)
+        if let announcing, access != nil {
+            Spending.announce("advisors", try assembler.plan(description), announcing)
+        }
+        let team = try await assembler.assemble(description)
+        if let announcing {
+            let setting = ReviewSetting(advisors: catalogue.roles, prices: announcing)
+            if !team.calls.isEmpty { Spending.report("advisors", team.calls, setting) }
+        }
+        for notice in team.notices { Terminal.note("tk: \(notice)") }
+        Terminal.note("tk: advisors: \(team.advisors.joined(separator: ", "))")
+        return team
+    }
+
+    /// - Throws: `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
+    func review(_ name: String, _ text: String) async throws -> ReviewedDraft {
+        let draft = DraftText(text)
+        let hints =
+            quick.map {
+                $0.suggestions(
+                    for: draft, settings: .init(roles: setting.advisors.map(\.id), ignoredRules: ignoredRules))
+            } ?? []
+        var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
+        var found = hints
+        if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }) {
+            if isVerbose { Spending.announce(name, try engine.plan(draft, options), setting.prices) }
+            let result = try await engine.review(draft, options)
+            found += result.suggestions
+            reviewed.usedModel = true
+            reviewed.dropped = result.dropped
+            reviewed.isPartial = result.isPartial
+            reviewed.failures = result.failures
+            reviewed.notices = result.notices
+            reviewed.calls = result.calls
+        }
+        let merged = SuggestionMerger.merge(found, of: draft)
+        reviewed.suggestions = filter.apply(merged, dropped: &reviewed.dropped)
+        reviewed.discussions = SuggestionMerger.threads(reviewed.suggestions, of: draft)
+        return reviewed
+    }
+
+    /// What went wrong without ending the review, and with `--verbose` what it took, on standard error.
+    func report(_ draft: ReviewedDraft) {
+        Terminal.noteNow()
+        for failure in draft.failures {
+            Terminal.note(
+                "tk: warning: \(draft.name): \(setting.name(of: failure.advisorID)) gave no answer: \(failure.message)")
+        }
+        for notice in draft.notices { Terminal.note("tk: \(draft.name): \(notice)") }
+        if draft.isPartial {
+            Terminal.note("tk: warning: \(draft.name): an answer was cut; there may be more to say")
+        }
+        guard isVerbose else { return }
+        if !setting.mutedRules.isEmpty {
+            Terminal.note(
+                "tk: \(draft.name): muted rules: \(setting.mutedRules.sorted().joined(separator: ", ")) "
+                    + "(`tk config unmute RULE`)")
+        }
+        if draft.dropped.faulty > 0 {
+            Terminal.note(
+                "tk: \(draft.name): \(draft.dropped.faulty) findings were dropped, because they do not fit the text")
+        }
+        Spending.report(draft.name, draft.calls, setting)
+    }
+}
+
+/// Tokens and money for people (seed 001: on standard error with `--verbose`).
+enum Spending {
+    /// What is about to be asked, and what it will cost by the words × 1.3 of the seed.
+    static func announce(_ name: String, _ plan: CallPlan, _ prices: ModelTable) {
+        let cost = plan.expectedCost(prices).map { "about \($0)" } ?? "at an unknown price"
+        let models = Set(plan.calls.map { "\($0.provider) \($0.model)" }).sorted().joined(separator: ", ")
+        Terminal.note(
+            "tk: \(name): asking \(models), about \(plan.inputTokens) tokens in \(plan.calls.count) "
+                + "call\(plan.calls.count == 1 ? "" : "s"), \(cost)")
+    }
+
+    static func report(_ name: String, _ calls: [CallSummary], _ setting: ReviewSetting) {
+        guard let first = calls.first else { return Terminal.note("tk: \(name): no model was asked, $0.00") }
+        let sum = calls.reduce(LLMUsage()) { $0 + ($1.usage ?? LLMUsage()) }
+        let cached = sum.cacheReadTokens > 0 ? " (\(sum.cacheReadTokens) cached)" : ""
+        let cost = setting.cost(of: calls).map(\.description) ?? "unknown"
+        Terminal.note(
+            "tk: \(name): \(first.provider) \(first.model), \(sum.totalInputTokens) tokens in\(cached), "
+                + "\(sum.outputTokens) out, cost \(cost)")
+    }
+}
+
+extension QuickPass {
+    /// - Throws: `Fault` (`.usage`) for a rule that there is not, with what was meant.
+    func check(_ names: [String]) throws {
+        let known = rules.map(\.id)
+        if let wrong = names.first(where: { !known.contains($0) }) {
+            throw Fault(
+                .usage,
+                "there is no rule `\(BytePath.escape(wrong.utf8))`; \(NearMiss.hint(for: wrong, among: known))")
+        }
+    }
+}

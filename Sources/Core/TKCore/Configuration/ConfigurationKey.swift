@@ -1,0 +1,128 @@
+import Foundation
+import Platform
+
+/// What can be configured. `api_key` is no such key: it goes to the secret store and never into a configuration file.
+public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
+    case provider
+    case model
+    case baseURL = "base_url"
+    /// US dollars for a calendar month.
+    case monthlyBudget = "monthly_budget"
+    /// Who may answer when the provider cannot: see ``FallbackPolicy``.
+    case fallback
+    /// The advisor where none is named.
+    case role
+    /// Rules of the quick pass that are off, separated by commas.
+    case ignoredRules = "ignored_rules"
+
+    /// What a person types to set a key; not one of ``allCases``.
+    public static let apiKey = "api_key"
+
+    /// The variable that sets it, if there is one.
+    public var variable: String? {
+        switch self {
+        case .provider: "TK_PROVIDER"
+        case .model: "TK_MODEL"
+        case .baseURL: "TK_BASE_URL"
+        case .monthlyBudget, .fallback, .role, .ignoredRules: nil
+        }
+    }
+
+    /// What it does and what it may be, for `tk config show` and messages.
+    public var help: String {
+        switch self {
+        case .provider: "who answers: \(Self.providers.joined(separator: ", "))"
+        case .model: "the provider's name of the model"
+        case .baseURL: "where the provider is, for servers of your own: https://host/path"
+        case .monthlyBudget: "US dollars a month; calls stop when they are used up"
+        case .fallback: "who may answer when the provider cannot: none, local, any"
+        case .role: "the advisor where none is named"
+        case .ignoredRules: "rules of the quick pass that are off, separated by commas"
+        }
+    }
+
+    /// The values that ``provider`` may have.
+    public static let providers = ["anthropic", "openai", "ollama", "apple"]
+
+    /// The key with this name.
+    ///
+    /// - Throws: an error that says which names are near.
+    public static func named(_ name: String) throws -> ConfigurationKey {
+        if let key = ConfigurationKey(rawValue: name) { return key }
+        let known = allCases.map(\.rawValue) + [apiKey]
+        throw Fault(
+            .usage, "there is no setting `\(BytePath.escape(name.utf8))`; \(NearMiss.hint(for: name, among: known))")
+    }
+
+    /// The value as it is kept, if it is one.
+    ///
+    /// - Throws: an error that says what the value must be.
+    func checked(_ text: String) throws -> String {
+        let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        func refuse(_ message: String) -> Fault {
+            Fault(.usage, "`\(rawValue)` cannot be \"\(BytePath.escape(value.utf8))\": \(message)")
+        }
+        let isPlain = value.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard !value.isEmpty, isPlain, value.utf8.count <= 2000 else {
+            throw refuse("it must be one line of text that is not empty")
+        }
+        switch self {
+        case .provider:
+            guard Self.providers.contains(value) else {
+                let hint = NearMiss.hint(for: value, among: Self.providers)
+                throw refuse("\(hint) (any server that speaks OpenAI's protocol is `openai` with a `base_url`)")
+            }
+            return value
+        case .baseURL:
+            guard let parts = URLComponents(string: value), ["http", "https"].contains(parts.scheme),
+                let host = parts.host,
+                !host.isEmpty, parts.query == nil, parts.fragment == nil
+            else { throw refuse("it must be a URL like https://host/path, without ? and #") }
+            guard parts.user == nil, parts.password == nil else {
+                throw Fault(
+                    .usage,
+                    "`base_url` must not hold a user or a password; keep the key with `tk config set api_key --stdin`")
+            }
+            return value.hasSuffix("/") ? String(value.dropLast()) : value
+        case .monthlyBudget:
+            guard let number = Double(value.hasPrefix("$") ? String(value.dropFirst()) : value), number >= 0,
+                number <= 1e6
+            else { throw refuse("it must be an amount of US dollars from 0 to 1000000, such as 5 or 2.50") }
+            return number == number.rounded() ? String(Int(number)) : String(number)
+        case .fallback:
+            let words = FallbackPolicy.allCases.map(\.rawValue)
+            guard words.contains(value) else { throw refuse("it must be one of \(words.joined(separator: ", "))") }
+            return value
+        case .ignoredRules:
+            return value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+                .joined(separator: ",")
+        case .model, .role:
+            return value
+        }
+    }
+
+    /// Why a project's file, which may come with somebody else's work, must not set this value; nil if it may.
+    func projectObjection(_ value: String) -> String? {
+        switch self {
+        case .baseURL where !Self.isLoopback(value):
+            "a project cannot choose the server that your key and your drafts are sent to; set it for yourself with "
+                + "`tk config set base_url`, or in TK_BASE_URL"
+        case .monthlyBudget: "a project cannot change your budget; set it with `tk config set monthly_budget`"
+        default: nil
+        }
+    }
+
+    private static func isLoopback(_ url: String) -> Bool {
+        guard let host = URLComponents(string: url)?.host?.lowercased() else { return false }
+        return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
+    }
+}
+
+/// Who may answer when the configured provider cannot.
+public enum FallbackPolicy: String, Sendable, CaseIterable, Codable {
+    case none
+    /// Only models on this machine: drafts never leave it by themselves.
+    case local
+    /// Any provider that is configured or has a key.
+    case any
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Platform
+
+/// What is wrong with a data file, and in which line.
+package struct FileProblem: Sendable, Hashable, CustomStringConvertible {
+    package let path: BytePath
+    /// Counted from 1; nil where the whole file is meant.
+    package let line: Int?
+    package let message: String
+
+    /// `/home/me/.tk/roles/custom_poet.json:3: …`
+    package var description: String { "\(path)\(line.map { ":\($0)" } ?? ""): \(message)" }
+
+    var fault: Fault { Fault(.usage, description, path: path) }
+}
+
+extension FileProblem: Error {}
+
+/// A value of JSON.
+enum JSONValue: Sendable, Equatable, Encodable {
+    case string(String)
+    case number(Double)
+    case bool(Bool)
+    case array([JSONValue])
+    case object([String: JSONValue])
+    case null
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let value): try container.encode(value)
+        case .number(let value):
+            if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
+        case .bool(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        case .null: try container.encodeNil()
+        }
+    }
+
+    /// What it is, for messages.
+    var kind: String {
+        switch self {
+        case .string: "a text"
+        case .number: "a number"
+        case .bool: "true or false"
+        case .array: "a list"
+        case .object: "an object"
+        case .null: "null"
+        }
+    }
+}
+
+/// A JSON file that holds one object with known keys; every complaint names the file, the line and what was meant.
+struct JSONFile {
+    let path: BytePath
+    let members: [String: JSONValue]
+    private let lines: [Substring]
+
+    init(_ bytes: [UInt8], path: BytePath) throws {
+        self.path = path
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw FileProblem(path: path, line: nil, message: "is not UTF-8; save it as UTF-8")
+        }
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let value: JSONValue
+        do throws(JSONReader.Mistake) {
+            value = try JSONReader.value(bytes)
+        } catch {
+            throw FileProblem(path: path, line: error.line, message: "is not JSON: \(error.message)")
+        }
+        guard case .object(let members) = value else {
+            throw FileProblem(path: path, line: 1, message: "must hold one object in braces, not \(value.kind)")
+        }
+        self.members = members
+    }
+
+    /// A complaint about a key's value.
+    func problem(_ key: String, _ message: String) -> FileProblem {
+        FileProblem(path: path, line: line(of: key), message: message)
+    }
+
+    /// Where the key stands, counted from 1.
+    func line(of key: String) -> Int? { line(holding: "\"\(key)\"") }
+
+    func line(holding text: String) -> Int? { lines.firstIndex { $0.contains(text) }.map { $0 + 1 } }
+
+    /// Refuses keys that nobody reads.
+    func allowOnly(_ keys: [String]) throws {
+        for key in members.keys.sorted() where !keys.contains(key) {
+            throw problem(
+                key, "unknown key `\(BytePath.escape(key.utf8))`; \(NearMiss.hint(for: key, among: keys))")
+        }
+    }
+
+    func text(_ key: String) throws -> String? {
+        switch members[key] {
+        case nil, .null?: return nil
+        case .string(let value)?: return value
+        case let other?: throw problem(key, "`\(key)` must be a text, not \(other.kind)")
+        }
+    }
+
+    func requiredText(_ key: String) throws -> String {
+        guard let value = try text(key), !value.isEmpty else {
+            throw problem(key, "`\(key)` is missing; it must be a text")
+        }
+        return value
+    }
+
+    func texts(_ key: String) throws -> [String] {
+        switch members[key] {
+        case nil, .null?: return []
+        case .array(let values)?:
+            return try values.map { value in
+                guard case .string(let text) = value else {
+                    throw problem(key, "`\(key)` must be a list of texts, and holds \(value.kind)")
+                }
+                return text
+            }
+        case let other?: throw problem(key, "`\(key)` must be a list of texts, not \(other.kind)")
+        }
+    }
+
+    func number(_ key: String) throws -> Double? {
+        switch members[key] {
+        case nil, .null?: return nil
+        case .number(let value)?: return value
+        case let other?: throw problem(key, "`\(key)` must be a number, not \(other.kind)")
+        }
+    }
+
+    /// JSON as people read it: indented, keys in order, a line end at its end.
+    static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    }
+}

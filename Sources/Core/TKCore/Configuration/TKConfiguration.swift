@@ -1,0 +1,260 @@
+import Platform
+
+/// The settings in force, each with where it comes from.
+public struct TKConfiguration: Sendable, Hashable {
+    /// Where a value comes from.
+    public enum Source: Sendable, Hashable, CustomStringConvertible {
+        case flag
+        /// The variable's name.
+        case environment(String)
+        /// The file's path.
+        case project(String)
+        case user(String)
+        case builtIn
+
+        /// For people.
+        public var description: String {
+            switch self {
+            case .flag: "command line"
+            case .environment(let name): "environment, \(name)"
+            case .project(let path), .user(let path): path
+            case .builtIn: "default"
+            }
+        }
+    }
+
+    /// A value and where it comes from.
+    public struct Setting: Sendable, Hashable {
+        /// As text; the typed properties of ``TKConfiguration`` read it.
+        public var value: String
+        /// Where it comes from.
+        public var source: Source
+
+        /// A value from a source.
+        public init(value: String, source: Source) {
+            self.value = value
+            self.source = source
+        }
+    }
+
+    /// Keys without a value have none.
+    public let settings: [ConfigurationKey: Setting]
+
+    /// Settings as they are given; the typed properties fill in defaults.
+    public init(settings: [ConfigurationKey: Setting]) { self.settings = settings }
+
+    /// The value of a key, or nil.
+    public subscript(key: ConfigurationKey) -> String? { settings[key]?.value }
+
+    /// Who answers.
+    public var provider: String { self[.provider] ?? "anthropic" }
+    /// Nil where the provider has no usual model: the first that its server offers.
+    public var model: String? { self[.model] }
+    /// Where the provider is, if not at its usual place.
+    public var baseURL: String? { self[.baseURL] }
+    /// The advisor where none is named.
+    public var role: String { self[.role] ?? "general" }
+    /// Nil where no budget is set.
+    public var monthlyBudget: Cost? { self[.monthlyBudget].flatMap { Double($0) }.map { Cost(dollars: $0) } }
+    /// Rules of the quick pass that are off.
+    public var ignoredRules: Set<String> {
+        Set((self[.ignoredRules] ?? "").split(separator: ",").map(String.init))
+    }
+
+    /// As configured; without a word about it, a user of a local model stays local.
+    public var fallback: FallbackPolicy {
+        self[.fallback].flatMap { FallbackPolicy(rawValue: $0) }
+            ?? (["ollama", "apple"].contains(provider) ? .local : .any)
+    }
+}
+
+/// Finds the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
+/// `~/.tk/config.json`, then the defaults (seed 001). Reads files at each call; everything here blocks for a moment.
+package struct ConfigurationStore: Sendable {
+    package let home: TKHome
+    private let project: BytePath
+    private let environment: [String: String]
+    private let defaultModels: [String: String]
+
+    /// - Parameters:
+    ///   - workingDirectory: where `.tk/config.json` of the project is looked for; not above it.
+    ///   - models: for the model of a provider for which none is configured.
+    package init(
+        home: TKHome, workingDirectory: BytePath, environment: [String: String], models: ModelTable
+    ) {
+        self.home = home
+        project = workingDirectory.appending(".tk/config.json")
+        self.environment = environment
+        defaultModels = models.defaults
+    }
+
+    private typealias Layer = [ConfigurationKey: TKConfiguration.Setting]
+
+    /// - Parameter flags: what the command line says; empty values count as not given.
+    /// - Throws: `Fault` (`.usage`) with file and line where a file or a value is wrong.
+    package func effective(flags: [ConfigurationKey: String] = [:]) throws -> TKConfiguration {
+        var given: Layer = [:]
+        for (key, value) in flags where !value.isEmpty {
+            given[key] = .init(value: try key.checked(value), source: .flag)
+        }
+        var layers = [given, try environmentLayer()]
+        // Within the home directory the two are one file.
+        if try !isSameFile(project, home.configuration) {
+            layers.append(
+                try fileLayer(project, .project(project.description)) { key, value in key.projectObjection(value) })
+        }
+        layers.append(try fileLayer(home.configuration, .user(home.configuration.description)) { _, _ in nil })
+        layers.append([
+            .provider: .init(value: "anthropic", source: .builtIn), .role: .init(value: "general", source: .builtIn),
+        ])
+        return TKConfiguration(settings: resolve(layers))
+    }
+
+    /// The value in force, or nil. `api_key` is refused: keys are never printed.
+    package func get(_ name: String) throws -> TKConfiguration.Setting? {
+        if name == ConfigurationKey.apiKey {
+            throw Fault(.usage, "keys are not printed; `tk config show` says where the key in force comes from")
+        }
+        return try effective().settings[try ConfigurationKey.named(name)]
+    }
+
+    /// Sets a value in the user's file, in one step; an empty one removes it.
+    ///
+    /// `api_key` goes to the secret store, for the provider in force.
+    /// - Returns: where it was written.
+    package func set(_ name: String, to value: String) throws -> BytePath {
+        if name == ConfigurationKey.apiKey {
+            let provider = try effective().provider
+            let secrets = FileSecretStore(home: home)
+            if value.isEmpty {
+                _ = try secrets.remove(for: provider)
+            } else {
+                try secrets.set(Secret(value), for: provider)
+            }
+            return home.secrets.appending(provider)
+        }
+        let key = try ConfigurationKey.named(name)
+        let kept = value.isEmpty ? nil : try key.checked(value)
+        return try TKFile.exclusively(in: home.folder) {
+            var values = try fileValues(home.configuration)
+            values[key] = kept
+            try write(values)
+            return home.configuration
+        }
+    }
+
+    /// Makes the user's file with the defaults; one that is there is left alone.
+    ///
+    /// - Returns: whether it was made.
+    package func initialise() throws -> Bool {
+        try TKFile.exclusively(in: home.folder) {
+            if try TKFile.read(home.configuration) != nil { return false }
+            var values: [ConfigurationKey: String] = [.provider: "anthropic"]
+            values[.model] = defaultModels["anthropic"]
+            try write(values)
+            return true
+        }
+    }
+
+    // MARK: -
+
+    /// The nearest value of each key. A model and a base URL belong to the provider they were set for: `--provider
+    /// openai` does not send OpenAI's key to Anthropic's server, nor ask OpenAI for Claude.
+    private func resolve(_ layers: [Layer]) -> Layer {
+        var found: Layer = [:]
+        for key in ConfigurationKey.allCases { found[key] = layers.lazy.compactMap { $0[key] }.first }
+        let provider = found[.provider]?.value ?? ""
+        let chosen = layers.firstIndex { $0[.provider] != nil } ?? 0
+        for key in [ConfigurationKey.model, .baseURL] {
+            found[key] =
+                layers.indices.lazy.compactMap { index -> TKConfiguration.Setting? in
+                    guard let setting = layers[index][key] else { return nil }
+                    let meant = layers[index...].lazy.compactMap { $0[.provider]?.value }.first
+                    return index <= chosen || meant == provider ? setting : nil
+                }.first
+        }
+        if found[.model] == nil, let model = defaultModels[provider] {
+            found[.model] = .init(value: model, source: .builtIn)
+        }
+        return found
+    }
+
+    private func environmentLayer() throws -> Layer {
+        var layer: Layer = [:]
+        for key in ConfigurationKey.allCases {
+            guard let name = key.variable, let value = environment[name], !value.isEmpty else { continue }
+            do {
+                layer[key] = .init(value: try key.checked(value), source: .environment(name))
+            } catch let fault as Fault {
+                throw Fault(.usage, "\(name): \(fault.message)")
+            }
+        }
+        return layer
+    }
+
+    private func fileLayer(
+        _ path: BytePath, _ source: TKConfiguration.Source, objection: (ConfigurationKey, String) -> String?
+    ) throws -> Layer {
+        let values = try fileValues(path)
+        for (key, value) in values {
+            if let reason = objection(key, value) {
+                throw Fault(.usage, "\(path): `\(key.rawValue)` is not taken from here: \(reason)", path: path)
+            }
+        }
+        return values.mapValues { .init(value: $0, source: source) }
+    }
+
+    private func fileValues(_ path: BytePath) throws -> [ConfigurationKey: String] {
+        guard let bytes = try TKFile.read(path) else { return [:] }
+        do {
+            let file = try JSONFile(bytes, path: path)
+            if file.members[ConfigurationKey.apiKey] != nil {
+                throw file.problem(
+                    ConfigurationKey.apiKey,
+                    "a key does not belong into this file; remove the line and keep the key with "
+                        + "`tk config set api_key --stdin`")
+            }
+            try file.allowOnly(ConfigurationKey.allCases.map(\.rawValue))
+            var values: [ConfigurationKey: String] = [:]
+            for key in ConfigurationKey.allCases {
+                guard let text = try text(file.members[key.rawValue], key, file) else { continue }
+                do {
+                    values[key] = try key.checked(text)
+                } catch let fault as Fault {
+                    throw file.problem(key.rawValue, fault.message)
+                }
+            }
+            return values
+        } catch let problem as FileProblem {
+            throw problem.fault
+        }
+    }
+
+    /// People write numbers and lists as such.
+    private func text(_ value: JSONValue?, _ key: ConfigurationKey, _ file: JSONFile) throws -> String? {
+        switch value {
+        case nil, .null?, .string("")?: return nil
+        case .string(let text)?: return text
+        case .number(let number)? where key == .monthlyBudget: return String(number)
+        case .array? where key == .ignoredRules:
+            let rules = try file.texts(key.rawValue).joined(separator: ",")
+            return rules.isEmpty ? nil : rules
+        case let other?: throw file.problem(key.rawValue, "`\(key.rawValue)` must be a text, not \(other.kind)")
+        }
+    }
+
+    private func write(_ values: [ConfigurationKey: String]) throws {
+        var object: [String: JSONValue] = [:]
+        for (key, value) in values {
+            object[key.rawValue] =
+                if key == .monthlyBudget, let number = Double(value) { .number(number) } else { .string(value) }
+        }
+        try TKFile.replace(home.configuration, with: try JSONFile.text(JSONValue.object(object)), mode: 0o600)
+    }
+
+    private func isSameFile(_ one: BytePath, _ other: BytePath) throws -> Bool {
+        if one == other { return true }
+        guard let first = try FileStatus.of(one), let second = try FileStatus.of(other) else { return false }
+        return first.inode == second.inode && first.device == second.device
+    }
+}

@@ -1,0 +1,144 @@
+/// Finds out which points of different advisors are about the same, and what they come to.
+///
+/// Words that two points share say that they have a topic in common, not that they agree: so points belong together by
+/// the words of the draft that they quote and by their aspect, and whether they agree follows from their stance.
+package struct CouncilGrouping {
+    /// So many word stems must two points share, and this share of the shorter one's.
+    private static let leastStems = 2
+    private static let leastShare = 0.5
+
+    package private(set) var consensus: [CouncilGroup] = []
+    package private(set) var disagreements: [CouncilGroup] = []
+    /// Points of no group yet, in the order of their ids.
+    package private(set) var leftovers: [CouncilPoint]
+    private let order: [String: Int]
+
+    /// Groups by place and aspect.
+    package init(_ points: [CouncilPoint]) {
+        order = Dictionary(points.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        leftovers = points
+        for aspect in CouncilAspect.allCases {
+            for cluster in Self.overlapping(points.filter { $0.aspect == aspect && $0.anchor != nil }) {
+                add(cluster, .place)
+            }
+        }
+    }
+
+    /// Clusters of points whose quotes all share some words: a long quote does not join what lies at its two ends.
+    private static func overlapping(_ points: [CouncilPoint]) -> [[CouncilPoint]] {
+        var clusters: [(core: Range<Int>, points: [CouncilPoint])] = []
+        let sorted = points.compactMap { point in point.anchor.map { ($0.range, point) } }
+            .sorted { ($0.0.count, $0.0.lowerBound) < ($1.0.count, $1.0.lowerBound) }
+        for (range, point) in sorted {
+            if let index = clusters.firstIndex(where: { $0.core.overlaps(range) }) {
+                clusters[index].core = clusters[index].core.clamped(to: range)
+                clusters[index].points.append(point)
+            } else {
+                clusters.append((range, [point]))
+            }
+        }
+        return clusters.map(\.points)
+    }
+
+    /// Takes points out of the leftovers if together they are a disagreement or a consensus; returns whether they are.
+    @discardableResult
+    private mutating func add(_ points: [CouncilPoint], _ ground: CouncilGroup.Ground) -> Bool {
+        let free = points.filter { point in leftovers.contains { $0.id == point.id } }
+            .sorted { (order[$0.id] ?? 0) < (order[$1.id] ?? 0) }
+        let whole = CouncilGroup(points: free, ground: ground)
+        let (good, bad) = (whole.advisors(.favourable), whole.advisors(.against))
+        // An advisor who sees two sides does not disagree with anybody.
+        if !good.isEmpty, !bad.isEmpty, Set(good + bad).count > 1 {
+            let sides = CouncilGroup(points: free.filter { $0.stance != .neutral }, ground: ground)
+            disagreements.append(sides)
+            remove(sides)
+            return true
+        }
+        var found = false
+        for stance in CouncilStance.allCases {
+            let side = CouncilGroup(points: free.filter { $0.stance == stance }, ground: ground)
+            guard side.advisors(stance).count > 1 else { continue }
+            consensus.append(side)
+            remove(side)
+            found = true
+        }
+        return found
+    }
+
+    private mutating func remove(_ group: CouncilGroup) {
+        let ids = Set(group.points.map(\.id))
+        leftovers.removeAll { ids.contains($0.id) }
+    }
+
+    // MARK: Leftovers
+
+    /// Groups what a model says belongs together. It only names ids: of points that are no leftovers, of one advisor
+    /// alone, or of a relation that contradicts the stances, nothing is taken.
+    ///
+    /// - Returns: how many of the model's groups were not taken.
+    mutating func add(_ groups: [CouncilSynthesis.Group]) -> Int {
+        var refused = 0
+        for group in groups {
+            var seen: Set<String> = []
+            let ids = group.points.filter { seen.insert($0).inserted }
+            let points = leftovers.filter { ids.contains($0.id) }
+            let stances = Set(points.map(\.stance))
+            let agrees = stances.count == 1
+            let opposes = stances == [.favourable, .against]
+            let isSound = points.count == ids.count && (group.isOpposite ? opposes : agrees)
+            if !isSound || !add(points, .model) { refused += 1 }
+        }
+        return refused
+    }
+
+    /// Groups points of one aspect and one stance that say the same in the same words: where no model is asked.
+    package mutating func addByWording() {
+        var index = 0
+        while index < leftovers.count {
+            let first = leftovers[index]
+            let stems = WordStems.of(first.claim)
+            let alike = leftovers[index...].filter { other in
+                guard other.aspect == first.aspect, other.stance == first.stance else { return false }
+                let others = WordStems.of(other.claim)
+                let shared = stems.intersection(others).count
+                // About different words of the draft, more has to be alike.
+                let least = Self.leastStems + (first.anchor == nil || other.anchor == nil ? 0 : 1)
+                return other.id == first.id
+                    || shared >= least && Double(shared) > Self.leastShare * Double(min(stems.count, others.count))
+            }
+            if !add(alike, .wording) { index += 1 }
+        }
+    }
+}
+
+/// The words of a sentence that carry its meaning, without their endings.
+enum WordStems {
+    private static let empty: Set<String> = [
+        "a", "about", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
+        "do",
+        "does", "draft", "for", "from", "had", "has", "have", "here", "how", "i", "if", "in", "into", "is", "it", "its",
+        "just", "may", "more", "most", "much", "of", "on", "one", "or", "out", "own", "reader", "should", "so", "some",
+        "such", "text", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
+        "too", "very", "was", "were", "what", "when", "where", "which", "while", "who", "will", "with", "would",
+        "writer",
+        "you", "your",
+    ]
+    private static let endings = [
+        "ations", "ation", "nesses", "ness", "ments", "ment", "ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er",
+        "ed", "es", "ly", "s", "e", "y",
+    ]
+
+    static func of(_ text: String) -> Set<String> {
+        let words = text.lowercased().unicodeScalars
+            .split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
+            .map { String(String.UnicodeScalarView($0)) }
+        return Set(words.filter { !empty.contains($0) }.map(stem))
+    }
+
+    private static func stem(_ word: String) -> String {
+        for ending in endings where word.hasSuffix(ending) && word.count - ending.count >= 3 {
+            return String(word.dropLast(ending.count))
+        }
+        return word
+    }
+}

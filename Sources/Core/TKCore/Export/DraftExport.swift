@@ -1,0 +1,77 @@
+import Platform
+
+/// The forms in which a draft can be given away (seed 001, `tk export`; docx and pdf are ours).
+package enum ExportFormat: String, Sendable, CaseIterable {
+    case md, txt, html, docx, pdf
+
+    /// By a file's extension.
+    package static func of(_ path: BytePath) -> ExportFormat? {
+        guard let suffix = path.stemAndExtension.extension.map({ String(decoding: $0, as: UTF8.self).lowercased() })
+        else { return nil }
+        switch suffix {
+        case "markdown", "mdown": return .md
+        case "text": return .txt
+        case "htm": return .html
+        default: return ExportFormat(rawValue: suffix)
+        }
+    }
+
+    /// Whether it is no text for a terminal.
+    package var isBinary: Bool { self == .docx || self == .pdf }
+}
+
+/// A draft on its way out: its Markdown without front matter, and a title.
+package struct DraftExport: Sendable {
+    package let markdown: String
+    package let title: String
+    private let source: String
+
+    /// - Parameters:
+    ///   - title: by default the front matter's, else the first heading, else `fallbackTitle`.
+    package init(_ source: String, title: String? = nil, fallbackTitle: String) {
+        let plain = source.hasPrefix("\u{FEFF}") ? String(source.dropFirst()) : source
+        let (front, body) = Self.split(plain)
+        self.source = plain
+        markdown = body
+        let given = [title, Self.title(inFrontMatter: front)].compactMap { $0 }.map(Self.oneLine)
+        self.title =
+            given.first { !$0.isEmpty } ?? Self.firstHeading(body).map(Self.oneLine).flatMap { $0.isEmpty ? nil : $0 }
+            ?? fallbackTitle
+    }
+
+    /// The draft as it stands, ending in a line end.
+    package func markdownBytes() -> [UInt8] {
+        Array((source.hasSuffix("\n") || source.isEmpty ? source : source + "\n").utf8)
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    private static func split(_ text: String) -> (front: [String], body: String) {
+        let draft = DraftText(text)
+        guard let lines = FrontMatter.lines(of: draft) else { return ([], text) }
+        let front = lines.dropFirst().dropLast().map { draft[draft.textRange(ofLine: $0 + 1)] }
+        return (front, draft[draft.range(ofLine: lines.upperBound + 1).upperBound..<draft.count])
+    }
+
+    private static func title(inFrontMatter lines: [String]) -> String? {
+        guard
+            let line = lines.first(where: {
+                $0.lowercased().hasPrefix("title:") || $0.lowercased().hasPrefix("title =")
+            })
+        else { return nil }
+        var value = line.dropFirst("title".count).drop { $0 == ":" || $0 == "=" || $0.isWhitespace }
+        while value.last?.isWhitespace == true { value.removeLast() }
+        if let mark = value.first, mark == "\"" || mark == "'", value.count > 1, value.last == mark {
+            value = value.dropFirst().dropLast()
+        }
+        return value.isEmpty ? nil : String(value)
+    }
+
+    private static func firstHeading(_ markdown: String) -> String? {
+        guard case .document(let nodes) = MarkdownNode(markdown) else { return nil }
+        for node in nodes { if case .heading(_, let inside) = node { return MarkdownNode.words(inside) } }
+        return nil
+    }
+}

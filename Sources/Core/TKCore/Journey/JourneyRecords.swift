@@ -1,0 +1,44 @@
+import Foundation
+import Platform
+
+/// A folder of drafts (seed 001, `TKProject`).
+package struct JourneyProject: Sendable, Hashable, Identifiable {
+    package let id: UUID
+    package var name: String
+    /// Nil where the project is no folder.
+    package var folder: BytePath?
+    package var opened: Timestamp
+}
+
+/// A draft with its journey (seed 001, `TKDocument`); the text itself is the file.
+package struct JourneyDocument: Sendable, Hashable, Identifiable {
+    package let id: UUID
+    package var project: UUID?
+    /// Nil for a text that came without a file.
+    package var path: BytePath?
+    package var title: String
+    /// SHA-256 of the text that the journey speaks of, 64 hexadecimal digits.
+    package var textHash: String
+    package var words: Int
+    package let created: Timestamp
+    package var modified: Timestamp
+    package var journey: JourneyState
+}
+
+/// Questions to one advisor, and its answers (seed 001, `Conversation`).
+package struct Conversation: Sendable, Hashable, Identifiable {
+    package struct Message: Sendable, Hashable, Identifiable {
+        package let id: UUID
+        package let question: String
+        package let answer: String
+        package let time: Timestamp
+    }
+
+    package let id: UUID
+    /// The advisor's id.
+    package let role: String
+    package let document: UUID?
+    package let created: Timestamp
+    /// The oldest first.
+    package var messages: [Message]
+}

@@ -1,0 +1,117 @@
+import Platform
+
+/// reviewdog's `rdjsonl`: one diagnostic a line, with replacements. Lines and columns count from 1, columns
+/// UTF-8 bytes.
+package struct RDJSONLFormatter: OutputFormatter {
+    let setting: ReviewSetting
+
+    package func piece(_ draft: ReviewedDraft) -> String {
+        draft.suggestions.map { diagnostic($0.suggestion, draft).line + "\n" }.joined()
+    }
+
+    package func end(_ drafts: [ReviewedDraft]) -> String { "" }
+
+    private func diagnostic(_ suggestion: Suggestion, _ draft: ReviewedDraft) -> WireJSON {
+        let range = WireJSON.object([
+            ("start", place(suggestion.anchor.start, draft.draft)), ("end", place(suggestion.anchor.end, draft.draft)),
+        ])
+        var members: [(String, WireJSON)] = [
+            ("message", .string(Printable.line(suggestion.reasoning))),
+            ("location", .object([("path", .string(draft.name)), ("range", range)])),
+            ("severity", .string(["ERROR", "WARNING", "WARNING"][safe: suggestion.priority - 1] ?? "INFO")),
+            ("source", .object([("name", "tk")])), ("code", .object([("value", .string(suggestion.maker))])),
+        ]
+        if suggestion.hasReplacement {
+            members.append(
+                ("suggestions", .array([.object([("range", range), ("text", .string(suggestion.suggestedText))])])))
+        }
+        return .object(members)
+    }
+
+    private func place(_ offset: Int, _ draft: DraftText) -> WireJSON {
+        .object([("line", .integer(draft.line(at: offset))), ("column", .integer(draft.utf8Column(at: offset)))])
+    }
+}
+
+/// SARIF 2.1.0 for CI. Columns and offsets count Unicode scalars, which SARIF calls code points, and says so.
+package struct SARIFFormatter: OutputFormatter {
+    let setting: ReviewSetting
+    let version: String
+
+    package func piece(_ draft: ReviewedDraft) -> String { "" }
+
+    package func end(_ drafts: [ReviewedDraft]) -> String {
+        let all = drafts.flatMap { draft in draft.suggestions.map { (draft, $0.suggestion) } }
+        let rules = SuggestionJSON.unique(all.map(\.1.maker)).sorted()
+        let driver = WireJSON.object([
+            ("name", "tk"), ("version", .string(version)),
+            (
+                "rules",
+                .array(
+                    rules.map { id in
+                        .object([("id", .string(id)), ("shortDescription", .object([("text", .string(title(id)))]))])
+                    })
+            ),
+        ])
+        let run = WireJSON.object([
+            ("tool", .object([("driver", driver)])), ("columnKind", "unicodeCodePoints"),
+            ("results", .array(all.map { result($1, $0, rules) })),
+        ])
+        return WireJSON.object([
+            ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"), ("runs", .array([run])),
+        ]).pretty + "\n"
+    }
+
+    private func title(_ id: String) -> String { setting.advisors.first { $0.id == id }?.name ?? id }
+
+    private func result(_ suggestion: Suggestion, _ draft: ReviewedDraft, _ rules: [String]) -> WireJSON {
+        let artifact = WireJSON.object([("uri", .string(Self.uri(draft.name)))])
+        let region = region(suggestion.anchor, draft.draft)
+        var members: [(String, WireJSON)] = [
+            ("ruleId", .string(suggestion.maker)), ("ruleIndex", .integer(rules.firstIndex(of: suggestion.maker) ?? 0)),
+            ("level", .string(["error", "warning", "warning"][safe: suggestion.priority - 1] ?? "note")),
+            ("message", .object([("text", .string(LineFormatter.message(suggestion)))])),
+            (
+                "locations",
+                .array([.object([("physicalLocation", .object([("artifactLocation", artifact), ("region", region)]))])])
+            ),
+            ("partialFingerprints", .object([("tk/v1", .string(suggestion.id))])),
+        ]
+        if suggestion.hasReplacement {
+            let replacement = WireJSON.object([
+                ("deletedRegion", region), ("insertedContent", .object([("text", .string(suggestion.suggestedText))])),
+            ])
+            let change = WireJSON.object([("artifactLocation", artifact), ("replacements", .array([replacement]))])
+            members.append(("fixes", .array([.object([("artifactChanges", .array([change]))])])))
+        }
+        return .object(members)
+    }
+
+    private func region(_ anchor: TextAnchor, _ draft: DraftText) -> WireJSON {
+        .object([
+            ("startLine", .integer(draft.line(at: anchor.start))),
+            ("startColumn", .integer(draft.column(at: anchor.start))),
+            ("endLine", .integer(draft.line(at: anchor.end))), ("endColumn", .integer(draft.column(at: anchor.end))),
+            ("charOffset", .integer(anchor.start)), ("charLength", .integer(anchor.end - anchor.start)),
+        ])
+    }
+
+    /// For a path from the root a `file` URI, else a relative reference: a name with `:` before any slash would be
+    /// taken for a scheme.
+    static func uri(_ name: String) -> String {
+        (name.hasPrefix("/") ? "file://" : "") + encoded(name)
+    }
+
+    private static func encoded(_ name: String) -> String {
+        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+        return name.utf8.map { byte in
+            if plain.contains(byte) { return String(Unicode.Scalar(byte)) }
+            let digits = String(byte, radix: 16, uppercase: true)
+            return "%" + (digits.count == 1 ? "0" : "") + digits
+        }.joined()
+    }
+}
+
+extension Array {
+    fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

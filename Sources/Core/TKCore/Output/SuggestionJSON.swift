@@ -1,0 +1,141 @@
+/// The JSON of findings, version 1.0: described field by field in docs/tk.md. Ranges count Unicode scalars.
+package enum SuggestionJSON {
+    /// Of the form, not of the program: a program that reads 1.0 reads every 1.x.
+    package static let version = "1.0"
+
+    static func suggestion(_ entry: MergedSuggestion, in draft: ReviewedDraft, _ setting: ReviewSetting) -> WireJSON {
+        let suggestion = entry.suggestion
+        let anchor = suggestion.anchor
+        return .object([
+            ("id", .string(suggestion.id)), ("file", .string(draft.name)),
+            ("advisor_id", .string(suggestion.advisorID)),
+            ("advisor_name", .string(setting.name(of: suggestion.advisorID))),
+            ("also_by", .strings(entry.advisorIDs.dropFirst())), ("rule", .optional(suggestion.rule)),
+            ("type", .string(suggestion.type.rawValue)), ("category", .string(suggestion.category)),
+            ("priority", .integer(suggestion.priority)), ("confidence", .number(suggestion.confidence)),
+            ("range_start", .integer(anchor.start)), ("range_end", .integer(anchor.end)),
+            ("line", .integer(draft.draft.line(at: anchor.start))),
+            ("column", .integer(draft.draft.column(at: anchor.start))),
+            ("original_text", .string(suggestion.originalText)), ("suggested_text", .string(suggestion.suggestedText)),
+            ("has_replacement", .bool(suggestion.hasReplacement)), ("reasoning", .string(suggestion.reasoning)),
+        ])
+    }
+
+    static func discussion(_ thread: DiscussionThread, in draft: ReviewedDraft) -> WireJSON {
+        .object([
+            ("id", .string(thread.id)), ("file", .string(draft.name)), ("verdict", .string(thread.verdict.rawValue)),
+            ("range_start", .integer(thread.anchor.start)), ("range_end", .integer(thread.anchor.end)),
+            ("original_text", .string(thread.anchor.exact)),
+            (
+                "participants",
+                .array(
+                    thread.participants.map {
+                        .object([
+                            ("advisor_id", .string($0.advisorID)), ("suggestions", .strings($0.suggestions.map(\.id))),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    static func metadata(_ drafts: [ReviewedDraft], _ setting: ReviewSetting) -> WireJSON {
+        let calls = drafts.flatMap(\.calls)
+        var dropped = DroppedFindings()
+        for draft in drafts { dropped += draft.dropped }
+        return .object([
+            ("mode", .string(drafts.contains(where: \.usedModel) ? "advisors" : "quick")),
+            ("advisors", .strings(setting.advisors.map(\.id))), ("story_type", .optional(setting.storyType?.id)),
+            ("stage", .optional(setting.stage?.rawValue)), ("muted_rules", .strings(setting.mutedRules.sorted())),
+            ("range_unit", "unicode-scalar"), ("files", .array(drafts.map(file))),
+            ("provider", .optional(calls.first?.provider)),
+            ("model", .optional(calls.first?.model)), ("usage", usage(calls, setting)),
+            ("partial", .bool(drafts.contains(where: \.isPartial))), ("dropped", Self.dropped(dropped)),
+            ("failures", failures(drafts.flatMap(\.failures))),
+            ("notices", .strings(unique(drafts.flatMap(\.notices)))),
+        ])
+    }
+
+    private static func file(_ draft: ReviewedDraft) -> WireJSON {
+        .object([
+            ("name", .string(draft.name)), ("scalars", .integer(draft.draft.count)),
+            ("sha256", .string(draft.draft.hash)), ("suggestions", .integer(draft.suggestions.count)),
+        ])
+    }
+
+    /// The tokens of all calls; `null` where there was none.
+    package static func usage(_ calls: [CallSummary], _ setting: ReviewSetting) -> WireJSON {
+        guard !calls.isEmpty else { return .null }
+        let sum = calls.reduce(LLMUsage()) { $0 + ($1.usage ?? LLMUsage()) }
+        return .object([
+            ("calls", .integer(calls.count)), ("input_tokens", .integer(sum.totalInputTokens)),
+            ("cache_read_tokens", .integer(sum.cacheReadTokens)),
+            ("cache_write_tokens", .integer(sum.cacheWriteTokens)),
+            ("output_tokens", .integer(sum.outputTokens)), ("cost_usd", .dollars(setting.cost(of: calls))),
+        ])
+    }
+
+    package static func failures(_ failures: [AdvisorFailure]) -> WireJSON {
+        .array(failures.map { .object([("advisor_id", .string($0.advisorID)), ("message", .string($0.message))]) })
+    }
+
+    private static func dropped(_ dropped: DroppedFindings) -> WireJSON {
+        .object([
+            ("unreadable", .integer(dropped.unreadable)), ("not_in_text", .integer(dropped.notInText)),
+            ("ambiguous", .integer(dropped.ambiguous)), ("unknown_advisor", .integer(dropped.unknownAdvisor)),
+            ("without_change", .integer(dropped.withoutChange)), ("echoed", .integer(dropped.echoed)),
+            ("repeated", .integer(dropped.repeated)), ("exempt", .integer(dropped.exempt)),
+            ("filtered", .integer(dropped.filtered)), ("beyond_maximum", .integer(dropped.beyondMaximum)),
+        ])
+    }
+
+    static func unique(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+}
+
+/// One document: `{"version": "1.0", "suggestions": […], "discussions": […], "metadata": {…}}` (seed 001).
+package struct JSONFormatter: OutputFormatter {
+    let setting: ReviewSetting
+
+    package func piece(_ draft: ReviewedDraft) -> String { "" }
+
+    package func end(_ drafts: [ReviewedDraft]) -> String {
+        WireJSON.object([
+            ("version", .string(SuggestionJSON.version)),
+            (
+                "suggestions",
+                .array(
+                    drafts.flatMap { draft in
+                        draft.suggestions.map { SuggestionJSON.suggestion($0, in: draft, setting) }
+                    })
+            ),
+            (
+                "discussions",
+                .array(drafts.flatMap { draft in draft.discussions.map { SuggestionJSON.discussion($0, in: draft) } })
+            ),
+            ("metadata", SuggestionJSON.metadata(drafts, setting)),
+        ]).pretty + "\n"
+    }
+}
+
+/// One object a line: `{"record": "suggestion", …}` as each draft is done, `discussion`, then one `metadata` (seed
+/// 001).
+package struct NDJSONFormatter: OutputFormatter {
+    let setting: ReviewSetting
+
+    package func piece(_ draft: ReviewedDraft) -> String {
+        (draft.suggestions.map { record("suggestion", SuggestionJSON.suggestion($0, in: draft, setting)) }
+            + draft.discussions.map { record("discussion", SuggestionJSON.discussion($0, in: draft)) }).joined()
+    }
+
+    package func end(_ drafts: [ReviewedDraft]) -> String {
+        record("metadata", SuggestionJSON.metadata(drafts, setting))
+    }
+
+    private func record(_ name: String, _ value: WireJSON) -> String {
+        guard case .object(let members) = value else { return "" }
+        return WireJSON.object([("record", .string(name)), ("version", .string(SuggestionJSON.version))] + members).line
+            + "\n"
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+
+/// Reads the Messages API's answers. Event types and content blocks that it does not know are passed over, as the
+/// API's versioning asks of clients.
+package struct AnthropicReader: ReplyReader {
+    private struct Usage: Decodable {
+        struct Details: Decodable { let thinking_tokens: Int? }
+
+        let input_tokens: Int?
+        let output_tokens: Int?
+        let cache_creation_input_tokens: Int?
+        let cache_read_input_tokens: Int?
+        let output_tokens_details: Details?
+    }
+
+    private struct StopDetails: Decodable { let explanation: String? }
+
+    private struct Block: Decodable {
+        let type: String?
+        let text: String?
+    }
+
+    private struct Message: Decodable {
+        let content: [Block]?
+        let model: String?
+        let stop_reason: String?
+        let stop_details: StopDetails?
+        let usage: Usage?
+    }
+
+    private struct Event: Decodable {
+        struct Delta: Decodable {
+            let type: String?
+            let text: String?
+            let stop_reason: String?
+            let stop_details: StopDetails?
+        }
+
+        let type: String
+        let message: Message?
+        let content_block: Block?
+        let delta: Delta?
+        let usage: Usage?
+    }
+
+    private struct Kind: Decodable { let type: String }
+
+    private var parser = SSEParser()
+    private var response: LLMResponse
+    private var hasStopped = false
+    /// The model has begun to write, be it only what it thinks: that is billed.
+    private var hasBegun = false
+    package private(set) var isComplete = false
+    private let place: String
+    private let redaction: KeyRedaction
+
+    package init(provider: String, model: String, place: String, redaction: KeyRedaction) {
+        response = LLMResponse(text: "", model: model, provider: provider, stopReason: .interrupted)
+        self.place = place
+        self.redaction = redaction
+    }
+
+    package var partial: LLMResponse? { hasBegun || !response.text.isEmpty ? response : nil }
+
+    package mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws {
+        for event in try parser.feed(bytes) where !isComplete {
+            if let text = try take(event) { yield(text) }
+        }
+    }
+
+    package mutating func drain() throws -> String? {
+        guard let event = try parser.finish() else { return nil }
+        return try take(event)
+    }
+
+    package mutating func finish() throws -> LLMResponse {
+        guard hasStopped else { throw LLMError.cut(response, place: place) }
+        return response
+    }
+
+    package mutating func read(whole body: [UInt8]) throws -> LLMResponse {
+        let message: Message
+        do {
+            message = try JSONDecoder().decode(Message.self, from: Data(body))
+        } catch {
+            throw LLMError.garbled(response, place: place)
+        }
+        response.text = (message.content ?? []).compactMap { $0.type == "text" ? $0.text : nil }.joined()
+        absorb(message)
+        guard hasStopped else { throw LLMError.cut(response, place: place) }
+        return response
+    }
+
+    private mutating func take(_ event: SSEEvent) throws -> String? {
+        let data = Data(event.data.utf8)
+        let decoded: Event
+        do {
+            // An event of a later version may use a known field for something else.
+            let kind = try JSONDecoder().decode(Kind.self, from: data).type
+            guard Self.known.contains(kind) else { return nil }
+            if kind == "error" {
+                throw ServerComplaint(body: Array(data)).error(
+                    provider: response.provider, place: place, model: response.model, status: nil, redaction: redaction)
+            }
+            decoded = try JSONDecoder().decode(Event.self, from: data)
+        } catch let error as LLMError {
+            throw error
+        } catch {
+            throw LLMError.garbled(response, place: place)
+        }
+        switch decoded.type {
+        case "message_start":
+            if let message = decoded.message { absorb(message) }
+        case "content_block_start":
+            return piece(decoded.content_block?.type == "text" ? decoded.content_block?.text : nil)
+        case "content_block_delta":
+            hasBegun = true
+            return piece(decoded.delta?.type == "text_delta" ? decoded.delta?.text : nil)
+        case "message_delta":
+            if let usage = decoded.usage { absorb(usage) }
+            if let reason = decoded.delta?.stop_reason { stop(reason, decoded.delta?.stop_details) }
+        case "message_stop": isComplete = true
+        default: break
+        }
+        return nil
+    }
+
+    private static let known: Set<String> = [
+        "message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop", "error",
+    ]
+
+    private mutating func piece(_ text: String?) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        response.text += text
+        return text
+    }
+
+    private mutating func absorb(_ message: Message) {
+        if let model = message.model, !model.isEmpty { response.model = model }
+        if let usage = message.usage { absorb(usage) }
+        if let reason = message.stop_reason { stop(reason, message.stop_details) }
+    }
+
+    /// Later counts replace earlier ones: they are totals.
+    private mutating func absorb(_ usage: Usage) {
+        var total = response.usage ?? LLMUsage()
+        total.inputTokens = usage.input_tokens ?? total.inputTokens
+        total.cacheReadTokens = usage.cache_read_input_tokens ?? total.cacheReadTokens
+        total.cacheWriteTokens = usage.cache_creation_input_tokens ?? total.cacheWriteTokens
+        total.outputTokens = usage.output_tokens ?? total.outputTokens
+        total.reasoningTokens = usage.output_tokens_details?.thinking_tokens ?? total.reasoningTokens
+        response.usage = total
+    }
+
+    private mutating func stop(_ reason: String, _ details: StopDetails?) {
+        hasStopped = true
+        switch reason {
+        case "end_turn": response.stopReason = .end
+        case "max_tokens": response.stopReason = .length
+        case "model_context_window_exceeded": response.stopReason = .context
+        case "stop_sequence": response.stopReason = .stopText
+        case "refusal":
+            response.stopReason = .refusal
+            response.refusal = redaction.clean(details?.explanation ?? "the model declined to answer")
+        default: response.stopReason = .other
+        }
+    }
+}
+
+extension LLMError {
+    /// The stream ended before the model said that it was done.
+    package static func cut(_ response: LLMResponse, place: String) -> LLMError {
+        LLMError(
+            .truncated, "\(response.provider): the answer from \(place) broke off. Try again.",
+            provider: response.provider, partial: response.text.isEmpty ? nil : response)
+    }
+
+    package static func garbled(_ response: LLMResponse, place: String) -> LLMError {
+        LLMError(
+            .malformed,
+            "\(response.provider): \(place) sent something that is not of its protocol. Check the base URL "
+                + "and the provider's name; if they are right, try again.", provider: response.provider,
+            partial: response.text.isEmpty ? nil : response)
+    }
+}

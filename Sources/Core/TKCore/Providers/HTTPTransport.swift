@@ -1,0 +1,158 @@
+import AsyncHTTPClient
+import Foundation
+import Glibc
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// HTTP for all providers: connections are pooled, certificates are checked, redirects are not followed, and silence is
+/// limited between bytes, not in total. One for a program; it may be dropped while calls are running.
+public final class HTTPTransport: Sendable {
+    package struct Request: Sendable {
+        package var method = "GET"
+        package var url: URL
+        package var headers: [(String, String)] = []
+        package var body: [UInt8]?
+        /// The longest silence while the server is waited for.
+        package var idleTimeout: Duration
+    }
+
+    package struct Response: Sendable {
+        package let status: Int
+        fileprivate let headers: HTTPHeaders
+        package let body: HTTPClientResponse.Body
+
+        /// The first header of that name, in any case.
+        package func header(_ name: String) -> String? { headers.first(name: name) }
+    }
+
+    /// A body is longer than its limit.
+    package struct BodyTooLong: Error {
+        package let limit: Int
+    }
+
+    private struct Setting: Hashable {
+        var idle: Duration
+        var proxy: ProxySettings.Proxy?
+    }
+
+    private let proxies: ProxySettings
+    private let connectTimeout: Duration
+    private let clients = Mutex<[Setting: HTTPClient]>([:])
+
+    /// `environment` names the proxies.
+    public init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, connectTimeout: Duration = .seconds(5)
+    ) {
+        proxies = ProxySettings(environment: environment)
+        self.connectTimeout = connectTimeout
+    }
+
+    deinit {
+        // The future holds each client until its last connection is closed.
+        for client in clients.withLock({ $0 }).values { _ = client.shutdown() as EventLoopFuture<Void> }
+    }
+
+    /// Sends, and returns when the head of the answer is there. Errors are AsyncHTTPClient's and NIO's.
+    package func send(_ request: Request) async throws -> Response {
+        var message = HTTPClientRequest(url: request.url.absoluteString)
+        message.method = HTTPMethod(rawValue: request.method)
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
+        if let body = request.body { message.body = .bytes(body) }
+        let response = try await client(for: request).execute(message, deadline: .distantFuture)
+        return Response(status: Int(response.status.code), headers: response.headers, body: response.body)
+    }
+
+    /// The body's bytes; throws ``BodyTooLong`` behind `limit`, unless `cuts`, when the beginning is returned.
+    package static func gather(_ body: HTTPClientResponse.Body, limit: Int, cuts: Bool = false) async throws -> [UInt8]
+    {
+        var bytes: [UInt8] = []
+        for try await part in body {
+            bytes.append(contentsOf: part.readableBytesView)
+            if bytes.count > limit {
+                guard cuts else { throw BodyTooLong(limit: limit) }
+                return Array(bytes.prefix(limit))
+            }
+        }
+        return bytes
+    }
+
+    private func client(for request: Request) -> HTTPClient {
+        let setting = Setting(idle: request.idleTimeout, proxy: proxies.proxy(for: request.url))
+        return clients.withLock { clients in
+            if let client = clients[setting] { return client }
+            let client = makeClient(setting)
+            clients[setting] = client
+            return client
+        }
+    }
+
+    private func makeClient(_ setting: Setting) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(setting.idle)))
+        // The retry policy decides; and a local server that does not run is known at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        if let proxy = setting.proxy {
+            configuration.proxy = .server(
+                host: proxy.host, port: proxy.port,
+                authorization: proxy.user.map { .basic(username: $0, password: proxy.password ?? "") })
+        }
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// What a failed connection is, in the providers' terms; nil for an error that is not the transport's.
+    package static func explain(_ error: any Error) -> (isRefused: Bool, reason: String)? {
+        switch error {
+        case let error as HTTPClientError:
+            switch error {
+            case .readTimeout: return (false, "the server fell silent")
+            case .connectTimeout, .httpProxyHandshakeTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+                return (true, "no connection came about in time")
+            case .remoteConnectionClosed: return (false, "the server closed the connection")
+            case .proxyAuthenticationRequired: return (false, "the proxy asks for a name and a password")
+            default: return (false, error.shortDescription)
+            }
+        case is HTTPParserError: return (false, "the server does not speak HTTP")
+        case let error as IOError:
+            return (error.errnoCode == ECONNREFUSED, String(cString: strerror(error.errnoCode)))
+        case is ChannelError: return (true, "the connection failed (\(error))")
+        case let error as BodyTooLong: return (false, "the answer is longer than \(error.limit) bytes")
+        default: return explainByName(error)
+        }
+    }
+
+    /// Whether no trusted connection came about, which no repetition changes: an unknown or expired certificate, a
+    /// server without TLS.
+    package static func isUntrusted(_ error: any Error) -> Bool {
+        String(reflecting: Swift.type(of: error)).hasPrefix("NIOSSL.")
+    }
+
+    /// NIO's sockets and TLS throw errors of modules that this one has no other use for.
+    private static func explainByName(_ error: any Error) -> (isRefused: Bool, reason: String)? {
+        let type = String(reflecting: Swift.type(of: error))
+        if type.hasPrefix("NIOPosix.NIOConnectionError") {
+            let fields = Mirror(reflecting: error).children
+            let isUnknownName = fields.contains { field in
+                field.label?.hasPrefix("dns") == true && !Mirror(reflecting: field.value).children.isEmpty
+            }
+            return (true, isUnknownName ? "the name of the server cannot be resolved" : "nothing answers there")
+        }
+        if isUntrusted(error) || type.hasPrefix("NIOHTTP2.") {
+            let text = String(describing: error)
+            // BoringSSL's own word, without the place in its source: CERTIFICATE_VERIFY_FAILED.
+            let word = text.firstMatch(of: /:OPENSSL_internal:([A-Z0-9_]+)/)?.output.1
+            let reason = word.map { $0.lowercased().replacing("_", with: " ") } ?? String(text.prefix(200))
+            return (false, "no trusted connection came about: \(reason)")
+        }
+        return nil
+    }
+}
+
+extension TimeAmount {
+    fileprivate init(_ duration: Duration) {
+        let parts = duration.components
+        self = .nanoseconds(min(parts.seconds, 1 << 30) * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
+    }
+}

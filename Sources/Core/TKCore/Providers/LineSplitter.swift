@@ -1,0 +1,50 @@
+/// Cuts bytes that arrive in pieces into lines ended by LF, CR or CRLF, and decodes each when it is whole, so that no
+/// character is torn. A byte order mark at the very beginning is dropped.
+package struct LineSplitter: Sendable {
+    /// A line longer than `limit` bytes.
+    package struct TooLong: Error {
+        package let limit: Int
+    }
+
+    private var line: [UInt8] = []
+    private var endedByReturn = false
+    private var atStart = true
+    private let limit: Int
+
+    /// `limit`: bytes of one line.
+    package init(limit: Int = 4 << 20) { self.limit = limit }
+
+    /// The lines that `bytes` complete, without their ends; bytes that are not UTF-8 become U+FFFD. Throws ``TooLong``.
+    package mutating func feed(_ bytes: some Sequence<UInt8>) throws -> [String] {
+        var lines: [String] = []
+        for byte in bytes {
+            let followsReturn = endedByReturn
+            endedByReturn = false
+            switch byte {
+            case 0x0A:
+                // The second half of CRLF, whose line has been given out at the CR.
+                if !followsReturn { lines.append(take()) }
+            case 0x0D:
+                lines.append(take())
+                endedByReturn = true
+            default:
+                guard line.count < limit else { throw TooLong(limit: limit) }
+                line.append(byte)
+            }
+        }
+        return lines
+    }
+
+    /// What stands behind the last line end, if anything.
+    package mutating func finish() -> String? { line.isEmpty ? nil : take() }
+
+    private mutating func take() -> String {
+        defer { line.removeAll(keepingCapacity: true) }
+        var bytes = line[...]
+        if atStart {
+            atStart = false
+            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

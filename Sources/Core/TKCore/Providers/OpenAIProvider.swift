@@ -1,0 +1,125 @@
+import Foundation
+
+/// OpenAI's Chat Completions API, and the many servers that speak it (llama.cpp, vLLM, LM Studio, and services).
+public struct OpenAIProvider: LLMProvider {
+    /// The service itself.
+    public static let defaultBaseURL = "https://api.openai.com/v1"
+
+    /// What differs between OpenAI and the servers that speak its protocol.
+    public struct Options: Sendable {
+        /// What the limit of an answer is called: OpenAI refuses the old name for newer models, many servers know no other.
+        public enum LimitName: String, Sendable { case maxCompletionTokens, maxTokens }
+
+        /// Nil: the new name for api.openai.com, the old one elsewhere.
+        public var limitName: LimitName?
+        /// Nil: not for api.openai.com's reasoning models, which refuse one.
+        public var sendsTemperature: Bool?
+        /// Off for servers that refuse `response_format`.
+        public var sendsSchema = true
+        /// Off for servers that refuse `stream_options`; what a call cost is then unknown.
+        public var asksForUsage = true
+        /// Off for servers that cannot stream.
+        public var streams = true
+
+        /// What most servers want.
+        public init() {}
+    }
+
+    /// As in the configuration.
+    public let name: String
+    /// The model that is asked for.
+    public let modelID: String
+    /// The endpoint's peculiarities.
+    public let options: Options
+    private let call: ProviderCall
+
+    /// `name` stands in messages and in the table of prices; a compatible service may have its own.
+    public init(
+        name: String = "openai", model: String, endpoint: ServerEndpoint, transport: HTTPTransport,
+        options: Options = Options(), retry: RetryPolicy = RetryPolicy(), clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.name = name
+        modelID = model
+        self.options = options
+        call = ProviderCall(
+            provider: name, model: model, endpoint: endpoint, transport: transport, retry: retry, clock: clock)
+    }
+
+    /// True for a server on this machine.
+    public var isLocal: Bool { call.endpoint.isLoopback }
+
+    /// One chat completion, streamed.
+    public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
+        let (name, model, place) = (name, modelID, call.place)
+        return call.stream(
+            "/chat/completions", body: body(request).text, streams: options.streams, headers: Self.headers,
+            reader: { OpenAIReader(provider: name, model: model, place: place, redaction: $0) })
+    }
+
+    /// The server's list.
+    public func models() async throws -> [LLMModel] {
+        struct List: Decodable {
+            struct Model: Decodable {
+                struct Meta: Decodable { let n_ctx_train: Int? }
+
+                let id: String
+                let meta: Meta?
+                let max_model_len: Int?
+            }
+            let data: [Model]
+        }
+        return try await call.get(List.self, "/models", headers: Self.headers).data.map {
+            LLMModel(id: $0.id, contextTokens: $0.max_model_len ?? $0.meta?.n_ctx_train)
+        }
+    }
+
+    /// A server that has no list of models but answers is healthy.
+    public func checkHealth() async throws -> String {
+        do {
+            _ = try await call.get("/models", headers: Self.headers)
+        } catch let error as LLMError where error.status == 404 || error.status == 405 {
+            return "\(call.place) answers"
+        }
+        return "\(call.place) accepts the key"
+    }
+
+    private static let headers: @Sendable (String?) -> [(String, String)] = { key in
+        key.map { [("authorization", "Bearer \($0)")] } ?? []
+    }
+
+    private var isOpenAI: Bool { call.endpoint.baseURL.host?.lowercased() == "api.openai.com" }
+
+    /// The request as it is sent.
+    package func body(_ request: LLMRequest) -> WireJSON {
+        let messages = request.turns.map { turn -> WireJSON in
+            ["role": .string(turn.role), "content": .string(turn.text)]
+        }
+        var members: [(String, WireJSON)] = [("model", .string(modelID)), ("messages", .array(messages))]
+        switch options.limitName ?? (isOpenAI ? .maxCompletionTokens : .maxTokens) {
+        case .maxCompletionTokens: members.append(("max_completion_tokens", .integer(request.maxTokens)))
+        case .maxTokens: members.append(("max_tokens", .integer(request.maxTokens)))
+        }
+        let takesTemperature = !isOpenAI || modelID.hasPrefix("gpt-4") || modelID.hasPrefix("gpt-3")
+        if let temperature = request.temperature, options.sendsTemperature ?? takesTemperature {
+            members.append(("temperature", .number(temperature)))
+        }
+        if !request.stop.isEmpty { members.append(("stop", .array(request.stop.map(WireJSON.string)))) }
+        if let schema = request.schema, options.sendsSchema {
+            members.append(
+                (
+                    "response_format",
+                    [
+                        "type": "json_schema",
+                        "json_schema": [
+                            "name": .string(schema.name), "strict": true, "schema": .verbatim(schema.json),
+                        ],
+                    ]
+                ))
+        }
+        if options.streams {
+            members.append(("stream", true))
+            if options.asksForUsage { members.append(("stream_options", ["include_usage": true])) }
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,229 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+
+/// Turns the bytes of one answer into text and a response; made anew for each try.
+package protocol ReplyReader: Sendable {
+    /// Takes the next bytes of a stream and hands on each piece of text in them. Throws ``LLMError``, when the pieces before
+    /// the error have been handed on.
+    mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws
+    /// Whether the server has said its last word, so that nothing more need be read.
+    var isComplete: Bool { get }
+    /// The piece of text in what the end of the stream cut. Called once, behind the last bytes. Throws ``LLMError``.
+    mutating func drain() throws -> String?
+    /// What the stream came to when it ended. Throws ``LLMError`` with kind `truncated` if the server had not said why
+    /// the model stopped.
+    mutating func finish() throws -> LLMResponse
+    /// The response so far, with the stop reason `interrupted`; nil before the model has begun to
+    /// write: behind that nothing is tried again.
+    var partial: LLMResponse? { get }
+    /// Reads an answer that was not streamed.
+    mutating func read(whole body: [UInt8]) throws -> LLMResponse
+}
+
+/// One request to a provider's server, with its retries: what the providers have in common.
+package struct ProviderCall: Sendable {
+    package var provider: String
+    package var model: String
+    package var endpoint: ServerEndpoint
+    package var transport: HTTPTransport
+    package var retry: RetryPolicy
+    package var clock: any Clock<Duration>
+
+    /// Bytes of an error's body that are read, of an answer, and of a stream.
+    package static let errorLimit = 64 << 10
+    package static let bodyLimit = 16 << 20
+    package static let streamLimit = 256 << 20
+
+    /// Says where the server is, for messages.
+    package var place: String {
+        endpoint.baseURL.host.map { $0 + (endpoint.baseURL.port.map { ":\($0)" } ?? "") } ?? ""
+    }
+
+    /// A stream of the events of a POST to `path`. `headers` gets the key; `body` is sent anew with each try.
+    package func stream(
+        _ path: String, body: String, streams: Bool,
+        headers: @escaping @Sendable (_ key: String?) -> [(String, String)],
+        reader: @escaping @Sendable (KeyRedaction) -> any ReplyReader
+    ) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    let response = try await run(path, body: body, streams: streams, headers: headers, reader: reader) {
+                        continuation.yield(.text($0))
+                    }
+                    continuation.yield(.done(response))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func run(
+        _ path: String, body: String, streams: Bool, headers: (String?) -> [(String, String)],
+        reader: (KeyRedaction) -> any ReplyReader, yield: (String) -> Void
+    ) async throws -> LLMResponse {
+        var retries = 0
+        while true {
+            var hasText = false
+            do {
+                return try await once(path, body: body, streams: streams, headers: headers, reader: reader) { text in
+                    hasText = true
+                    yield(text)
+                }
+            } catch let error as LLMError {
+                try Task.checkCancellation()
+                guard !hasText, error.partial == nil, let pause = retry.delay(after: error, retries: retries) else {
+                    throw error
+                }
+                retries += 1
+                try await clock.sleep(for: pause)
+            }
+        }
+    }
+
+    private func once(
+        _ path: String, body: String, streams: Bool, headers: (String?) -> [(String, String)],
+        reader makeReader: (KeyRedaction) -> any ReplyReader, yield: (String) -> Void
+    ) async throws -> LLMResponse {
+        let key = try endpoint.currentKey(for: provider)
+        let redaction = KeyRedaction(key: key)
+        var reader = makeReader(redaction)
+        var requestID: String?
+        do {
+            let reply = try await answer(
+                HTTPTransport.Request(
+                    method: "POST", url: endpoint.url(path),
+                    headers: headers(key?.reveal()) + [
+                        ("content-type", "application/json"),
+                        ("accept", streams ? "text/event-stream, application/x-ndjson" : "application/json"),
+                    ], body: Array(body.utf8), idleTimeout: endpoint.idleTimeout), redaction: redaction)
+            requestID = reply.header("request-id") ?? reply.header("x-request-id")
+            // A server that does not stream, though it was asked to, answers with one object.
+            let isWhole = reply.header("content-type")?.lowercased().hasPrefix("application/json") == true
+            guard streams, !isWhole else {
+                let bytes = try await HTTPTransport.gather(reply.body, limit: Self.bodyLimit)
+                var response = try reader.read(whole: bytes)
+                response.requestID = response.requestID ?? requestID
+                if !response.text.isEmpty { yield(response.text) }
+                return response
+            }
+            var count = 0
+            reading: for try await part in reply.body {
+                count += part.readableBytes
+                guard count <= Self.streamLimit else { throw HTTPTransport.BodyTooLong(limit: Self.streamLimit) }
+                try reader.feed(Array(part.readableBytesView), yield: yield)
+                if reader.isComplete { break reading }
+            }
+            // A cancelled body ends like a complete one.
+            try Task.checkCancellation()
+            if !reader.isComplete, let text = try reader.drain() { yield(text) }
+            var response = try reader.finish()
+            response.requestID = response.requestID ?? requestID
+            return response
+        } catch {
+            throw try failure(error, partial: reader.partial, requestID: requestID)
+        }
+    }
+
+    /// The body of a GET, for lists and health checks; not retried.
+    package func get(_ path: String, headers: (String?) -> [(String, String)]) async throws -> [UInt8] {
+        let key = try endpoint.currentKey(for: provider)
+        do {
+            let reply = try await answer(
+                HTTPTransport.Request(
+                    url: endpoint.url(path), headers: headers(key?.reveal()) + [("accept", "application/json")],
+                    idleTimeout: min(endpoint.idleTimeout, .seconds(30))), redaction: KeyRedaction(key: key))
+            return try await HTTPTransport.gather(reply.body, limit: Self.bodyLimit)
+        } catch {
+            throw try failure(error, partial: nil, requestID: nil)
+        }
+    }
+
+    /// Decodes the body of a GET. Throws ``LLMError`` with kind `malformed`.
+    package func get<Value: Decodable>(
+        _ type: Value.Type, _ path: String, headers: (String?) -> [(String, String)]
+    ) async throws -> Value {
+        let bytes = try await get(path, headers: headers)
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw LLMError(
+                .malformed,
+                "\(provider): \(place)\(path) answered with something else than expected. Check the base "
+                    + "URL.", provider: provider)
+        }
+    }
+
+    /// The answer, if its status says success.
+    private func answer(
+        _ request: HTTPTransport.Request, redaction: KeyRedaction
+    ) async throws -> HTTPTransport.Response {
+        let reply = try await transport.send(request)
+        if (200..<300).contains(reply.status) { return reply }
+        if (300..<400).contains(reply.status) {
+            let target = redaction.clean(reply.header("location") ?? "elsewhere", limit: 200)
+            throw LLMError(
+                .invalidRequest,
+                "\(provider): \(place) redirects to \(target) (\(reply.status)). It was not followed, "
+                    + "because it would get the draft and the key; set the base URL to the new place if you trust it.",
+                provider: provider, status: reply.status)
+        }
+        let body: [UInt8]
+        do {
+            body = try await HTTPTransport.gather(reply.body, limit: Self.errorLimit, cuts: true)
+        } catch {
+            // The status says enough; what the server wanted to add is lost with the connection.
+            body = []
+        }
+        try Task.checkCancellation()
+        var error = ServerComplaint(body: body).error(
+            provider: provider, place: place, model: model, status: reply.status, redaction: redaction)
+        error.requestID = (reply.header("request-id") ?? reply.header("x-request-id")).map { redaction.clean($0) }
+        error.retryAfter = RetryPolicy.wait(
+            milliseconds: reply.header("retry-after-ms"), secondsOrDate: reply.header("retry-after"), now: Date())
+        switch reply.header("x-should-retry")?.lowercased() {
+        case "true": error.serverAllowsRetry = true
+        case "false": error.serverAllowsRetry = false
+        default: break
+        }
+        if let wait = error.retryAfter, wait > retry.longestWait {
+            error.message += " The server asks to wait \(wait.components.seconds) s."
+        }
+        throw error
+    }
+
+    /// The error that leaves this type for one that arose in it; throws `CancellationError` if the task was cancelled.
+    private func failure(_ error: any Error, partial: LLMResponse?, requestID: String?) throws -> LLMError {
+        try Task.checkCancellation()
+        if error is CancellationError { throw error }
+        var result: LLMError
+        if let error = error as? LLMError {
+            result = error
+        } else if let tooLong = error as? LineSplitter.TooLong {
+            result = LLMError(
+                .malformed, "\(provider): \(place) sent a line of more than \(tooLong.limit) bytes.", provider: provider
+            )
+        } else {
+            let (isRefused, reason) =
+                HTTPTransport.explain(error) ?? (false, String(describing: type(of: error)))
+            result = LLMError(
+                .network,
+                "\(provider): no answer from \(place): \(reason). "
+                    + "Check the network and the base URL, then try again.", provider: provider)
+            if HTTPTransport.isUntrusted(error) { result.serverAllowsRetry = false }
+            if isRefused, endpoint.isLoopback {
+                result.kind = .notAvailable
+                result.message =
+                    "\(provider): nothing runs at \(place) (\(reason)). Start the server, or set the base URL."
+            }
+        }
+        result.partial = result.partial ?? partial
+        result.requestID = result.requestID ?? requestID
+        if let own = result.partial?.requestID ?? requestID { result.partial?.requestID = own }
+        return result
+    }
+}

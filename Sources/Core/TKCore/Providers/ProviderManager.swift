@@ -1,0 +1,155 @@
+/// Chooses the provider that answers: the configured one, then Apple Intelligence, Ollama and the cloud (seed 001).
+///
+/// It falls back only for a provider that has no key, is not available or cannot be reached, and only before the first
+/// piece of text; a wrong key, an exhausted account, an overloaded server or a refused request is told to the user. A
+/// draft meant for a local model is not sent to a cloud unless ``cloudAfterLocal`` says so.
+public struct ProviderManager: LLMProvider {
+    /// What became of one provider.
+    public struct Attempt: Sendable, Hashable {
+        /// Its name.
+        public var provider: String
+        /// Its model.
+        public var model: String
+        /// Nil for the one that was taken.
+        public var reason: LLMError?
+    }
+
+    /// The one that was chosen, and those before it with their reasons.
+    public struct Selection: Sendable {
+        /// The one that is healthy.
+        public var provider: any LLMProvider
+        /// Those before it.
+        public var passedOver: [Attempt]
+    }
+
+    private let candidates: [any LLMProvider]
+    private let hasPreferred: Bool
+    private let healthTimeout: Duration
+    private let clock: any Clock<Duration>
+    private let onFallback: @Sendable (Attempt) -> Void
+
+    /// `preferred` is asked without a health check; `chain`, in its order, with one each of at most `healthTimeout`.
+    /// `onFallback` hears of every provider that is passed over.
+    public init(
+        preferred: (any LLMProvider)?, chain: [any LLMProvider], cloudAfterLocal: Bool = false,
+        healthTimeout: Duration = .seconds(3), clock: any Clock<Duration> = ContinuousClock(),
+        onFallback: @escaping @Sendable (Attempt) -> Void = { _ in }
+    ) {
+        let rest = chain.filter { candidate in
+            if let preferred, candidate.name == preferred.name, candidate.modelID == preferred.modelID { return false }
+            return candidate.isLocal || cloudAfterLocal || preferred?.isLocal != true
+        }
+        candidates = (preferred.map { [$0] } ?? []) + rest
+        hasPreferred = preferred != nil
+        self.healthTimeout = healthTimeout
+        self.clock = clock
+        self.onFallback = onFallback
+    }
+
+    /// The name of the first candidate: that of the one that answered is in ``LLMResponse/provider``.
+    public var name: String { candidates.first?.name ?? "none" }
+    /// The model of the first candidate.
+    public var modelID: String { candidates.first?.modelID ?? "none" }
+    /// Whether none of the candidates sends the draft away.
+    public var isLocal: Bool { candidates.allSatisfy(\.isLocal) }
+
+    /// The first provider whose health check passes, the preferred one included. Throws ``LLMError`` (`notAvailable`)
+    /// that names all and their reasons.
+    public func select() async throws -> Selection {
+        var passed: [Attempt] = []
+        for candidate in candidates {
+            do {
+                try await check(candidate)
+                return Selection(provider: candidate, passedOver: passed)
+            } catch let error as LLMError {
+                passed.append(Attempt(provider: candidate.name, model: candidate.modelID, reason: error))
+            }
+        }
+        throw Self.nobody(passed)
+    }
+
+    /// The stream of the first provider that answers.
+    public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    try await run(request) { continuation.yield($0) }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func run(_ request: LLMRequest, yield: (LLMStreamEvent) -> Void) async throws {
+        var passed: [Attempt] = []
+        for (index, candidate) in candidates.enumerated() {
+            var mayMoveOn = false
+            do {
+                if index > 0 || !hasPreferred {
+                    // A member of the chain that is not healthy has not been asked yet, whatever its reason.
+                    mayMoveOn = true
+                    try await check(candidate)
+                }
+                mayMoveOn = false
+                var hasText = false
+                do {
+                    for try await event in candidate.stream(request) {
+                        if case .text = event { hasText = true }
+                        yield(event)
+                    }
+                } catch let error as LLMError {
+                    mayMoveOn = !hasText && error.allowsFallback
+                    throw error
+                }
+                try Task.checkCancellation()
+                return
+            } catch let error as LLMError {
+                try Task.checkCancellation()
+                guard mayMoveOn else { throw error }
+                let attempt = Attempt(provider: candidate.name, model: candidate.modelID, reason: error)
+                passed.append(attempt)
+                onFallback(attempt)
+            }
+        }
+        throw Self.nobody(passed)
+    }
+
+    /// The models of the first healthy provider.
+    public func models() async throws -> [LLMModel] { try await select().provider.models() }
+
+    /// Names the first healthy provider.
+    public func checkHealth() async throws -> String {
+        let provider = try await select().provider
+        return "\(provider.name) with \(provider.modelID)"
+    }
+
+    /// Asks for its health within the time limit. Throws ``LLMError``.
+    private func check(_ candidate: any LLMProvider) async throws {
+        let (limit, clock) = (healthTimeout, clock)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await candidate.checkHealth() }
+            group.addTask {
+                try await clock.sleep(for: limit)
+                throw LLMError(
+                    .notAvailable, "\(candidate.name): no answer to the health check within \(limit)",
+                    provider: candidate.name)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// The error when all were passed over: one reason stands as it is, several are listed.
+    private static func nobody(_ passed: [Attempt]) -> LLMError {
+        if passed.count == 1, let reason = passed[0].reason { return reason }
+        let reasons = passed.compactMap { $0.reason?.message }
+        return LLMError(
+            .notAvailable,
+            reasons.isEmpty
+                ? "no language model is configured. Set a key with `tk config set api_key --stdin`, or install Ollama."
+                : "no language model can be used:\n  " + reasons.joined(separator: "\n  "))
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Platform
+
+/// Where a provider's server is, and the key for it.
+public struct ServerEndpoint: Sendable {
+    /// Gives the key when it is needed, trimmed or not; nil or empty if there is none.
+    public typealias KeySource = @Sendable () throws -> Secret?
+
+    /// Without user, password, query and fragment, and without a slash at its end.
+    public let baseURL: URL
+    /// Nil where the server wants none.
+    public var key: KeySource?
+    /// The longest silence between two bytes of an answer, and before the first.
+    public var idleTimeout: Duration
+    /// A key is sent over plain HTTP to this machine only, unless this is set.
+    public var allowsKeyOverPlainHTTP: Bool
+
+    /// Throws ``LLMError`` with kind `invalidRequest` for what is not an http or https URL with a host.
+    public init(
+        _ text: String, key: KeySource? = nil, idleTimeout: Duration = .seconds(120),
+        allowsKeyOverPlainHTTP: Bool = false
+    ) throws {
+        var parts = URLComponents(string: text.trimmingCharacters(in: .whitespacesAndNewlines))
+        parts?.user = nil
+        parts?.password = nil
+        parts?.query = nil
+        parts?.fragment = nil
+        if var path = parts?.path {
+            while path.hasSuffix("/") { path.removeLast() }
+            parts?.path = path
+        }
+        guard let parts, let url = parts.url, ["http", "https"].contains(parts.scheme?.lowercased() ?? ""),
+            let host = parts.host, !host.isEmpty
+        else {
+            throw LLMError(
+                .invalidRequest,
+                "the base URL of the provider must be like https://host/v1 or http://127.0.0.1:8080/v1; set it anew")
+        }
+        baseURL = url
+        self.key = key
+        self.idleTimeout = idleTimeout
+        self.allowsKeyOverPlainHTTP = allowsKeyOverPlainHTTP
+    }
+
+    /// A URL below the base, e.g. `/v1/messages`.
+    package func url(_ path: String) -> URL { URL(string: baseURL.absoluteString + path) ?? baseURL }
+
+    package var isLoopback: Bool { ProxySettings.isLoopback(baseURL.host ?? "") }
+
+    /// The key, checked; nil where the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
+    package func currentKey(for provider: String) throws -> Secret? {
+        guard let key else { return nil }
+        let text: String
+        do {
+            text = try key()?.reveal().trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        } catch let error as LLMError {
+            throw error
+        } catch {
+            throw LLMError(
+                .keyMissing, "\(provider): the API key cannot be read (\(explain(error)))", provider: provider)
+        }
+        guard !text.isEmpty else { throw Self.missingKey(provider) }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw LLMError(
+                .authentication,
+                "\(provider): the API key holds a blank, a line break or another character that no key "
+                    + "has. Copy it again: `tk config set api_key --stdin`.", provider: provider)
+        }
+        guard baseURL.scheme?.lowercased() == "https" || isLoopback || allowsKeyOverPlainHTTP else {
+            throw LLMError(
+                .invalidRequest,
+                "\(provider): the key is not sent to \(baseURL.absoluteString), because the connection "
+                    + "is not encrypted. Use https, or remove the key if the server needs none.", provider: provider)
+        }
+        return Secret(text)
+    }
+
+    package static func missingKey(_ provider: String) -> LLMError {
+        LLMError(
+            .keyMissing,
+            "\(provider): no API key. Set it with `tk config set api_key --stdin`, in the environment "
+                + "variable TK_API_KEY, or choose a local model with `--provider ollama`.", provider: provider)
+    }
+}
+
+/// Takes keys out of texts that go to people or logs.
+package struct KeyRedaction: Sendable {
+    private static let shortest = 4
+    private let key: Secret?
+
+    package init(key: Secret?) { self.key = key }
+
+    /// `text` with the key, and with whatever looks like one, replaced; control characters become spaces, and what is
+    /// longer than `limit` characters is cut.
+    package func clean(_ text: String, limit: Int = 300) -> String {
+        var text = text
+        if let key = key?.reveal(), key.utf8.count >= Self.shortest {
+            text = text.replacingOccurrences(of: key, with: "[key]")
+            for form in [key.addingPercentEncoding(withAllowedCharacters: .alphanumerics), Self.base64(key)] {
+                if let form { text = text.replacingOccurrences(of: form, with: "[key]") }
+            }
+        }
+        text = text.replacing(/\b(?:sk|pk|rk|gsk|xai|key|api)-[A-Za-z0-9_\-*.]{8,}/, with: "[key]")
+        text = text.replacing(/(?i)bearer\s+[A-Za-z0-9_\-.~+\/=]{8,}/, with: "Bearer [key]")
+        let line = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        return line.count > limit ? line.prefix(limit) + "…" : line
+    }
+
+    private static func base64(_ text: String) -> String? { Data(text.utf8).base64EncodedString() }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// A rule that looks for phrases; the shape of `quick/<rule>.json`.
+struct PhraseRule: Decodable, Sendable {
+    var id: String
+    var title: String
+    var category: String
+    var type: SuggestionType
+    /// As in ``Suggestion/priority``.
+    var priority: Int
+    var confidence: Double
+    /// What the writer reads; `{quote}`, `{word}` (the phrase alone) and `{replacement}` are filled in.
+    var message: String
+    /// In place of ``message`` where the phrase is to go.
+    var removal: String?
+    /// The finding is the phrase and the word behind it, and its replacement that word alone.
+    var dropsWord: Bool?
+    /// Longer phrases that are fine although they hold one of ``phrases``.
+    var allow: [String]?
+    /// Lower-case phrases with what should stand there: empty where nothing should, null where the advice is general.
+    var phrases: [String: String?]
+}
+
+/// The shape of `quick/passive.json`.
+struct PassiveWords: Decodable, Sendable {
+    /// Participles that do not end in -ed.
+    var irregular: [String]
+    /// Words in -ed that are no participles, or that describe a state.
+    var notParticiples: [String]
+    /// Words behind “by” that start no agent: “by default”.
+    var notAgents: [String]
+    /// What may stand between the verb and its participle.
+    var adverbs: [String]
+    /// Participles that mostly describe a state; they do not count for the density.
+    var statives: [String]
+    /// Participles whose passive with “by” is the usual wording and is not flagged: “followed by”.
+    var idiomatic: [String]
+    /// A draft with fewer passives than this gets no word about its density.
+    var minimumPassives: Int
+    /// Passives a sentence from which on the density is worth a word.
+    var densityPerSentence: Double
+}
+
+/// The shape of `quick/repeated.json`.
+struct RepeatedWords: Decodable, Sendable {
+    /// Words that may well stand twice: “had had”, “bye bye”.
+    var allowed: [String]
+    /// Words that hold sentences together; twice in a row they are always a slip.
+    var function: [String]
+}

@@ -1,0 +1,169 @@
+/// The words of a block of prose, with what stands between them.
+struct ProseTokens {
+    struct Token {
+        var start: Int
+        var end: Int
+        /// Of the lower-case scalars.
+        var hash: UInt64
+        /// The word's number in the lexicon, or -1.
+        var word: Int32
+        /// Nothing but white space stands between this word and the one before.
+        var followsDirectly: Bool
+        var isCapitalised: Bool
+        /// A file name, an option, a call: no word of the language.
+        var isTechnical: Bool
+        /// Ends in -ed, -ly or -ing, by the last letters.
+        var ending: Ending
+    }
+
+    enum Ending: UInt8 { case none, ed, ly, ing }
+
+    /// Words of one sentence.
+    struct Sentence {
+        var tokens: Range<Int>
+        /// Behind the mark that ends it.
+        var end: Int
+        /// It ends with a full stop, a question mark or an exclamation mark.
+        var isTerminated: Bool
+    }
+
+    private(set) var tokens: [Token] = []
+    private(set) var sentences: [Sentence] = []
+    private var sentenceStart = 0
+
+    mutating func read(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>, _ lexicon: QuickLexicon) {
+        tokens.removeAll(keepingCapacity: true)
+        sentences.removeAll(keepingCapacity: true)
+        sentenceStart = 0
+        var index = block.lowerBound
+        var isDirect = false
+        while index < block.upperBound {
+            let scalar = text[index]
+            if Self.isLetter(scalar) || scalar.value &- 48 < 10 {
+                index = word(from: index, text, block, lexicon, isDirect: isDirect)
+                isDirect = true
+            } else {
+                if !Self.isSpace(scalar) {
+                    isDirect = false
+                    if scalar == "." || scalar == "!" || scalar == "?" || scalar == "…" {
+                        index = endSentence(at: index, text, block, lexicon)
+                        continue
+                    }
+                }
+                index += 1
+            }
+        }
+        close(at: tokens.last?.end ?? block.upperBound, isTerminated: false)
+    }
+
+    private mutating func word(
+        from start: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>, _ lexicon: QuickLexicon,
+        isDirect: Bool
+    ) -> Int {
+        var hash = WordHash()
+        var end = start
+        var hasDigit = false
+        var hasInnerCapital = false
+        var lowerCount = 0
+        while end < block.upperBound {
+            let scalar = text[end]
+            if Self.isLetter(scalar) {
+                let isUpper = scalar.value &- 65 < 26
+                if !isUpper { lowerCount += 1 } else if lowerCount > 0 { hasInnerCapital = true }
+            } else if scalar.value &- 48 < 10 || scalar == "_" {
+                hasDigit = true
+            } else if scalar == "'" || scalar == "\u{2019}" || scalar == "-" || scalar == "\u{2010}"
+                || scalar == "\u{2011}"
+            {
+                // Within a word only.
+                guard end + 1 < block.upperBound, Self.isLetter(text[end + 1]) || text[end + 1].value &- 48 < 10 else {
+                    break
+                }
+                if scalar != "'", scalar != "\u{2019}" { lowerCount = 0 }
+            } else {
+                break
+            }
+            hash.add(scalar)
+            end += 1
+        }
+        let before = start > block.lowerBound ? text[start - 1] : " "
+        let after = end < block.upperBound ? text[end] : " "
+        let behind = end + 1 < block.upperBound ? text[end + 1] : " "
+        var isTechnical = hasDigit || hasInnerCapital || Self.joinsCode(before) || Self.joinsCode(after)
+        if before == "-" || before == "." {
+            // `--option` and `.file`, but neither a dash nor an ellipsis between words.
+            var first = start - 1
+            while first > block.lowerBound, text[first - 1] == before { first -= 1 }
+            let isOpen = first == block.lowerBound || Self.isSpace(text[first - 1])
+            isTechnical = isTechnical || (before == "-" ? isOpen : first == start - 1)
+        }
+        if after == "." || after == ":", Self.isLetter(behind) || behind.value &- 48 < 10 || behind == ":" {
+            isTechnical = true
+        }
+        if after == "(", behind == ")" || behind.value &- 48 < 10 { isTechnical = true }
+        let value = hash.value
+        tokens.append(
+            Token(
+                start: start, end: end, hash: value, word: isTechnical ? -1 : lexicon.number(of: value),
+                followsDirectly: isDirect && Self.isSpace(before), isCapitalised: text[start].value &- 65 < 26,
+                isTechnical: isTechnical, ending: Self.ending(text, start, end)))
+        return end
+    }
+
+    /// Closes the sentence where the mark at `index` ends one; gives where to read on.
+    private mutating func endSentence(
+        at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>, _ lexicon: QuickLexicon
+    ) -> Int {
+        var end = index + 1
+        while end < block.upperBound, ".!?…)]\"'”’*_".unicodeScalars.contains(text[end]) { end += 1 }
+        guard end == block.upperBound || Self.isSpace(text[end]) else { return index + 1 }
+        var next = end
+        while next < block.upperBound, Self.isSpace(text[next]) { next += 1 }
+        if text[index] == ".", next < block.upperBound {
+            if text[next].properties.isLowercase { return end }
+            if let last = tokens.last, last.end == index {
+                let isInitial = last.end - last.start == 1 && last.isCapitalised
+                if isInitial || lexicon.kind(last.word).contains(.abbreviation)
+                    || (last.isTechnical && last.end - last.start < 4)
+                {
+                    return end
+                }
+            }
+        }
+        close(at: end, isTerminated: true)
+        return end
+    }
+
+    private mutating func close(at end: Int, isTerminated: Bool) {
+        if sentenceStart < tokens.count {
+            sentences.append(Sentence(tokens: sentenceStart..<tokens.count, end: end, isTerminated: isTerminated))
+        }
+        sentenceStart = tokens.count
+    }
+
+    private static func ending(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ start: Int, _ end: Int) -> Ending {
+        guard end - start >= 4 else { return .none }
+        switch (text[end - 2], text[end - 1]) {
+        case ("e", "d"): return .ed
+        case ("l", "y"): return .ly
+        case ("n", "g"): return text[end - 3] == "i" ? .ing : .none
+        default: return .none
+        }
+    }
+
+    static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == " " || scalar.value &- 9 < 5 || scalar.value == 0xA0 || scalar.value == 0x2028
+    }
+
+    static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 128 ? (scalar.value | 32) &- 97 < 26 : scalar.value > 0xBF && scalar.properties.isAlphabetic
+    }
+
+    private static func joinsCode(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "/", "\\", "@", "#", "$", "=", "_", "<", ">", "~", "+", "^", "|", "{", "}", "%", "&", "*":
+            true
+        default: false
+        }
+    }
+}

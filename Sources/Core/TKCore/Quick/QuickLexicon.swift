@@ -1,0 +1,161 @@
+import Foundation
+
+/// The words and phrases of the quick pass, made ready for one scan over a text.
+///
+/// Words have numbers; phrases are paths in a trie of these numbers, so that a text is scanned once, however many phrases
+/// there are.
+struct QuickLexicon: Sendable {
+    /// What a phrase means to a rule.
+    struct Entry: Sendable {
+        var rule: Int
+        var replacement: String?
+        /// The phrase is fine and hides shorter ones.
+        var isAllowed: Bool
+    }
+
+    /// What a word is, as bits.
+    struct WordKind: OptionSet, Sendable {
+        let rawValue: UInt16
+        static let be = WordKind(rawValue: 1)
+        static let participle = WordKind(rawValue: 2)
+        static let notParticiple = WordKind(rawValue: 4)
+        static let notAgent = WordKind(rawValue: 8)
+        static let adverb = WordKind(rawValue: 16)
+        static let stative = WordKind(rawValue: 32)
+        static let by = WordKind(rawValue: 64)
+        static let repeatable = WordKind(rawValue: 128)
+        static let function = WordKind(rawValue: 256)
+        static let abbreviation = WordKind(rawValue: 512)
+        static let article = WordKind(rawValue: 1024)
+        /// Joined with a form of “be”: “it's”.
+        static let contracted = WordKind(rawValue: 2048)
+        /// A participle whose passive with “by” is the usual wording: “followed by”.
+        static let idiomatic = WordKind(rawValue: 4096)
+    }
+
+    let rules: [PhraseRule]
+    /// The roles of rules that are one role's advice.
+    let roles: [String?]
+    let passive: PassiveWords
+    private(set) var kinds: [WordKind] = []
+    /// The entries of each node of the trie.
+    private(set) var entries: [[Entry]] = [[]]
+    /// Whether a word starts a phrase.
+    private(set) var startsPhrase: [Bool] = []
+    private var numbers: [UInt64: Int32] = [:]
+    private var edges: [UInt64: Int32] = [:]
+
+    init(rules: [PhraseRule], roleRules: [String: [PhraseRule]], passive: PassiveWords, repeated: RepeatedWords) {
+        var all = rules
+        var roles: [String?] = rules.map { _ in nil }
+        for (role, own) in roleRules.sorted(by: { $0.key < $1.key }) {
+            all += own
+            roles += own.map { _ in role }
+        }
+        self.rules = all
+        self.roles = roles
+        self.passive = passive
+        for (number, rule) in all.enumerated() {
+            for (phrase, replacement) in rule.phrases {
+                add(phrase, Entry(rule: number, replacement: replacement, isAllowed: false))
+            }
+            for phrase in rule.allow ?? [] { add(phrase, Entry(rule: number, replacement: nil, isAllowed: true)) }
+        }
+        mark("am is are was were be been being get gets got getting gotten", .be)
+        mark("it's that's he's she's who's what's they're we're you're i'm there's", .contracted)
+        mark("by", .by)
+        mark("a an", .article)
+        mark("e.g i.e etc vs mr mrs ms dr prof st cf al fig vol pp approx resp inc ltd jr sr dept", .abbreviation)
+        mark(passive.irregular, .participle)
+        mark(passive.notParticiples, .notParticiple)
+        mark(passive.notAgents, .notAgent)
+        mark(passive.adverbs, .adverb)
+        mark(passive.statives, .stative)
+        mark(passive.idiomatic, .idiomatic)
+        mark(repeated.allowed, .repeatable)
+        mark(repeated.function, .function)
+    }
+
+    /// The number of a word by the hash of its lower-case scalars, or -1.
+    func number(of hash: UInt64) -> Int32 { numbers[hash] ?? -1 }
+
+    func kind(_ word: Int32) -> WordKind { word >= 0 ? kinds[Int(word)] : [] }
+
+    /// The node behind a word at a node, or -1.
+    func next(_ node: Int32, _ word: Int32) -> Int32 { edges[Self.edge(node, word)] ?? -1 }
+
+    private static func edge(_ node: Int32, _ word: Int32) -> UInt64 {
+        UInt64(UInt32(bitPattern: node)) << 32 | UInt64(UInt32(bitPattern: word))
+    }
+
+    private mutating func mark(_ words: String, _ kind: WordKind) {
+        mark(words.split(separator: " ").map(String.init), kind)
+    }
+
+    private mutating func mark(_ words: [String], _ kind: WordKind) {
+        for word in words { kinds[Int(intern(word))].insert(kind) }
+    }
+
+    private mutating func intern(_ word: String) -> Int32 {
+        let hash = WordHash.of(word)
+        if let number = numbers[hash] { return number }
+        numbers[hash] = Int32(kinds.count)
+        kinds.append([])
+        startsPhrase.append(false)
+        return Int32(kinds.count - 1)
+    }
+
+    private mutating func add(_ phrase: String, _ entry: Entry) {
+        var node: Int32 = 0
+        for word in phrase.split(separator: " ") {
+            let number = intern(String(word))
+            if node == 0 { startsPhrase[Int(number)] = true }
+            let edge = Self.edge(node, number)
+            if let known = edges[edge] {
+                node = known
+            } else {
+                node = Int32(entries.count)
+                entries.append([])
+                edges[edge] = node
+            }
+        }
+        if node > 0 { entries[Int(node)].append(entry) }
+    }
+}
+
+/// FNV-1a over the lower-case scalars of a word.
+struct WordHash {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ scalar: Unicode.Scalar) {
+        var code = scalar.value
+        if code &- 65 < 26 { code |= 32 }
+        if code == 0x2019 { code = 39 }
+        if code > 127, let lower = scalar.properties.lowercaseMapping.unicodeScalars.first {
+            code = code == 0x2019 ? 39 : lower.value
+        }
+        value = (value ^ UInt64(code)) &* 0x100_0000_01B3
+    }
+
+    static func of(_ word: String) -> UInt64 {
+        var hash = WordHash()
+        for scalar in word.unicodeScalars { hash.add(scalar) }
+        return hash.value
+    }
+}
+
+extension QuickLexicon {
+    /// Reads the rules from the bundle's `quick/*.json`. Blocks for a moment.
+    ///
+    /// - Throws: `Fault` where a file is missing or does not have its shape.
+    init(_ resources: TKResources) throws {
+        func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
+            try JSONDecoder().decode(type, from: Data(try resources.read("quick/\(name).json")))
+        }
+        let names = ["wordy", "redundancy", "uncomparable", "weak-words", "hedging", "cliche"]
+        self.init(
+            rules: try names.map { try decode(PhraseRule.self, $0) },
+            roleRules: try decode([String: [PhraseRule]].self, "roles"),
+            passive: try decode(PassiveWords.self, "passive"), repeated: try decode(RepeatedWords.self, "repeated"))
+    }
+}

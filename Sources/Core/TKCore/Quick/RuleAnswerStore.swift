@@ -1,0 +1,109 @@
+import Platform
+
+/// One finding of the quick pass and what a user did with it.
+package struct RuleAnswer: Sendable, Hashable {
+    /// The finding's id.
+    package var finding: String
+    package var rule: String
+    /// As proposed, or edited; else it was skipped.
+    package var isAccepted: Bool
+
+    package init(finding: String, rule: String, isAccepted: Bool) {
+        self.finding = finding
+        self.rule = rule
+        self.isAccepted = isAccepted
+    }
+}
+
+extension RuleAnswers {
+    /// How often each rule was accepted and skipped.
+    package static func tally(_ answers: some Sequence<RuleAnswer>) -> [String: RuleAnswers] {
+        answers.reduce(into: [:]) { sums, answer in
+            if answer.isAccepted {
+                sums[answer.rule, default: RuleAnswers()].accepted += 1
+            } else {
+                sums[answer.rule, default: RuleAnswers()].skipped += 1
+            }
+        }
+    }
+}
+
+/// What a user has answered to the quick pass in all drafts, kept in `~/.tk/rule-answers.json`: a rule that is always
+/// skipped mutes itself by it (``RuleAnswers/isMuted``).
+///
+/// Each finding counts once, by its last answer, and the newest ``limit`` answers count: what a user does now decides.
+/// Everything here blocks for a moment; a file that is damaged is a `Fault` (`.usage`) with its line.
+package struct RuleAnswerStore: Sendable {
+    /// So many answers are kept.
+    package static let limit = 1000
+
+    package let path: BytePath
+
+    package init(home: TKHome) { path = home.folder.appending("rule-answers.json") }
+
+    /// By rule.
+    package func answers() throws -> [String: RuleAnswers] { RuleAnswers.tally(try load()) }
+
+    /// The rules that are left out.
+    package func mutedRules() throws -> Set<String> { RuleAnswers.mutedRules(try answers()) }
+
+    /// Keeps answers, in one step.
+    ///
+    /// - Returns: the rules that these answers have muted.
+    package func record(_ new: [RuleAnswer]) throws -> Set<String> {
+        guard !new.isEmpty else { return [] }
+        return try change { kept in
+            let findings = Set(new.map(\.finding))
+            kept.removeAll { findings.contains($0.finding) }
+            kept += new
+            kept = kept.suffix(Self.limit)
+        }.muted
+    }
+
+    /// Forgets the answers to these rules, or to all of them where it is nil: they are heard again.
+    ///
+    /// - Returns: those of them that were muted.
+    package func forget(_ rules: Set<String>?) throws -> Set<String> {
+        try change { kept in kept.removeAll { rules?.contains($0.rule) ?? true } }.heard
+    }
+
+    /// - Returns: the rules that the change has muted, and those that it has not left muted.
+    private func change(_ body: (inout [RuleAnswer]) -> Void) throws -> (muted: Set<String>, heard: Set<String>) {
+        try TKFile.exclusively(in: path.parent) {
+            var kept = try load()
+            let before = RuleAnswers.mutedRules(RuleAnswers.tally(kept))
+            body(&kept)
+            let after = RuleAnswers.mutedRules(RuleAnswers.tally(kept))
+            let list = kept.map { answer in
+                JSONValue.object([
+                    "finding": .string(answer.finding), "rule": .string(answer.rule),
+                    "accepted": .bool(answer.isAccepted),
+                ])
+            }
+            try TKFile.replace(path, with: try JSONFile.text(JSONValue.object(["answers": .array(list)])), mode: 0o600)
+            return (after.subtracting(before), before.subtracting(after))
+        }
+    }
+
+    private func load() throws -> [RuleAnswer] {
+        guard let bytes = try TKFile.read(path) else { return [] }
+        do {
+            let file = try JSONFile(bytes, path: path)
+            guard case .array(let list)? = file.members["answers"] else { throw Self.damaged(file) }
+            return try list.map { value in
+                guard case .object(let members) = value, case .string(let finding)? = members["finding"],
+                    case .string(let rule)? = members["rule"], case .bool(let isAccepted)? = members["accepted"]
+                else { throw Self.damaged(file) }
+                return RuleAnswer(finding: finding, rule: rule, isAccepted: isAccepted)
+            }
+        } catch let problem as FileProblem {
+            throw problem.fault
+        }
+    }
+
+    private static func damaged(_ file: JSONFile) -> FileProblem {
+        file.problem(
+            "answers",
+            "`answers` must be a list of objects with finding, rule and accepted; mend it, or remove the file")
+    }
+}

@@ -1,0 +1,124 @@
+import Platform
+
+/// An advisor as a user describes it (seed 001, phase 10); ``role`` makes a whole one of it.
+public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
+    /// Letters, digits, spaces and hyphens.
+    public var name: String
+    /// The field, in a few words.
+    public var expertise: String
+    /// What this advisor looks for, 1 to 5.
+    public var focusAreas: [String]
+    /// How this advisor looks at a text, in the user's words.
+    public var perspective: String
+    /// How this advisor gives advice, 1 to 5.
+    public var guidelines: [String]
+    /// Writing as this advisor likes it.
+    public var exampleGood: String?
+    /// Writing as this advisor would change it.
+    public var exampleBad: String?
+
+    /// A description that ``complaints()`` has yet to judge.
+    public init(
+        name: String, expertise: String, focusAreas: [String], perspective: String, guidelines: [String],
+        exampleGood: String? = nil, exampleBad: String? = nil
+    ) {
+        self.name = name
+        self.expertise = expertise
+        self.focusAreas = focusAreas
+        self.perspective = perspective
+        self.guidelines = guidelines
+        self.exampleGood = exampleGood
+        self.exampleBad = exampleBad
+    }
+
+    /// `custom_my-role` for "My Role".
+    public var id: String { Self.id(forName: name) }
+
+    /// The id that a name gives: lower case, with `-` for each run of spaces and hyphens.
+    public static func id(forName name: String) -> String {
+        let parts = name.lowercased().split { $0 == " " || $0 == "-" }
+        return Role.customPrefix + parts.joined(separator: "-")
+    }
+
+    /// The advisor with the prompt that the template makes of it.
+    public var role: Role {
+        let hasExample = exampleGood != nil || exampleBad != nil
+        return Role(
+            id: id, name: name, icon: "👤", color: "#607D8B", expertise: expertise, description: perspective,
+            voiceAndTone: "You are \(name), an advisor whose field is: \(expertise).\nYour perspective: \(perspective)",
+            focusAreas: focusAreas, guidelines: guidelines,
+            example: hasExample ? Role.Example(bad: exampleBad, good: exampleGood) : nil)
+    }
+
+    /// What is wrong with one of the fields.
+    public struct Complaint: Sendable, Hashable {
+        /// The key in the file: `focusAreas`.
+        public let field: String
+        /// Says what it must be and what it is.
+        public let message: String
+    }
+
+    /// Everything that is wrong, by the seed's rules: a name of letters, digits, spaces and hyphens, 1 to 5 focus
+    /// areas,
+    /// 1 to 5 guidelines, a perspective of 10 to 200 characters. No field may hold control characters but line ends in
+    /// the examples.
+    public func complaints() -> [Complaint] {
+        var found: [Complaint] = []
+        func complain(_ field: String, _ message: String) { found.append(Complaint(field: field, message: message)) }
+        if name.wholeMatch(of: /[a-zA-Z0-9 \-]+/) == nil || !name.contains(where: { $0.isLetter || $0.isNumber }) {
+            complain(
+                "name", "`name` may hold letters a to z, digits, spaces and hyphens, and at least one letter or digit")
+        } else if name.count > 64 {
+            complain("name", "`name` has \(name.count) characters; at most 64 are allowed")
+        }
+        if isBlank(expertise) || expertise.count > 200 {
+            complain("expertise", "`expertise` must have 1 to 200 characters; it has \(expertise.count)")
+        }
+        for (field, list, noun) in [
+            ("focusAreas", focusAreas, "focus areas"), ("guidelines", guidelines, "guidelines"),
+        ] {
+            if !(1...5).contains(list.count) {
+                complain(field, "there must be 1 to 5 \(noun); there are \(list.count)")
+            }
+            for entry in list where isBlank(entry) || entry.count > 300 {
+                complain(field, "each of the \(noun) must have 1 to 300 characters; one has \(entry.count)")
+            }
+        }
+        let length = perspective.count
+        if !(10...200).contains(length) || isBlank(perspective) {
+            complain("perspective", "`perspective` must have 10 to 200 characters; it has \(length)")
+        }
+        for (field, text) in [("exampleGood", exampleGood), ("exampleBad", exampleBad)] {
+            if let text, text.count > 2000 {
+                complain(field, "`\(field)` has \(text.count) characters; at most 2000 are allowed")
+            }
+            if let text, hasControls(text, allowingLines: true) {
+                complain(field, "`\(field)` holds control characters; remove them")
+            }
+        }
+        let oneLine = [("expertise", [expertise]), ("perspective", [perspective])]
+        for (field, texts) in oneLine + [("focusAreas", focusAreas), ("guidelines", guidelines)]
+        where texts.contains(where: { hasControls($0, allowingLines: false) }) {
+            complain(field, "`\(field)` holds a line end or another control character; write it in one line")
+        }
+        return found
+    }
+
+    private func isBlank(_ text: String) -> Bool { text.allSatisfy(\.isWhitespace) }
+
+    private func hasControls(_ text: String, allowingLines: Bool) -> Bool {
+        text.unicodeScalars.contains {
+            $0.properties.generalCategory == .control && !(allowingLines && ($0 == "\n" || $0 == "\t"))
+        }
+    }
+}
+
+/// Where a user's advisors are kept (seed 001).
+public protocol CustomRoleStore: Sendable {
+    /// All that can be read, in the order of their ids. A broken one does not hide the others.
+    func load() throws -> [CustomRole]
+    /// Keeps a new one; refuses what ``CustomRole/complaints()`` lists, and an id that is taken.
+    func create(_ role: CustomRole) throws
+    /// Removes it; refuses an id that is not there.
+    func delete(id: String) throws
+}

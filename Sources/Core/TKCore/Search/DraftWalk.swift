@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import Platform
+
+/// What tells whether a draft has changed since it was indexed.
+struct DraftStamp: Equatable, Sendable {
+    var inode: Int64
+    var size: Int64
+    /// Nanoseconds since 1970.
+    var modified: Int64
+}
+
+/// A draft that a walk has come upon.
+struct DraftFile {
+    let path: BytePath
+    let stamp: DraftStamp
+    let project: String
+
+    struct Content {
+        let title: String
+        let project: String
+        let text: String
+        let hash: String
+        let stamp: DraftStamp
+    }
+
+    /// Nil where it is gone, or is no text.
+    func read() throws -> Content? {
+        let file: Descriptor
+        do {
+            file = try Descriptor(path)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return nil
+        }
+        let bytes = try file.readAll(limit: DraftIndex.mostBytes)
+        // A NUL means that the name lies: such files are no drafts.
+        if bytes.contains(0) { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return Content(
+            title: Self.title(of: text, path), project: project, text: text,
+            hash: ContentHash(of: bytes).description, stamp: stamp)
+    }
+
+    /// `title:` of the front matter, else the first heading, else the file's name without its extension.
+    static func title(of text: String, _ path: BytePath) -> String {
+        let lines = text.split(separator: "\n", maxSplits: 200, omittingEmptySubsequences: false).prefix(200)
+            .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        var body = lines[...]
+        if lines.first == "---", let end = lines.dropFirst().firstIndex(of: "---") {
+            for line in lines[1..<end] where line.lowercased().hasPrefix("title:") {
+                let value = line.dropFirst("title:".count).trimmingCharacters(in: .whitespaces)
+                let bare = value.trimmingCharacters(in: CharacterSet(charactersIn: "\"'"))
+                if !bare.isEmpty { return String(bare.prefix(200)) }
+            }
+            body = lines[(end + 1)...]
+        }
+        for line in body {
+            guard let match = line.wholeMatch(of: /#{1,6}\s+(.+?)(?:\s+#+)?/) else { continue }
+            return String(match.output.1.prefix(200))
+        }
+        return String(decoding: path.stemAndExtension.stem, as: UTF8.self)
+    }
+}
+
+/// Walks over the drafts below a folder. Blocks.
+final class DraftWalk {
+    private let root: BytePath
+    private(set) var problems: [String] = []
+    /// Files and folders of which nothing is known now.
+    private(set) var unread: [BytePath] = []
+
+    private let workNames: [Glob]
+
+    init(_ root: BytePath) throws {
+        self.root = root
+        workNames = try WorkNames.patterns.map { try Glob($0) }
+    }
+
+    /// Calls `body` for each draft; a file on which it throws a `Fault` becomes a problem.
+    func forEach(_ body: (DraftFile) throws -> Void) throws {
+        guard let status = try FileStatus.of(root), status.kind != .other else {
+            throw Fault(.usage, "\(root) is not there; name a folder of drafts", path: root)
+        }
+        var folders = [(path: root, project: root.nameText, isRoot: true)]
+        while let (folder, inherited, isRoot) = folders.popLast() {
+            let entries: [DirectoryEntry]
+            do {
+                entries = try listDirectory(folder)
+            } catch let fault as Fault where fault.errno == ENOENT && !isRoot {
+                continue
+            } catch let fault as Fault {
+                note(folder, fault)
+                continue
+            }
+            // A folder with settings of its own is a project of its own.
+            let isProject = entries.contains { $0.name == Array(".tk".utf8) }
+            let project = isProject ? folder.nameText : inherited
+            for entry in entries.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
+                let path = folder.appending(name: entry.name)
+                if entry.name.first == UInt8(ascii: ".") || workNames.contains(where: { $0.matches(entry.name) }) {
+                    continue
+                }
+                guard let status = try FileStatus.of(path) else { continue }
+                if status.kind == .directory {
+                    folders.append((path, project, false))
+                } else if status.kind == .file, Self.isDraft(path) {
+                    visit(path, status, project, body)
+                }
+            }
+        }
+    }
+
+    private func visit(
+        _ path: BytePath, _ status: FileStatus, _ project: String, _ body: (DraftFile) throws -> Void
+    ) {
+        let stamp = DraftStamp(
+            inode: Int64(bitPattern: status.inode), size: status.size, modified: status.fingerprint.modified)
+        do {
+            try body(DraftFile(path: path, stamp: stamp, project: project))
+        } catch {
+            note(path, error)
+        }
+    }
+
+    private func note(_ path: BytePath, _ error: any Error) {
+        unread.append(path)
+        problems.append(explain(error))
+    }
+
+    private static func isDraft(_ path: BytePath) -> Bool {
+        guard let suffix = path.stemAndExtension.extension else { return false }
+        return DraftIndex.extensions.contains(String(decoding: suffix, as: UTF8.self).lowercased())
+    }
+}

@@ -1,0 +1,161 @@
+/// Turns what models write into suggestions: finds each quote in the draft, and drops what is not there.
+struct FindingResolver: Sendable {
+    private let draft: DraftText
+    private let mask: DraftMask
+    /// The part of the draft that was sent, and where it stands.
+    private let piece: Range<Int>
+    private let resolver: AnchorResolver
+    private let endings: LineEndings
+    private let boundary: String
+    private let options: ReviewOptions
+
+    /// - Parameter boundary: the fence's, which no finding may hold.
+    init(draft: DraftText, mask: DraftMask, piece: Range<Int>, boundary: String, options: ReviewOptions) {
+        self.draft = draft
+        self.mask = mask
+        self.piece = piece
+        self.boundary = boundary.lowercased()
+        self.options = options
+        endings = LineEndings(draft.scalars)
+        resolver = AnchorResolver(piece.count == draft.count ? draft : DraftText(draft[piece]))
+    }
+
+    /// - Parameter advisor: the one who was asked; nil where each finding has to name its own.
+    func suggestions(
+        from items: [FindingItem], advisor: Role?, dropped: inout DroppedFindings
+    ) -> [Suggestion] {
+        var found: [Suggestion] = []
+        for item in items {
+            guard let maker = advisor?.id ?? advisorID(of: item) else {
+                dropped.unknownAdvisor += 1
+                continue
+            }
+            guard let suggestion = suggestion(item, maker, &dropped) else { continue }
+            if found.contains(where: { Self.saysTheSame($0, suggestion) }) {
+                dropped.repeated += 1
+            } else {
+                found.append(suggestion)
+            }
+        }
+        return found
+    }
+
+    private func advisorID(of item: FindingItem) -> String? {
+        guard let word = item.advisorID?.lowercased() else { return nil }
+        return options.advisors.first { $0.id.lowercased() == word || $0.name.lowercased() == word }?.id
+    }
+
+    private static func saysTheSame(_ one: Suggestion, _ other: Suggestion) -> Bool {
+        one.advisorID == other.advisorID && one.anchor.range == other.anchor.range
+            && one.suggestedText == other.suggestedText && one.hasReplacement == other.hasReplacement
+            && (one.hasReplacement || one.category == other.category)
+    }
+
+    private func suggestion(_ item: FindingItem, _ maker: String, _ dropped: inout DroppedFindings) -> Suggestion? {
+        let isEcho = [item.replacement ?? "", item.reason, item.quote].contains { $0.lowercased().contains(boundary) }
+        guard !isEcho else {
+            dropped.echoed += 1
+            return nil
+        }
+        guard var range = place(of: item, &dropped) else { return nil }
+        var replacement = item.replacement.map {
+            endings.adapted(Self.printable(Self.trimmed($0, as: item.quote)))
+        }
+        if replacement?.isEmpty == true, item.type != .remove { replacement = nil }
+        if item.type == .remove, replacement == nil { replacement = "" }
+        if replacement == "" { range = withOneSpace(range) }
+        range = draft.graphemeRange(around: range)
+        let quote = draft[range]
+        if replacement == quote {
+            dropped.withoutChange += 1
+            return nil
+        }
+        if mask.isExempt(range) {
+            dropped.exempt += 1
+            return nil
+        }
+        // An addition that does not repeat the words next to which it goes would take them away.
+        let takesQuoteAway = item.type == .add && replacement.map { !$0.contains(quote) } ?? false
+        let anchor = draft.anchor(of: range)
+        let suggestion = Suggestion(
+            id: FindingIdentity.id(maker: maker, quote: quote, before: anchor.prefix, after: anchor.suffix),
+            advisorID: maker, type: item.type, category: item.category,
+            priority: Int(min(max(item.priority.rounded(), 1), 5)), confidence: min(max(item.confidence, 0), 1),
+            originalText: quote, suggestedText: replacement ?? "",
+            hasReplacement: replacement != nil && !takesQuoteAway,
+            reasoning: Self.printable(item.reason), anchor: anchor)
+        let isWanted =
+            (options.categories.isEmpty || options.categories.contains(suggestion.category))
+            && suggestion.confidence >= options.minConfidence
+            && (options.selection.map { Self.touches($0, range) } ?? true)
+        guard isWanted else {
+            dropped.filtered += 1
+            return nil
+        }
+        return suggestion
+    }
+
+    private func place(of item: FindingItem, _ dropped: inout DroppedFindings) -> Range<Int>? {
+        switch resolver.find(item.quote, prefix: item.before) {
+        case .exact(let range), .normalised(let range):
+            let place = withoutBlanks(range.lowerBound + piece.lowerBound..<range.upperBound + piece.lowerBound)
+            if !place.isEmpty { return place }
+            dropped.notInText += 1
+        case .ambiguous(let ranges):
+            let places = ranges.map { $0.lowerBound + piece.lowerBound..<$0.upperBound + piece.lowerBound }
+            if let selection = options.selection {
+                let inside = places.filter { Self.touches(selection, $0) }
+                if inside.count == 1 { return withoutBlanks(inside[0]) }
+            }
+            dropped.ambiguous += 1
+        case .unchanged, .mapped, .fuzzy, .orphan: dropped.notInText += 1
+        }
+        return nil
+    }
+
+    /// A quote's outer white space is nothing that a finding is about.
+    private func withoutBlanks(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, draft.scalars[start].properties.isWhitespace { start += 1 }
+        while end > start, draft.scalars[end - 1].properties.isWhitespace { end -= 1 }
+        return start..<end
+    }
+
+    static func touches(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+        one.overlaps(other) || one.isEmpty && other.lowerBound <= one.lowerBound && one.lowerBound <= other.upperBound
+    }
+
+    /// With the space behind it, or in front, that its removal would leave over.
+    private func withOneSpace(_ range: Range<Int>) -> Range<Int> {
+        func isSpace(_ offset: Int) -> Bool { offset >= 0 && offset < draft.count && draft.scalars[offset] == " " }
+        func isLineEdge(_ offset: Int) -> Bool {
+            offset < 0 || offset >= draft.count || draft.scalars[offset] == "\n" || draft.scalars[offset] == "\r"
+        }
+        if isSpace(range.upperBound), isSpace(range.lowerBound - 1) || isLineEdge(range.lowerBound - 1) {
+            return range.lowerBound..<range.upperBound + 1
+        }
+        let closes = range.upperBound < draft.count && ".,;:!?".unicodeScalars.contains(draft.scalars[range.upperBound])
+        if isSpace(range.lowerBound - 1), closes || isLineEdge(range.upperBound) {
+            return range.lowerBound - 1..<range.upperBound
+        }
+        return range
+    }
+
+    /// Without white space at an end where the quote has some: the quote is placed without it.
+    private static func trimmed(_ replacement: String, as quote: String) -> String {
+        var text = Substring(replacement)
+        if quote.first?.isWhitespace == true { text = text.drop(while: \.isWhitespace) }
+        if quote.last?.isWhitespace == true { while text.last?.isWhitespace == true { text.removeLast() } }
+        return String(text)
+    }
+
+    /// Without control characters, which a terminal would obey.
+    static func printable(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 32 || (127..<160).contains(scalar.value)
+            if !isControl || scalar == "\n" || scalar == "\t" || scalar == "\r" { scalars.append(scalar) }
+        }
+        return String(scalars)
+    }
+}

@@ -1,0 +1,222 @@
+/// Puts accepted suggestions into a text that may have changed since they were made (seed 001, `SuggestionApplier`).
+///
+/// The words of a suggestion go only where its quote stands, found by its anchor. Whatever lies outside the quotes stays
+/// as it is, scalar by scalar.
+public struct SuggestionApplier: Sendable {
+    /// What became of one suggestion.
+    public enum Outcome: Sendable, Hashable {
+        /// Put in place; the range in the text as it was.
+        case applied(Range<Int>)
+        /// A model carried it over to words that have changed since.
+        case merged(Range<Int>)
+        /// The text says it already.
+        case alreadyThere
+        /// It has no wording to be put in place.
+        case withoutWording
+        /// Overlaps another accepted suggestion, which matters more.
+        case conflict(with: String)
+        /// The words have changed, or stand in several places: the candidates.
+        case drifted([Range<Int>])
+        /// The words are gone.
+        case orphaned
+    }
+
+    /// A suggestion and what became of it.
+    public struct Report: Sendable, Hashable {
+        /// As it was given.
+        public var suggestion: Suggestion
+        /// What became of it.
+        public var outcome: Outcome
+        /// Why a model's proposal was not taken, for a person.
+        public var note: String?
+
+        init(_ suggestion: Suggestion, _ outcome: Outcome, note: String? = nil) {
+            self.suggestion = suggestion
+            self.outcome = outcome
+            self.note = note
+        }
+    }
+
+    /// The new text, and what became of each suggestion.
+    public struct Result: Sendable, Hashable {
+        /// The text with everything applied.
+        public var text: String
+        /// One for each suggestion, in the order in which they were given.
+        public var reports: [Report]
+
+        /// Whether the text differs from what it was.
+        public var appliedCount: Int {
+            reports.count {
+                switch $0.outcome {
+                case .applied, .merged: true
+                default: false
+                }
+            }
+        }
+
+        /// Those that are in the text now.
+        public var applied: [Suggestion] {
+            all {
+                switch $0 {
+                case .applied, .merged: true
+                default: false
+                }
+            }
+        }
+        /// Those that the text had already.
+        public var alreadyThere: [Suggestion] { all { $0 == .alreadyThere } }
+        /// Those without wording.
+        public var withoutWording: [Suggestion] { all { $0 == .withoutWording } }
+        /// Those whose words are gone.
+        public var orphaned: [Suggestion] { all { $0 == .orphaned } }
+        /// Those that gave way to another.
+        public var conflicts: [Suggestion] {
+            all { if case .conflict = $0 { true } else { false } }
+        }
+        /// Those whose words have changed.
+        public var drifted: [Suggestion] {
+            all { if case .drifted = $0 { true } else { false } }
+        }
+
+        private func all(_ isMeant: (Outcome) -> Bool) -> [Suggestion] {
+            reports.filter { isMeant($0.outcome) }.map(\.suggestion)
+        }
+    }
+
+    /// A change of one range, before any is made.
+    struct Edit: Sendable {
+        var index: Int
+        var range: Range<Int>
+        var replacement: String
+        var isMerged = false
+        /// 0 for the most important.
+        var rank = 0
+    }
+
+    /// Applies without any model.
+    ///
+    /// Of suggestions that overlap, the one with the highest priority is applied; one that would leave the same text
+    /// counts as applied too.
+    ///
+    /// - Parameters:
+    ///   - accepted: with the words that the writer accepted in `suggestedText`.
+    ///   - previous: the text that they were made from, if it is at hand: the surest way to find their places.
+    public static func apply(_ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil) -> Result {
+        let placed = place(accepted, in: draft, previous: previous)
+        return finish(placed.edits, placed.outcomes, accepted, draft)
+    }
+
+    /// Applies without a model what can be, then asks one for those whose words have changed. Its answer counts only if
+    /// it leaves everything outside a small window around the words as it is.
+    ///
+    /// - Throws: what the recorder throws, and `CancellationError`. A model that fails leaves a suggestion drifted.
+    public static func apply(
+        _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, merging merger: DriftMerger
+    ) async throws -> Result {
+        var placed = place(accepted, in: draft, previous: previous)
+        var notes: [Int: String] = [:]
+        let drifted = placed.outcomes.compactMap { index, outcome -> (Int, Range<Int>)? in
+            guard case .drifted(let ranges) = outcome, ranges.count == 1 else { return nil }
+            return (index, ranges[0])
+        }.sorted { $0.0 < $1.0 }
+        let answers = try await inParallel(drifted, limit: merger.model.concurrency) { index, range in
+            try await merger.edit(accepted[index], at: range, in: draft)
+        }
+        for ((index, _), answer) in zip(drifted, answers) {
+            switch answer {
+            case .success(.edit(let range, let replacement)):
+                placed.outcomes[index] = nil
+                placed.edits.append(Edit(index: index, range: range, replacement: replacement, isMerged: true))
+            case .success(.rejected(let reason)): notes[index] = reason
+            case .failure(let error as LLMError): notes[index] = error.message
+            case .failure(let error): throw error
+            }
+        }
+        var result = finish(placed.edits, placed.outcomes, accepted, draft)
+        for (index, note) in notes { result.reports[index].note = note }
+        return result
+    }
+
+    // MARK: Places
+
+    private static func place(
+        _ accepted: [Suggestion], in draft: DraftText, previous: DraftText?
+    ) -> (edits: [Edit], outcomes: [Int: Outcome]) {
+        let resolver = AnchorResolver(draft, previous: previous)
+        let context = AnchorContext(draft)
+        var edits: [Edit] = []
+        var outcomes: [Int: Outcome] = [:]
+        for (index, suggestion) in accepted.enumerated() {
+            guard suggestion.hasReplacement else {
+                outcomes[index] = .withoutWording
+                continue
+            }
+            let resolution = resolver.resolve(suggestion.anchor)
+            if case .unchanged(let range) = resolution {
+                edits.append(Edit(index: index, range: range, replacement: suggestion.suggestedText))
+                continue
+            }
+            let quotePlace = resolution.isCertain ? resolution.range : nil
+            if context.holds(suggestion, quoteAt: quotePlace, resolver) {
+                outcomes[index] = .alreadyThere
+            } else if let range = quotePlace {
+                edits.append(Edit(index: index, range: range, replacement: suggestion.suggestedText))
+            } else {
+                switch resolution {
+                case .fuzzy(let range, _): outcomes[index] = .drifted([range])
+                case .ambiguous(let ranges): outcomes[index] = .drifted(ranges)
+                case .unchanged, .mapped, .exact, .normalised, .orphan: outcomes[index] = .orphaned
+                }
+            }
+        }
+        return (edits, outcomes)
+    }
+
+    // MARK: The new text
+
+    private static func finish(
+        _ edits: [Edit], _ outcomes: [Int: Outcome], _ accepted: [Suggestion], _ draft: DraftText
+    ) -> Result {
+        var outcomes = outcomes
+        let endings = LineEndings(draft.scalars)
+        var chosen = ChosenEdits()
+        let ranked = edits.sorted { one, other in
+            if one.isMerged != other.isMerged { return other.isMerged }
+            return SuggestionOrder.byImportance(accepted[one.index], accepted[other.index])
+        }
+        for (rank, var edit) in ranked.enumerated() {
+            edit.rank = rank
+            edit.replacement = endings.adapted(edit.replacement)
+            let outcome: Outcome = edit.isMerged ? .merged(edit.range) : .applied(edit.range)
+            if draft[edit.range] == edit.replacement {
+                outcomes[edit.index] = .alreadyThere
+            } else if let other = chosen.clashing(with: edit) {
+                outcomes[edit.index] =
+                    leaveTheSame(other, edit, draft) ? outcome : .conflict(with: accepted[other.index].id)
+            } else {
+                chosen.insert(edit)
+                outcomes[edit.index] = outcome
+            }
+        }
+        var text = String.UnicodeScalarView()
+        var position = 0
+        for edit in chosen.edits {
+            text.append(contentsOf: draft.scalars[position..<edit.range.lowerBound])
+            text.append(contentsOf: edit.replacement.unicodeScalars)
+            position = edit.range.upperBound
+        }
+        text.append(contentsOf: draft.scalars[position...])
+        let reports = accepted.enumerated().map { Report($1, outcomes[$0] ?? .orphaned) }
+        return Result(text: String(text), reports: reports)
+    }
+
+    private static func leaveTheSame(_ one: Edit, _ other: Edit, _ draft: DraftText) -> Bool {
+        let whole =
+            min(one.range.lowerBound, other.range.lowerBound)..<max(one.range.upperBound, other.range.upperBound)
+        func after(_ edit: Edit) -> String {
+            draft[whole.lowerBound..<edit.range.lowerBound] + edit.replacement
+                + draft[edit.range.upperBound..<whole.upperBound]
+        }
+        return after(one).unicodeScalars.elementsEqual(after(other).unicodeScalars)
+    }
+}

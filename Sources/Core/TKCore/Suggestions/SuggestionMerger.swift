@@ -1,0 +1,150 @@
+/// A suggestion with everybody who made it.
+public struct MergedSuggestion: Codable, Sendable, Hashable, Identifiable {
+    /// The one that is shown and applied.
+    public var suggestion: Suggestion
+    /// Others that come to the same, each with its own words, reason and id: an answer to one answers all.
+    public var others: [Suggestion]
+
+    /// That of the one that is shown.
+    public var id: String { suggestion.id }
+    /// Who says so, the one that is shown first.
+    public var advisorIDs: [String] {
+        var seen: Set<String> = []
+        return ([suggestion] + others).map(\.advisorID).filter { seen.insert($0).inserted }
+    }
+    /// Those of all, the one that is shown first.
+    public var ids: [String] { [suggestion.id] + others.map(\.id) }
+
+    /// A suggestion that others may join.
+    public init(suggestion: Suggestion, others: [Suggestion] = []) {
+        self.suggestion = suggestion
+        self.others = others
+    }
+}
+
+/// Several advisors' suggestions about the same words (seed 001, stage 3).
+public struct DiscussionThread: Codable, Sendable, Hashable, Identifiable {
+    /// An advisor and what it proposes there.
+    public struct Participant: Codable, Sendable, Hashable {
+        /// Who.
+        public var advisorID: String
+        /// In the order of the text.
+        public var suggestions: [Suggestion]
+    }
+
+    /// What the discussion comes to.
+    public enum Verdict: String, Codable, Sendable {
+        /// All that is proposed can be done at once, or comes to the same.
+        case agreement
+        /// Two advisors want different words in the same place.
+        case conflict
+    }
+
+    /// Stable as long as the suggestions in it are the same.
+    public var id: String
+    /// From the first word that one of them is about to the last.
+    public var anchor: TextAnchor
+    /// In the order in which they are about the text.
+    public var participants: [Participant]
+    /// Whether they contradict each other.
+    public var verdict: Verdict
+}
+
+/// Brings together what several passes and advisors said about one draft.
+public enum SuggestionMerger {
+    /// Suggestions that come to the same are one, and who made them is kept: those that leave the same text behind, and
+    /// those of the quick pass that share their words and their category with an advisor's. By position.
+    ///
+    /// - Parameter suggestions: all about `draft` as it stands.
+    public static func merge(_ suggestions: [Suggestion], of draft: DraftText) -> [MergedSuggestion] {
+        // An advisor's words stand for the quick pass's, what matters more for what matters less.
+        let ranked = suggestions.sorted { one, other in
+            let oneIsQuick = one.rule != nil
+            let otherIsQuick = other.rule != nil
+            if oneIsQuick != otherIsQuick { return otherIsQuick }
+            if one.hasReplacement != other.hasReplacement { return one.hasReplacement }
+            return SuggestionOrder.byImportance(one, other)
+        }
+        var merged: [MergedSuggestion] = []
+        // By stretches of the text, so that each suggestion is compared with its neighbours alone.
+        var nearby: [Int: [Int]] = [:]
+        for suggestion in ranked {
+            let range = suggestion.anchor.range.clamped(to: 0..<draft.count)
+            let stretches = range.lowerBound / stretch...range.upperBound / stretch
+            let candidates = Set(stretches.flatMap { nearby[$0] ?? [] }).sorted()
+            if let index = candidates.first(where: { comesToTheSame(merged[$0].suggestion, suggestion, draft) }) {
+                merged[index].others.append(suggestion)
+                merged[index].suggestion.priority = min(merged[index].suggestion.priority, suggestion.priority)
+            } else {
+                for stretch in stretches { nearby[stretch, default: []].append(merged.count) }
+                merged.append(MergedSuggestion(suggestion: suggestion))
+            }
+        }
+        return merged.sorted { SuggestionOrder.byPosition($0.suggestion, $1.suggestion) }
+    }
+
+    private static let stretch = 1_024
+
+    /// The places where several advisors speak about the same words. The quick pass is nobody to discuss with.
+    public static func threads(_ merged: [MergedSuggestion], of draft: DraftText) -> [DiscussionThread] {
+        let all = merged.flatMap { [$0.suggestion] + $0.others }.filter { $0.rule == nil }
+            .sorted(by: SuggestionOrder.byPosition)
+        var groups: [(range: Range<Int>, members: [Suggestion])] = []
+        for suggestion in all {
+            let range = suggestion.anchor.range
+            if let last = groups.last, last.range.overlaps(range) {
+                groups[groups.count - 1].members.append(suggestion)
+                groups[groups.count - 1].range =
+                    last.range.lowerBound..<max(last.range.upperBound, range.upperBound)
+            } else {
+                groups.append((range, [suggestion]))
+            }
+        }
+        return groups.compactMap { thread($0.members, $0.range, draft) }
+    }
+
+    private static func thread(
+        _ members: [Suggestion], _ range: Range<Int>, _ draft: DraftText
+    ) -> DiscussionThread? {
+        var participants: [DiscussionThread.Participant] = []
+        for suggestion in members {
+            if let index = participants.firstIndex(where: { $0.advisorID == suggestion.advisorID }) {
+                participants[index].suggestions.append(suggestion)
+            } else {
+                participants.append(.init(advisorID: suggestion.advisorID, suggestions: [suggestion]))
+            }
+        }
+        guard participants.count > 1 else { return nil }
+        let isConflict = members.enumerated().contains { index, one in
+            members[(index + 1)...].contains { other in
+                one.advisorID != other.advisorID && one.hasReplacement && other.hasReplacement
+                    && one.anchor.range.overlaps(other.anchor.range) && !leavesTheSame(one, other, draft)
+            }
+        }
+        let anchor = draft.anchor(of: range)
+        let id = FindingIdentity.id(
+            maker: members.map(\.id).sorted().joined(separator: " "), quote: anchor.exact, before: anchor.prefix,
+            after: anchor.suffix)
+        return DiscussionThread(
+            id: id, anchor: anchor, participants: participants, verdict: isConflict ? .conflict : .agreement)
+    }
+
+    private static func comesToTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
+        guard one.anchor.range.overlaps(other.anchor.range) else { return false }
+        if one.hasReplacement, other.hasReplacement, leavesTheSame(one, other, draft) { return true }
+        let isHint = (one.rule == nil) != (other.rule == nil)
+        let isRemark = !one.hasReplacement && !other.hasReplacement && one.advisorID == other.advisorID
+        return (isHint || isRemark) && one.category == other.category
+    }
+
+    /// Whether two edits, each done alone, leave the same text behind, but for white space, quotation marks and dashes.
+    static func leavesTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
+        let start = min(one.anchor.start, other.anchor.start)
+        let end = max(one.anchor.end, other.anchor.end)
+        func after(_ edit: Suggestion) -> ArraySlice<Unicode.Scalar> {
+            let text = draft[start..<edit.anchor.start] + edit.suggestedText + draft[edit.anchor.end..<end]
+            return NormalisedText(text.unicodeScalars).trimmed
+        }
+        return after(one) == after(other)
+    }
+}

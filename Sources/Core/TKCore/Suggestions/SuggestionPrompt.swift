@@ -1,0 +1,99 @@
+/// What advisors are asked for, and the shape of the answer.
+enum SuggestionPrompt {
+    /// The request about one piece of a draft.
+    ///
+    /// - Parameters:
+    ///   - piece: the text that is sent.
+    ///   - part: which piece of how many, from 1; nil for a whole draft.
+    /// - Returns: the request, and the boundary of the fence in it.
+    static func request(
+        piece: String, selection: String?, part: (number: Int, count: Int)?, options: ReviewOptions,
+        engine: PromptEngine, maxTokens: Int
+    ) throws -> (request: LLMRequest, boundary: String) {
+        let texts = [piece] + (selection.map { [$0] } ?? [])
+        let request = LLMRequest(
+            system: engine.systemPrompt(for: options.advisors, storyType: options.storyType, stage: options.stage),
+            user: engine.userMessage(
+                task: task(options, part: part, hasSelection: selection != nil), draft: piece, selection: selection),
+            maxTokens: maxTokens, schema: try schema(options))
+        return (request, DraftFence(for: texts).boundary)
+    }
+
+    /// The task, which depends on nothing but the options.
+    static func task(_ options: ReviewOptions, part: (number: Int, count: Int)?, hasSelection: Bool) -> String {
+        let many = options.advisors.count > 1
+        var lines = [
+            many
+                ? "Review the draft below as each of the advisors \(options.advisors.map(\.id).joined(separator: ", "))."
+                : "Review the draft below."
+        ]
+        if let part {
+            lines.append(
+                "It is part \(part.number) of \(part.count) of a longer draft: do not remark on what may stand elsewhere."
+            )
+        }
+        if hasSelection { lines.append("Remark only on the selected part, which is repeated after the draft.") }
+        if let most = options.maxSuggestions {
+            lines.append(
+                "Give at most \(most) suggestion\(most == 1 ? "" : "s")\(many ? " for each advisor" : ""), "
+                    + "those that matter most.")
+        }
+        if !options.categories.isEmpty {
+            lines.append("Only these categories: \(options.categories.sorted().joined(separator: ", ")).")
+        }
+        lines.append(
+            """
+
+            Answer with one JSON object and nothing else: {"suggestions": [ … ]}. Each suggestion has:
+            \(many ? "- advisor_id: the id of the advisor who says it\n" : "")\
+            - quote: the words that it is about, copied from the draft letter for letter, on one line or over several
+            - before: the three or four words that stand in front of the quote in the draft; empty at its beginning
+            - replacement: what should stand instead of the quote, whole and ready to be put there; empty to remove it; \
+            null where you have a remark but no wording. To add something, quote the words next to which it goes and \
+            repeat them in the replacement
+            - type: \(SuggestionType.allCases.map(\.rawValue).joined(separator: ", "))
+            - category: \(categories(options).joined(separator: ", "))
+            - priority: 1 for what matters most, to 5
+            - confidence: from 0 to 1
+            - reason: one or two sentences
+            """)
+        return lines.joined(separator: "\n")
+    }
+
+    static func schema(_ options: ReviewOptions) throws -> LLMSchema {
+        let many = options.advisors.count > 1
+        var properties: [(String, WireJSON)] = []
+        if many { properties.append(("advisor_id", choice(options.advisors.map(\.id)))) }
+        properties += [
+            ("quote", ["type": "string"]), ("before", ["type": "string"]),
+            ("replacement", ["type": ["string", "null"]]),
+            ("type", choice(SuggestionType.allCases.map(\.rawValue))), ("category", choice(categories(options))),
+            ("priority", ["type": "integer"]), ("confidence", ["type": "number"]), ("reason", ["type": "string"]),
+        ]
+        return try LLMSchema(name: "suggestions", json: list("suggestions", of: properties))
+    }
+
+    /// The schema of an object whose one member is a list of objects. Every member is required and no other allowed, as
+    /// OpenAI's strict mode wants it.
+    static func list(_ name: String, of properties: [(String, WireJSON)]) -> String {
+        object([(name, ["type": "array", "items": strict(properties)])])
+    }
+
+    static func object(_ properties: [(String, WireJSON)]) -> String { strict(properties).text }
+
+    static func strict(_ properties: [(String, WireJSON)]) -> WireJSON {
+        [
+            "type": "object", "properties": .object(properties),
+            "required": .array(properties.map { .string($0.0) }), "additionalProperties": false,
+        ]
+    }
+
+    static func choice(_ words: [String]) -> WireJSON {
+        ["type": "string", "enum": .array(words.map(WireJSON.string))]
+    }
+
+    private static func categories(_ options: ReviewOptions) -> [String] {
+        let known = SuggestionCategory.allCases.map(\.rawValue)
+        return options.categories.isEmpty ? known : known.filter(options.categories.contains)
+    }
+}

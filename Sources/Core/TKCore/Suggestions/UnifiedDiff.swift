@@ -1,0 +1,185 @@
+/// The difference of two texts in the unified format, which `patch` and `git apply` take.
+public enum UnifiedDiff {
+    /// - Parameters:
+    ///   - oldName: as it stands behind `---`, e.g. `a/draft.md`; names with control characters, quotation marks or
+    ///     backslashes are quoted as `git` and `diff` do.
+    ///   - context: lines that are shown around a change.
+    /// - Returns: empty for equal texts.
+    public static func text(
+        from old: String, to new: String, oldName: String, newName: String, context: Int = 3
+    ) -> String {
+        let oldLines = lines(old)
+        let newLines = lines(new)
+        let changes = LineDifference.changes(from: oldLines, to: newLines)
+        guard !changes.isEmpty else { return "" }
+        let context = max(0, context)
+        var out = "--- \(quoted(oldName))\n+++ \(quoted(newName))\n"
+        var group: [LineDifference.Change] = []
+        func flush() {
+            guard let first = group.first, let last = group.last else { return }
+            let start = max(0, first.old.lowerBound - context)
+            let newStart = first.new.lowerBound - (first.old.lowerBound - start)
+            let end = min(oldLines.count, last.old.upperBound + context)
+            let newEnd = last.new.upperBound + (end - last.old.upperBound)
+            out += "@@ -\(span(start..<end)) +\(span(newStart..<newEnd)) @@\n"
+            var position = start
+            for change in group {
+                for index in position..<change.old.lowerBound { write(" ", oldLines[index], to: &out) }
+                for index in change.old { write("-", oldLines[index], to: &out) }
+                for index in change.new { write("+", newLines[index], to: &out) }
+                position = change.old.upperBound
+            }
+            for index in position..<end { write(" ", oldLines[index], to: &out) }
+            group = []
+        }
+        for change in changes {
+            if let last = group.last, change.old.lowerBound - last.old.upperBound > 2 * context { flush() }
+            group.append(change)
+        }
+        flush()
+        return out
+    }
+
+    /// Lines with their LF; a CR is a part of its line.
+    private static func lines(_ text: String) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var line: [UInt8] = []
+        for byte in text.utf8 {
+            line.append(byte)
+            if byte == UInt8(ascii: "\n") {
+                lines.append(line)
+                line = []
+            }
+        }
+        if !line.isEmpty { lines.append(line) }
+        return lines
+    }
+
+    private static func span(_ range: Range<Int>) -> String {
+        // An empty range is named by the line in front of it.
+        if range.isEmpty { return "\(range.lowerBound),0" }
+        return range.count == 1 ? "\(range.lowerBound + 1)" : "\(range.lowerBound + 1),\(range.count)"
+    }
+
+    private static func write(_ mark: String, _ line: [UInt8], to out: inout String) {
+        out += mark + String(decoding: line, as: UTF8.self)
+        if line.last != UInt8(ascii: "\n") { out += "\n\\ No newline at end of file\n" }
+    }
+
+    private static func quoted(_ name: String) -> String {
+        let needsQuotes = name.utf8.contains {
+            $0 < 32 || $0 == 127 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+        }
+        // Behind a name with a space, a tab ends it.
+        guard needsQuotes else { return name.utf8.contains(UInt8(ascii: " ")) ? name + "\t" : name }
+        var out = "\""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\t": out += "\\t"
+            case _ where scalar.value < 32 || scalar.value == 127:
+                let octal = String(scalar.value, radix: 8)
+                out += "\\" + String(repeating: "0", count: 3 - octal.count) + octal
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out + "\""
+    }
+}
+
+/// Which lines differ between two texts.
+enum LineDifference {
+    struct Change: Equatable {
+        var old: Range<Int>
+        var new: Range<Int>
+    }
+
+    /// Longer stretches are taken to have changed altogether, where no line that stands once in both divides them.
+    private static let mostLines = 1_500
+
+    static func changes(from old: [[UInt8]], to new: [[UInt8]]) -> [Change] {
+        var names: [[UInt8]: Int] = [:]
+        func name(_ line: [UInt8]) -> Int {
+            if let known = names[line] { return known }
+            names[line] = names.count
+            return names.count - 1
+        }
+        let one = old.map(name)
+        let other = new.map(name)
+        var pairs: [(Int, Int)] = []
+        compare(one, 0..<one.count, other, 0..<other.count, &pairs)
+        var changes: [Change] = []
+        var (i, j) = (0, 0)
+        for (oldNext, newNext) in pairs + [(one.count, other.count)] {
+            if i < oldNext || j < newNext { changes.append(Change(old: i..<oldNext, new: j..<newNext)) }
+            (i, j) = (oldNext + 1, newNext + 1)
+        }
+        return changes
+    }
+
+    /// Appends the equal lines, in order.
+    private static func compare(
+        _ old: [Int], _ oldRange: Range<Int>, _ new: [Int], _ newRange: Range<Int>, _ pairs: inout [(Int, Int)]
+    ) {
+        var (low, newLow) = (oldRange.lowerBound, newRange.lowerBound)
+        while low < oldRange.upperBound, newLow < newRange.upperBound, old[low] == new[newLow] {
+            pairs.append((low, newLow))
+            (low, newLow) = (low + 1, newLow + 1)
+        }
+        var (high, newHigh) = (oldRange.upperBound, newRange.upperBound)
+        while high > low, newHigh > newLow, old[high - 1] == new[newHigh - 1] {
+            (high, newHigh) = (high - 1, newHigh - 1)
+        }
+        let middle = Array(old[low..<high])
+        let newMiddle = Array(new[newLow..<newHigh])
+        if middle.count <= mostLines, newMiddle.count <= mostLines {
+            for (i, j) in common(middle, newMiddle) { pairs.append((low + i, newLow + j)) }
+        } else {
+            let anchors = unique(middle, newMiddle)
+            var (i, j) = (0, 0)
+            // Without a dividing line, the stretch has changed altogether.
+            for (oldNext, newNext) in anchors.isEmpty ? [] : anchors + [(middle.count, newMiddle.count)] {
+                compare(old, low + i..<low + oldNext, new, newLow + j..<newLow + newNext, &pairs)
+                if oldNext < middle.count { pairs.append((low + oldNext, newLow + newNext)) }
+                (i, j) = (oldNext + 1, newNext + 1)
+            }
+        }
+        for offset in 0..<oldRange.upperBound - high { pairs.append((high + offset, newHigh + offset)) }
+    }
+
+    /// The pairs of a longest common subsequence.
+    private static func common(_ old: [Int], _ new: [Int]) -> [(Int, Int)] {
+        guard !old.isEmpty, !new.isEmpty else { return [] }
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for change in new.difference(from: old) {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        return Array(zip(old.indices.filter { !removed.contains($0) }, new.indices.filter { !inserted.contains($0) }))
+    }
+
+    /// Lines that stand once on either side, as far as they come in the same order: each as early as possible.
+    private static func unique(_ old: [Int], _ new: [Int]) -> [(Int, Int)] {
+        func places(_ lines: [Int]) -> [Int: Int] {
+            var places: [Int: Int] = [:]
+            for (index, line) in lines.enumerated() { places[line] = places[line] == nil ? index : -1 }
+            return places
+        }
+        let oldPlaces = places(old)
+        var last = -1
+        var pairs: [(Int, Int)] = []
+        for (line, j) in places(new).filter({ $0.value >= 0 }).sorted(by: { $0.value < $1.value }) {
+            guard let i = oldPlaces[line], i > last else { continue }
+            // A line that moved far down would hide all that follow it.
+            if i - last > 4 * (j - (pairs.last?.1 ?? -1)) + mostLines { continue }
+            pairs.append((i, j))
+            last = i
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,267 @@
+/// Finds the quotes of anchors in one text.
+///
+/// A wrong place is worse than none: a short quote counts only where its context agrees, one that stands in several
+/// places only where a whole side of its context does, and a changed quote is found only if it is long and has changed
+/// little.
+///
+/// Costs linear time once; an anchor then costs a search of the text, and one whose text is unchanged nothing.
+public struct AnchorResolver: Sendable {
+    private let draft: DraftText
+    private let normalised: NormalisedText
+    private let map: OffsetMap?
+    private let previousHash: String?
+
+    /// A quote of at least this many scalars may stand for itself; a shorter one needs context.
+    static let selfEvident = 40
+    static let leastContext = 0.55
+    /// Fuzzy search: the shortest quote, the largest share of errors, the least score.
+    static let shortestFuzzy = 24
+    /// A longer quote is not searched for with errors: the time grows with its square.
+    static let longestFuzzy = 4_096
+    static let mostErrors = 0.25
+    static let leastScore = 0.80
+    /// Two places whose contexts differ by less are equally good.
+    static let tie = 0.02
+    /// No more candidates than this are compared in full: those whose nearest surroundings agree best.
+    private static let mostCandidates = 1_024
+    /// How well the best of them must agree then, since one that was not compared might agree as well.
+    private static let leastAmongMany = 0.9
+
+    /// - Parameter previous: the text that anchors were made from, if it is at hand: the surest way.
+    public init(_ draft: DraftText, previous: DraftText? = nil) {
+        self.draft = draft
+        normalised = NormalisedText(draft.scalars)
+        map = previous.map { OffsetMap(from: $0, to: draft) }
+        previousHash = previous?.hash
+    }
+
+    /// Finds an anchor's quote, by the surest way that there is.
+    public func resolve(_ anchor: TextAnchor) -> AnchorResolution {
+        if anchor.textHash == draft.hash {
+            let isThere = anchor.start >= 0 && anchor.end >= anchor.start && anchor.end <= draft.count
+            if isThere, draft[anchor.range] == anchor.exact { return .unchanged(anchor.range) }
+        }
+        if anchor.textHash == previousHash, let range = map?.range(of: anchor.range), draft[range] == anchor.exact {
+            return .mapped(range)
+        }
+        return locate(anchor)
+    }
+
+    /// Finds a quote by itself, as a model gives it: only where it stands in the text, but for white space, quotation
+    /// marks and dashes. A quote that occurs several times is ambiguous unless what stands around it decides.
+    public func find(_ exact: String, prefix: String = "", suffix: String = "") -> AnchorResolution {
+        let quote = NormalisedText(exact.unicodeScalars).trimmed
+        guard !quote.isEmpty else { return .orphan }
+        var (places, areAll) = places(occurrences(of: quote), Surroundings(prefix, suffix), near: nil)
+        places.sort { $0.context > $1.context }
+        guard let best = places.first else { return .orphan }
+        let isClear = areAll || best.context >= Self.leastAmongMany
+        let equal = isClear ? places.filter { best.context - $0.context < Self.tie } : places
+        if equal.count > 1 { return .ambiguous(equal.map(\.source).sorted { $0.lowerBound < $1.lowerBound }) }
+        return certain(best.source, exact)
+    }
+
+    private struct Place {
+        var source: Range<Int>
+        var context: Double
+        var position: Double
+    }
+
+    private func locate(_ anchor: TextAnchor) -> AnchorResolution {
+        let quote = NormalisedText(anchor.exact.unicodeScalars).trimmed
+        guard !quote.isEmpty else { return .orphan }
+        let surroundings = Surroundings(anchor.prefix, anchor.suffix)
+        let isEvident = quote.count >= Self.selfEvident
+        let found = occurrences(of: quote)
+        let company = AnchorCompany(anchor)
+        let agreeing = found.map { (range: $0, sides: company.sides(around: $0, in: normalised.scalars)) }
+            .filter { $0.sides > 0 }
+        // A side that no twin had is proof; where the quote stood, and how much alike the rest is, is not: the twin may
+        // look more like what was, once the right place has been edited.
+        let complete = agreeing.filter { $0.sides == 2 }
+        if let only = complete.count == 1 ? complete[0] : agreeing.count == 1 ? agreeing[0] : nil {
+            return certain(source(of: only.range), anchor.exact)
+        }
+        if agreeing.count > 1 { return .ambiguous(agreeing.map { source(of: $0.range) }) }
+        if found.count == 1, (anchor.twins ?? 0) == 0 {
+            let only = place(found[0], surroundings, near: anchor.start)
+            if isEvident || only.context >= Self.leastContext { return certain(only.source, anchor.exact) }
+        } else if !found.isEmpty {
+            let (places, _) = places(found, surroundings, near: anchor.start)
+            if let likely = places.first(where: { isEvident || $0.context >= Self.leastContext }) {
+                return places.count == 1
+                    ? .fuzzy(likely.source, score: likely.context)
+                    : .ambiguous(places.map(\.source).sorted { $0.lowerBound < $1.lowerBound })
+            }
+        }
+        return fuzzy(quote, surroundings, near: anchor.start)
+    }
+
+    /// An anchor of this text that tells its quote from every twin, as far as the text does: for anchors that are kept
+    /// until the text has changed. Costs a search of the text.
+    public func distinct(_ anchor: TextAnchor) -> TextAnchor {
+        guard anchor.textHash == draft.hash, anchor.start >= 0, anchor.end <= draft.count else { return anchor }
+        let quote = NormalisedText(anchor.exact.unicodeScalars).trimmed
+        var distinct = anchor
+        let twins = quote.isEmpty ? [] : occurrences(of: quote).filter { !source(of: $0).overlaps(anchor.range) }
+        distinct.twins = twins.count
+        guard !twins.isEmpty else { return distinct }
+        var length = TextAnchor.contextLength
+        while length < TextAnchor.longestContext,
+            case let company = AnchorCompany(distinct),
+            twins.contains(where: { company.standsBefore($0, in: normalised.scalars) })
+        {
+            length *= 2
+            distinct.longPrefix = draft[max(0, anchor.start - length)..<anchor.start]
+        }
+        length = TextAnchor.contextLength
+        while length < TextAnchor.longestContext,
+            case let company = AnchorCompany(distinct),
+            twins.contains(where: { company.standsBehind($0, in: normalised.scalars) })
+        {
+            length *= 2
+            distinct.longSuffix = draft[anchor.end..<min(draft.count, anchor.end + length)]
+        }
+        return distinct
+    }
+
+    /// White space at the quote's ends, which was not searched for, belongs to it where it stands there as well.
+    private func certain(_ place: Range<Int>, _ exact: String) -> AnchorResolution {
+        let wanted = Array(exact.unicodeScalars)
+        let leading = wanted.prefix { $0.properties.isWhitespace }
+        let trailing = wanted[leading.count...].reversed().prefix { $0.properties.isWhitespace }.reversed()
+        var start = place.lowerBound
+        var end = place.upperBound
+        if start >= leading.count, draft.scalars[start - leading.count..<start].elementsEqual(leading) {
+            start -= leading.count
+        }
+        if end + trailing.count <= draft.count, draft.scalars[end..<end + trailing.count].elementsEqual(trailing) {
+            end += trailing.count
+        }
+        return draft.scalars[start..<end].elementsEqual(wanted) ? .exact(start..<end) : .normalised(start..<end)
+    }
+
+    private func fuzzy(
+        _ quote: ArraySlice<Unicode.Scalar>, _ surroundings: Surroundings, near: Int
+    ) -> AnchorResolution {
+        guard (Self.shortestFuzzy...Self.longestFuzzy).contains(quote.count) else { return .orphan }
+        let limit = Int(Double(quote.count) * Self.mostErrors)
+        var best: [(range: Range<Int>, score: Double)] = []
+        for hit in ApproximateSearch.hits(of: quote, in: normalised.scalars, atMost: limit) {
+            let place = place(hit.range, surroundings, near: near)
+            let likeness = 1 - Double(hit.errors) / Double(quote.count)
+            let score = (50 * likeness + 40 * place.context + 2 * place.position) / 92
+            if score >= Self.leastScore { best.append((place.source, score)) }
+        }
+        best.sort { $0.score > $1.score }
+        guard let first = best.first else { return .orphan }
+        let equal = best.filter { first.score - $0.score < Self.tie }
+        if equal.count > 1 { return .ambiguous(equal.map(\.range).sorted { $0.lowerBound < $1.lowerBound }) }
+        return .fuzzy(draft.graphemeRange(around: first.range), score: first.score)
+    }
+
+    /// The likeliest places of a normalised quote, and whether they are all that there are.
+    private func places(
+        _ occurrences: [Range<Int>], _ surroundings: Surroundings, near: Int?
+    ) -> (places: [Place], areAll: Bool) {
+        var found = occurrences
+        let areAll = found.count <= Self.mostCandidates
+        if !areAll {
+            let ranked = found.map { (range: $0, agreement: nearestAgreement($0, surroundings)) }
+                .sorted { ($1.agreement, $0.range.lowerBound) < ($0.agreement, $1.range.lowerBound) }
+            found = ranked.prefix(Self.mostCandidates).map(\.range)
+        }
+        return (found.map { place($0, surroundings, near: near) }, areAll)
+    }
+
+    /// Every place of a normalised quote, in normalised positions; in linear time, whatever repeats itself (Knuth, Morris,
+    /// Pratt).
+    private func occurrences(of quote: ArraySlice<Unicode.Scalar>) -> [Range<Int>] {
+        let quote = Array(quote)
+        guard !quote.isEmpty, quote.count <= normalised.scalars.count else { return [] }
+        // For each beginning of the quote, the longest shorter one that it ends with.
+        var shorter = [Int](repeating: 0, count: quote.count)
+        var length = 0
+        for index in quote.indices.dropFirst() {
+            while length > 0, quote[index] != quote[length] { length = shorter[length - 1] }
+            if quote[index] == quote[length] { length += 1 }
+            shorter[index] = length
+        }
+        return normalised.scalars.withUnsafeBufferPointer { text in
+            var found: [Range<Int>] = []
+            var matched = 0
+            for index in text.indices {
+                while matched > 0, text[index] != quote[matched] { matched = shorter[matched - 1] }
+                guard text[index] == quote[matched] else { continue }
+                matched += 1
+                guard matched == quote.count else { continue }
+                let range = index + 1 - matched..<index + 1
+                if isWhole(range, text) { found.append(range) }
+                matched = shorter[matched - 1]
+            }
+            return found
+        }
+    }
+
+    /// A quote that starts or ends with a letter does not start or end within a word, nor within a grapheme cluster.
+    private func isWhole(_ range: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Bool {
+        func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.value < 128 ? (scalar.value | 32) &- 97 < 26 : scalar.properties.isAlphabetic
+        }
+        if range.lowerBound > 0, isLetter(text[range.lowerBound - 1]), isLetter(text[range.lowerBound]) { return false }
+        if range.upperBound < text.count, isLetter(text[range.upperBound]), isLetter(text[range.upperBound - 1]) {
+            return false
+        }
+        if normalised.splitsScalar(range.lowerBound) || normalised.splitsScalar(range.upperBound) { return false }
+        let source = source(of: range)
+        return draft.isGraphemeBoundary(source.lowerBound) && draft.isGraphemeBoundary(source.upperBound)
+    }
+
+    /// Where a normalised range stands in the draft, with the invisible scalars that belong to its last character.
+    private func source(of range: Range<Int>) -> Range<Int> {
+        let source = normalised.sourceRange(of: range)
+        let next = normalised.sources[range.upperBound]
+        var end = source.upperBound
+        while end < next, !draft.isGraphemeBoundary(end) { end += 1 }
+        return source.lowerBound..<end
+    }
+
+    /// What stands around an anchor, normalised.
+    private struct Surroundings {
+        let before: [Unicode.Scalar]
+        let after: [Unicode.Scalar]
+
+        init(_ prefix: String, _ suffix: String) {
+            before = NormalisedText(prefix.unicodeScalars).scalars
+            after = NormalisedText(suffix.unicodeScalars).scalars
+        }
+    }
+
+    /// How many scalars agree on either side, counted from the quote to the first that differs.
+    private func nearestAgreement(_ range: Range<Int>, _ surroundings: Surroundings) -> Int {
+        zip(surroundings.before.reversed(), normalised.scalars[..<range.lowerBound].reversed()).prefix { $0 == $1 }
+            .count
+            + zip(surroundings.after, normalised.scalars[range.upperBound...]).prefix { $0 == $1 }.count
+    }
+
+    /// How well a place's surroundings agree with those of an anchor: by edit distance, each side by its length.
+    private func place(_ range: Range<Int>, _ surroundings: Surroundings, near: Int?) -> Place {
+        let (before, after) = (surroundings.before, surroundings.after)
+        let left = Array(normalised.scalars[max(0, range.lowerBound - before.count)..<range.lowerBound])
+        let right = Array(
+            normalised.scalars[range.upperBound..<min(normalised.scalars.count, range.upperBound + after.count)])
+        let length = before.count + after.count
+        var context = 0.0
+        if length > 0 {
+            context =
+                EditDistance.similarity(before, left) * Double(before.count)
+                + EditDistance.similarity(after, right) * Double(after.count)
+            context /= Double(length)
+        } else if near != nil, range.count == normalised.trimmed.count {
+            context = 1
+        }
+        let source = source(of: range)
+        let distance = near.map { Double(abs(source.lowerBound - $0)) } ?? 0
+        return Place(source: source, context: context, position: 1 - min(1, distance / Double(max(1, draft.count))))
+    }
+}

@@ -1,0 +1,27 @@
+import Platform
+
+/// Names a finding so that the same remark about the same words has the same id in every pass, and an answered finding
+/// does not come back.
+public enum FindingIdentity {
+    /// - Parameters:
+    ///   - maker: the rule, or the advisor, that found it.
+    ///   - quote: what it is about; only its letters and digits count.
+    ///   - before: the text in front of the quote; its last three words count.
+    ///   - after: the text behind the quote; its first three words count.
+    ///   - occurrence: counts findings that are equal in all of this, from 0.
+    /// - Returns: 12 hexadecimal digits.
+    public static func id(maker: String, quote: String, before: String, after: String, occurrence: Int = 0) -> String {
+        var key = maker
+        key += "\u{0}" + words(quote).joined(separator: " ")
+        key += "\u{0}" + words(before).suffix(3).joined(separator: " ")
+        key += "\u{0}" + words(after).prefix(3).joined(separator: " ")
+        if occurrence > 0 { key += "\u{0}\(occurrence)" }
+        return hexadecimal(ContentHash(of: key.utf8).bytes.prefix(6))
+    }
+
+    /// The words of a text in lower case, without punctuation and markup.
+    private static func words(_ text: String) -> [String] {
+        text.lowercased().unicodeScalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
+            .map { String(String.UnicodeScalarView($0)) }
+    }
+}

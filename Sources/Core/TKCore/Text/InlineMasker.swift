@@ -1,0 +1,266 @@
+/// Masks the inline spans of one block: code, links, addresses, HTML, math, CriticMarkup, templates, emphasis.
+///
+/// Reads the block once from left to right. What opens and does not close in the block is text, as in CommonMark.
+struct InlineMasker {
+    let syntax: DraftMask.Syntax
+    let range: Range<Int>
+    private var index: Int
+    /// Runs of this many backticks have no closing run behind a position, so that hostile text costs no quadratic time.
+    private var missingRuns: Set<Int> = []
+    private var missingClosers: Set<String> = []
+
+    init(syntax: DraftMask.Syntax, range: Range<Int>) {
+        self.syntax = syntax
+        self.range = range
+        index = range.lowerBound
+    }
+
+    mutating func run(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        while index < range.upperBound {
+            let scalar = scalars[index]
+            // Letters and spaces are nearly everything.
+            if scalar.value > 127 || (scalar.value | 32) &- 97 < 26 || scalar == " " {
+                index += 1
+                continue
+            }
+            let start = index
+            if !maskAddress(scalar, &builder), syntax == .markdown || scalar == "<" { maskMarkup(scalar, &builder) }
+            if index == start { index += 1 }
+        }
+    }
+
+    private mutating func mask(_ end: Int, _ kind: DraftMask.Kind, _ builder: inout MaskBuilder) {
+        builder.paint(index..<end, kind)
+        index = end
+    }
+
+    /// Masks URLs and mail addresses. They are found at their `:`, `@` or `.`, so the mask reaches back.
+    private mutating func maskAddress(_ scalar: Unicode.Scalar, _ builder: inout MaskBuilder) -> Bool {
+        let found: Range<Int>?
+        switch scalar {
+        case ":": found = Addresses.url(at: index, in: builder.scalars, range)
+        case "@": found = Addresses.mail(at: index, in: builder.scalars, range)
+        case ".": found = Addresses.web(at: index, in: builder.scalars, range)
+        default: found = nil
+        }
+        guard let found else { return false }
+        builder.paint(found, .link)
+        index = found.upperBound
+        return true
+    }
+
+    private mutating func maskMarkup(_ scalar: Unicode.Scalar, _ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        switch scalar {
+        case "\\": maskEscape(&builder)
+        case "`": maskCode(&builder)
+        case "<": maskHTML(&builder)
+        case "&":
+            if let end = entityEnd(scalars) { mask(end, .html, &builder) }
+        case "$": maskMath(&builder)
+        case "{": maskBraces(&builder)
+        case "[", "!", "]": maskBrackets(scalar, &builder)
+        case "*", "_", "~": maskEmphasis(scalar, &builder)
+        case "=":
+            if starts(with: "==}", scalars) { mask(index + 3, .markup, &builder) }
+        default: break
+        }
+    }
+
+    private func starts(with text: StaticString, _ scalars: [Unicode.Scalar], at offset: Int? = nil) -> Bool {
+        let offset = offset ?? index
+        let count = text.utf8CodeUnitCount
+        guard offset + count <= range.upperBound else { return false }
+        return text.withUTF8Buffer { bytes in
+            for position in 0..<count where scalars[offset + position].value != UInt32(bytes[position]) { return false }
+            return true
+        }
+    }
+
+    /// Where a closing text ends, searched from a position; remembers what is not there.
+    private mutating func end(of closing: StaticString, from start: Int, _ scalars: [Unicode.Scalar]) -> Int? {
+        let name = closing.description
+        if missingClosers.contains(name) { return nil }
+        var position = start
+        while position < range.upperBound {
+            if starts(with: closing, scalars, at: position) { return position + closing.utf8CodeUnitCount }
+            position += 1
+        }
+        missingClosers.insert(name)
+        return nil
+    }
+
+    private mutating func maskEscape(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        guard index + 1 < range.upperBound else { return }
+        if scalars[index + 1] == "(", let end = end(of: "\\)", from: index + 2, scalars) {
+            return mask(end, .math, &builder)
+        }
+        if scalars[index + 1] == "[", let end = end(of: "\\]", from: index + 2, scalars) {
+            return mask(end, .math, &builder)
+        }
+        if scalars[index + 1].isASCII, !scalars[index + 1].properties.isAlphabetic, scalars[index + 1] != " " {
+            builder.paint(index..<index + 1, .markup)
+            index += 2
+        }
+    }
+
+    private mutating func maskCode(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        let length = run(of: "`", at: index, scalars)
+        let inside = index + length
+        guard !missingRuns.contains(length) else {
+            index = inside
+            return
+        }
+        var position = inside
+        while position < range.upperBound {
+            guard scalars[position] == "`" else {
+                position += 1
+                continue
+            }
+            let closing = run(of: "`", at: position, scalars)
+            position += closing
+            if closing == length { return mask(position, .code, &builder) }
+        }
+        missingRuns.insert(length)
+        index = inside
+    }
+
+    private func run(of scalar: Unicode.Scalar, at start: Int, _ scalars: [Unicode.Scalar]) -> Int {
+        var end = start
+        while end < range.upperBound, scalars[end] == scalar { end += 1 }
+        return end - start
+    }
+
+    private mutating func maskHTML(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        if starts(with: "<!--", scalars) {
+            guard let end = end(of: "-->", from: index + 4, scalars) else { return }
+            builder.findComments(in: index..<end)
+            return mask(end, .html, &builder)
+        }
+        guard index + 1 < range.upperBound, let end = Tags.end(of: index, in: scalars, range) else { return }
+        let first = scalars[index + 1]
+        let isAddress =
+            scalars[index..<end].contains { $0 == ":" || $0 == "@" }
+            && !scalars[index..<end].contains { $0 == " " || $0 == "=" }
+        if !isAddress, let close = Tags.closingOfCode(index, tagEnd: end, in: scalars, range) {
+            return mask(close, .code, &builder)
+        }
+        mask(end, isAddress && first != "/" ? .link : .html, &builder)
+    }
+
+    private func entityEnd(_ scalars: [Unicode.Scalar]) -> Int? {
+        var end = index + 1
+        while end < min(range.upperBound, index + 33), scalars[end].isASCII,
+            scalars[end].properties.isAlphabetic || scalars[end].properties.numericType != nil || scalars[end] == "#"
+        { end += 1 }
+        return end > index + 1 && end < range.upperBound && scalars[end] == ";" ? end + 1 : nil
+    }
+
+    /// `$$…$$`, and `$…$` by Pandoc's rule: no space inside the marks, and no digit behind, so that prices are text.
+    private mutating func maskMath(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        if starts(with: "$$", scalars) {
+            if let end = end(of: "$$", from: index + 2, scalars) { return mask(end, .math, &builder) }
+            index += 2
+            return
+        }
+        guard index + 1 < range.upperBound, !scalars[index + 1].properties.isWhitespace, scalars[index + 1] != "$"
+        else {
+            return
+        }
+        if index > range.lowerBound, scalars[index - 1].properties.isAlphabetic { return }
+        var end = index + 1
+        while end < min(range.upperBound, index + 1_000) {
+            if scalars[end] == "$", scalars[end - 1] != "\\" {
+                let isClosing =
+                    !scalars[end - 1].properties.isWhitespace
+                    && !(end + 1 < range.upperBound && scalars[end + 1].properties.numericType != nil)
+                if isClosing { mask(end + 1, .math, &builder) }
+                return
+            }
+            end += 1
+        }
+    }
+
+    /// CriticMarkup, Liquid, shortcodes and attributes.
+    private mutating func maskBraces(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        guard index + 2 < range.upperBound else { return }
+        let closing: StaticString
+        let kind: DraftMask.Kind
+        switch (scalars[index + 1], scalars[index + 2]) {
+        case ("+", "+"): (closing, kind) = ("++}", .edit)
+        case ("-", "-"): (closing, kind) = ("--}", .edit)
+        case ("~", "~"): (closing, kind) = ("~~}", .edit)
+        case (">", ">"): (closing, kind) = ("<<}", .edit)
+        case ("=", "="): return mask(index + 3, .markup, &builder)
+        case ("{", _): (closing, kind) = ("}}", .template)
+        case ("%", _): (closing, kind) = ("%}", .template)
+        case ("#", _), (".", _), (":", _): (closing, kind) = ("}", .markup)
+        default: return
+        }
+        if let end = end(of: closing, from: index + 2, scalars) { mask(end, kind, &builder) }
+    }
+
+    private mutating func maskBrackets(_ scalar: Unicode.Scalar, _ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        let next = index + 1 < range.upperBound ? scalars[index + 1] : " "
+        switch scalar {
+        case "!":
+            if next == "[" { mask(index + 2, .markup, &builder) }
+        case "]":
+            if next == "(", let end = Links.endOfDestination(index + 1, in: scalars, range) {
+                mask(end, .link, &builder)
+            } else if next == "[", let end = Links.endOfLabel(index + 1, in: scalars, range) {
+                mask(end, .link, &builder)
+            } else if index + 1 < range.upperBound, next == "{", let end = end(of: "}", from: index + 2, scalars) {
+                mask(end, .link, &builder)
+            } else {
+                mask(index + 1, .markup, &builder)
+            }
+        default:
+            if next == "[" { return maskWikiLink(&builder) }
+            let isTask =
+                index + 2 < range.upperBound && scalars[index + 2] == "]" && index == range.lowerBound
+                && (next == " " || next == "x" || next == "X")
+            if isTask { return mask(index + 3, .markup, &builder) }
+            let isReference = next == "^" || next == "@" || (next == "-" && starts(with: "[-@", scalars))
+            if isReference, let end = Links.endOfLabel(index, in: scalars, range) {
+                let isDefinition = end < range.upperBound && scalars[end] == ":"
+                return mask(isDefinition ? end + 1 : end, .link, &builder)
+            }
+            mask(index + 1, .markup, &builder)
+        }
+    }
+
+    /// `[[target]]` is masked whole, of `[[target|text]]` the target.
+    private mutating func maskWikiLink(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        // Another bracket or a line end comes before the end: no link. Looked for first, since the end may be far.
+        let stop = scalars[index + 2..<range.upperBound].firstIndex { $0 == "[" || $0 == "\n" || $0 == "]" }
+        guard let stop, starts(with: "]]", scalars, at: stop) else { return mask(index + 1, .markup, &builder) }
+        guard let bar = scalars[index + 2..<stop].lastIndex(of: "|") else { return mask(stop + 2, .link, &builder) }
+        mask(bar + 1, .link, &builder)
+        builder.paint(stop..<stop + 2, .markup)
+    }
+
+    /// Marks beside a word become spaces; within a word they stay, and so does a lone mark between spaces.
+    private mutating func maskEmphasis(_ scalar: Unicode.Scalar, _ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        let length = run(of: scalar, at: index, scalars)
+        let end = index + length
+        let before = index > range.lowerBound ? scalars[index - 1] : " "
+        let after = end < range.upperBound ? scalars[end] : " "
+        func isWord(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        }
+        let isInside = isWord(before) && isWord(after)
+        let isAlone = before.properties.isWhitespace && after.properties.isWhitespace
+        let isMark = !isInside && !isAlone && (scalar != "~" || length == 2)
+        if isMark { mask(end, .markup, &builder) } else { index = end }
+    }
+}

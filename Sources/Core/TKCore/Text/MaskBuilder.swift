@@ -1,0 +1,299 @@
+/// Works out what each scalar of a draft is: first the blocks, as cmark-gfm sees them, then the inline spans of each.
+struct MaskBuilder {
+    let draft: DraftText
+    let scalars: [Unicode.Scalar]
+    var kinds: [DraftMask.Kind]
+    var blocks: [DraftMask.Block] = []
+    /// Where `<!-- … -->` stands, outside code.
+    var comments: [Range<Int>] = []
+    private var topLevel: [ClosedRange<Int>] = []
+
+    init(_ draft: DraftText) {
+        self.draft = draft
+        scalars = draft.scalars
+        kinds = Array(repeating: .markup, count: scalars.count)
+    }
+
+    mutating func paint(_ range: Range<Int>, _ kind: DraftMask.Kind) {
+        for index in range.clamped(to: 0..<kinds.count) { kinds[index] = kind }
+    }
+
+    /// Paints lines, the last included; of the first only what stands behind `indent` bytes.
+    private mutating func paint(lines: ClosedRange<Int>, indent: Int = 0, _ kind: DraftMask.Kind) {
+        let start = scalarOffset(line: lines.lowerBound, indent: indent)
+        let end = draft.range(ofLine: lines.upperBound + 1).upperBound
+        if start < end { paint(start..<end, kind) }
+    }
+
+    private func scalarOffset(line: Int, indent: Int) -> Int {
+        let range = draft.textRange(ofLine: line + 1)
+        var offset = range.lowerBound
+        var bytes = 0
+        while offset < range.upperBound, bytes < indent {
+            bytes += UTF8.width(scalars[offset])
+            offset += 1
+        }
+        return offset
+    }
+
+    mutating func maskMarkdown() {
+        let frontMatter = FrontMatter.lines(of: draft)
+        if let frontMatter { paint(lines: frontMatter, .frontMatter) }
+        var hidden: [ClosedRange<Int>] = frontMatter.map { [$0] } ?? []
+        var found = parse(without: hidden)
+        var isCode = Array(repeating: false, count: draft.lineCount + 1)
+        for block in found.blocks where block.kind == .code {
+            for line in block.lines where line < isCode.count { isCode[line] = true }
+        }
+        // Math and templates that reach over several blocks would be read as Markdown: cmark gets to see blank lines.
+        let spans = LineSpans.find(in: draft, isCode: isCode)
+        if !spans.isEmpty {
+            hidden += spans.map(\.lines)
+            found = parse(without: hidden)
+        }
+        topLevel = found.topLevel
+        for block in found.blocks { mask(block) }
+        if let frontMatter { paint(lines: frontMatter, .frontMatter) }
+        for span in spans { paint(lines: span.lines, span.kind) }
+    }
+
+    /// Plain text: paragraphs are parted by blank lines and by list marks, lines of columns are no prose, and only
+    /// addresses are masked.
+    mutating func maskPlain() {
+        var block: Range<Int>?
+        func close(_ builder: inout MaskBuilder) {
+            guard let range = block else { return }
+            builder.paint(range, .prose)
+            builder.blocks.append(DraftMask.Block(kind: .paragraph, range: range))
+            var inline = InlineMasker(syntax: .plain, range: range)
+            inline.run(&builder)
+            block = nil
+        }
+        for line in 1...max(1, draft.lineCount) {
+            var text = draft.textRange(ofLine: line)
+            while let first = text.first, scalars[first].properties.isWhitespace { text.removeFirst() }
+            if text.isEmpty || startsItem(text) { close(&self) }
+            if hasColumns(text) {
+                close(&self)
+                paint(text, .code)
+            } else if !text.isEmpty {
+                block = (block?.lowerBound ?? text.lowerBound)..<text.upperBound
+            }
+        }
+        close(&self)
+    }
+
+    private func startsItem(_ line: Range<Int>) -> Bool {
+        var index = line.lowerBound
+        while index < line.upperBound, scalars[index].value &- 48 < 10 { index += 1 }
+        guard index < line.upperBound else { return false }
+        let isMark =
+            index > line.lowerBound
+            ? scalars[index] == "." || scalars[index] == ")" : "-*+•o".unicodeScalars.contains(scalars[index])
+        return isMark && index + 1 < line.upperBound && scalars[index + 1].properties.isWhitespace
+    }
+
+    /// Three spaces, or a tab, within a line part columns.
+    private func hasColumns(_ line: Range<Int>) -> Bool {
+        var spaces = 0
+        for index in line.dropFirst(startsItem(line) ? 6 : 0) {
+            if scalars[index] == "\t" { return index > line.lowerBound + 4 }
+            if scalars[index] == " " { spaces += 1 } else if spaces >= 3 { return true } else { spaces = 0 }
+        }
+        return false
+    }
+
+    private func parse(without hidden: [ClosedRange<Int>]) -> MarkdownBlocks {
+        var bytes = Array(draft.string.utf8)
+        for lines in hidden {
+            let start = draft.utf8Offset(of: draft.range(ofLine: lines.lowerBound + 1).lowerBound)
+            let end = draft.utf8Offset(of: draft.range(ofLine: lines.upperBound + 1).upperBound)
+            for index in start..<end where bytes[index] != 10 && bytes[index] != 13 { bytes[index] = 32 }
+        }
+        ContainerMarks.blankDeepLines(&bytes)
+        return MarkdownBlocks(bytes) { isCallout(line: $0) }
+    }
+
+    /// Whether a line opens a callout: `> [!NOTE]`.
+    private func isCallout(line: Int) -> Bool {
+        var rest = scalars[draft.textRange(ofLine: line + 1)]
+        while let first = rest.first, first == " " || first == "\t" || first == ">" || first == "-" {
+            rest.removeFirst()
+        }
+        return rest.starts(with: "[!".unicodeScalars) || rest.starts(with: "\\[!".unicodeScalars)
+    }
+
+    private mutating func mask(_ block: MarkdownBlock) {
+        switch block.kind {
+        case .quotation: paint(lines: block.lines, indent: block.indent, .quotation)
+        case .code: paint(lines: block.lines, indent: block.indent, .code)
+        case .html:
+            paint(lines: block.lines, indent: block.indent, .html)
+            findComments(in: lineRange(block.lines))
+        case .paragraph, .heading:
+            if !block.isQuoted { maskProse(block) }
+        case .table:
+            if !block.isQuoted { maskTable(block) }
+        }
+    }
+
+    private func lineRange(_ lines: ClosedRange<Int>) -> Range<Int> {
+        draft.range(ofLine: lines.lowerBound + 1).lowerBound..<draft.range(ofLine: lines.upperBound + 1).upperBound
+    }
+
+    private mutating func maskProse(_ block: MarkdownBlock) {
+        var first: Int?
+        var last = 0
+        var line = block.lines.lowerBound
+        if block.kind == .paragraph { line = skipDefinitions(block) }
+        var setext = block.kind == .heading
+        while line <= block.lines.upperBound {
+            var text = content(ofLine: line, of: block)
+            if block.kind == .heading {
+                if line == block.lines.lowerBound, text.first.map({ scalars[$0] == "#" }) ?? false {
+                    setext = false
+                    while let start = text.first, scalars[start] == "#" || scalars[start] == " " { text.removeFirst() }
+                    while let end = text.last, scalars[end] == "#" || scalars[end] == " " { text.removeLast() }
+                } else if setext, line == block.lines.upperBound, line > block.lines.lowerBound {
+                    break
+                }
+            }
+            // Lines of directives (`:::note`) and of callouts hold no prose.
+            let isDirective =
+                scalars[text].starts(with: ":::".unicodeScalars) || scalars[text].starts(with: "[!".unicodeScalars)
+                || scalars[text].starts(with: "\\[!".unicodeScalars)
+            if !isDirective, !text.isEmpty {
+                paint(text, .prose)
+                if text.upperBound < scalars.count, line < block.lines.upperBound {
+                    paint(text.upperBound..<draft.range(ofLine: line + 1).upperBound, .prose)
+                }
+                if first == nil { first = text.lowerBound }
+                last = text.upperBound
+            }
+            line += 1
+        }
+        guard let first, first < last else { return }
+        blocks.append(DraftMask.Block(kind: block.kind == .heading ? .heading : .paragraph, range: first..<last))
+        var inline = InlineMasker(syntax: .markdown, range: first..<last)
+        inline.run(&self)
+    }
+
+    /// A line of a block without its indentation, without the marks of quotations, and without trailing white space.
+    private func content(ofLine line: Int, of block: MarkdownBlock) -> Range<Int> {
+        let text = draft.textRange(ofLine: line + 1)
+        var start = line == block.lines.lowerBound ? scalarOffset(line: line, indent: block.indent) : text.lowerBound
+        var marks = line == block.lines.lowerBound ? 0 : block.quoteDepth
+        while start < text.upperBound {
+            if scalars[start] == ">", marks > 0 {
+                marks -= 1
+            } else if scalars[start] != " ", scalars[start] != "\t" {
+                break
+            }
+            start += 1
+        }
+        var end = text.upperBound
+        while end > start, scalars[end - 1] == " " || scalars[end - 1] == "\t" { end -= 1 }
+        return start..<end
+    }
+
+    /// The first line of a paragraph behind the link reference definitions that it starts with.
+    private func skipDefinitions(_ block: MarkdownBlock) -> Int {
+        var line = block.lines.lowerBound
+        while line <= block.lines.upperBound {
+            let text = content(ofLine: line, of: block)
+            let rest = scalars[text]
+            guard rest.first == "[", !rest.starts(with: "[^".unicodeScalars), let close = rest.firstIndex(of: "]"),
+                close + 1 < text.upperBound, scalars[close + 1] == ":", isDestination(close + 2..<text.upperBound)
+            else { break }
+            line += 1
+            // The destination or the title may stand in a line of its own.
+            while line <= block.lines.upperBound {
+                let more = content(ofLine: line, of: block)
+                guard let mark = more.first.map({ scalars[$0] }), let end = more.last.map({ scalars[$0] }) else {
+                    break
+                }
+                let isTitle =
+                    (mark == "\"" && end == "\"") || (mark == "'" && end == "'") || (mark == "(" && end == ")")
+                let isBare = close + 2 >= text.upperBound && !scalars[more].contains(" ")
+                guard isTitle || isBare else { break }
+                line += 1
+            }
+        }
+        return line
+    }
+
+    /// Whether nothing stands behind a label but a destination and perhaps a title: `[Term]: a text` defines no link.
+    private func isDestination(_ range: Range<Int>) -> Bool {
+        var rest = scalars[range]
+        while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+        let end = rest.first == "<" ? rest.firstIndex(of: ">") : rest.firstIndex { $0 == " " || $0 == "\t" }
+        guard let end else { return true }
+        let title = rest[(end + 1)...].first { $0 != " " && $0 != "\t" }
+        return title == nil || title == "\"" || title == "'" || title == "("
+    }
+
+    private mutating func maskTable(_ block: MarkdownBlock) {
+        for line in block.lines {
+            let text = content(ofLine: line, of: block)
+            let row = scalars[text]
+            if row.allSatisfy({ $0 == "|" || $0 == "-" || $0 == ":" || $0 == " " || $0 == "\t" }) { continue }
+            var start = text.lowerBound
+            var index = start
+            while index <= text.upperBound {
+                let isEnd = index == text.upperBound
+                if isEnd || (scalars[index] == "|" && !(index > start && scalars[index - 1] == "\\")) {
+                    maskCell(start..<index)
+                    start = index + 1
+                }
+                index += 1
+            }
+        }
+    }
+
+    private mutating func maskCell(_ range: Range<Int>) {
+        var cell = range
+        while let first = cell.first, scalars[first] == " " || scalars[first] == "\t" { cell.removeFirst() }
+        while let last = cell.last, scalars[last] == " " || scalars[last] == "\t" { cell.removeLast() }
+        guard !cell.isEmpty else { return }
+        paint(cell, .prose)
+        blocks.append(DraftMask.Block(kind: .cell, range: cell))
+        var inline = InlineMasker(syntax: .markdown, range: cell)
+        inline.run(&self)
+    }
+
+    func maskedScalars() -> [Unicode.Scalar] {
+        var masked = scalars
+        var previous = DraftMask.Kind.prose
+        for (index, kind) in kinds.enumerated() {
+            defer { previous = kind }
+            guard kind != .prose else { continue }
+            let scalar = scalars[index]
+            if scalar == "\n" || scalar == "\r" { continue }
+            masked[index] = kind == .markup || kind == previous ? " " : DraftMask.placeholder
+        }
+        return masked
+    }
+
+    mutating func findComments(in range: Range<Int>) {
+        var index = range.lowerBound
+        while index + 3 < range.upperBound {
+            guard scalars[index] == "<", scalars[index + 1] == "!", scalars[index + 2] == "-", scalars[index + 3] == "-"
+            else {
+                index += 1
+                continue
+            }
+            var end = index + 4
+            while end < range.upperBound, !(scalars[end] == ">" && scalars[end - 1] == "-" && scalars[end - 2] == "-") {
+                end += 1
+            }
+            comments.append(index..<min(range.upperBound, end + 1))
+            index = end + 1
+        }
+    }
+
+    func exemptions() -> [DraftMask.Exemption] {
+        TKDirectives.exemptions(
+            comments: comments.sorted { $0.lowerBound < $1.lowerBound }, draft: draft,
+            blocks: blocks.map(\.range).sorted { $0.lowerBound < $1.lowerBound }, topLevel: topLevel.map(lineRange))
+    }
+}

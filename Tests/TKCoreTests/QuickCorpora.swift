@@ -1,0 +1,96 @@
+import Foundation
+
+/// Prose that comes with Debian's packages; empty where a package is not installed.
+enum ProseCorpora {
+    /// Paragraphs of the Debian handbook as Markdown, with its code in backticks.
+    static func handbook(words: Int) throws -> String {
+        let folder = "/usr/share/doc/debian-handbook/html/en-US"
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter {
+            $0.hasSuffix(".html")
+        }
+        var paragraphs: [String] = []
+        var count = 0
+        for name in names.sorted() where count < words {
+            let html = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+            for part in html.components(separatedBy: "<div class=\"para\">").dropFirst() {
+                let paragraph = markdown(part.components(separatedBy: "</div>")[0])
+                count += paragraph.split(whereSeparator: \.isWhitespace).count
+                paragraphs.append(paragraph)
+            }
+        }
+        return paragraphs.joined(separator: "\n\n")
+    }
+
+    /// Books of the King James Bible, without the numbers of verses.
+    static func bible(_ books: [String]) throws -> String {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/bible") else { return "" }
+        return try books.map { book in
+            try output("/usr/bin/bible", ["-f", book]).split(separator: "\n")
+                .map { $0.drop { $0 != " " }.dropFirst() }.joined(separator: "\n\n")
+        }.joined(separator: "\n\n")
+    }
+
+    /// READMEs and other Markdown of installed packages, each with its path.
+    static func markdownFiles(atMost count: Int) throws -> [(path: String, text: String)] {
+        let list = try output("/usr/bin/find", ["-L", "/usr/share/doc", "-name", "*.md", "-o", "-name", "*.md.gz"])
+        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map { ($0, try text($0)) }
+    }
+
+    /// READMEs that are plain text.
+    static func plainFiles(atMost count: Int) throws -> [String] {
+        let list = try output(
+            "/usr/bin/find",
+            ["-L", "/usr/share/doc", "-name", "README", "-o", "-name", "README.gz", "-o", "-name", "README.Debian"])
+        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map { try text($0) }
+    }
+
+    static func documentation(atMost count: Int, scalars: Int) throws -> [String] {
+        try markdownFiles(atMost: 60).map(\.text).filter { $0.unicodeScalars.count > 4_000 }.prefix(count)
+            .map { String($0.prefix(scalars)) }
+    }
+
+    static func changelogs(atMost count: Int, scalars: Int) throws -> [String] {
+        let list = try output(
+            "/usr/bin/find", ["-L", "/usr/share/doc", "-name", "changelog.Debian.gz", "-size", "+10k"])
+        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map {
+            String(try text($0).prefix(scalars))
+        }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        path.hasSuffix(".gz")
+            ? try output("/bin/zcat", [path])
+            : String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+    }
+
+    private static func output(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private static func markdown(_ html: String) -> String {
+        var text = ""
+        var rest = Substring(html)
+        while let open = rest.firstIndex(of: "<") {
+            text += rest[..<open]
+            guard let close = rest[open...].firstIndex(of: ">") else { break }
+            let tag = rest[open...close]
+            if tag.hasPrefix("<code") || tag.hasPrefix("</code") { text += "`" }
+            rest = rest[rest.index(after: close)...]
+        }
+        text += rest
+        for (entity, plain) in [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", " ")] {
+            text = text.replacing(entity, with: plain)
+        }
+        return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// The programs from PyPI that providers and the quick pass are tested against. They are installed once into the build folder; where that
+/// cannot be done (no Python, no network, or STEWARD_TEST_PEERS=0) the tests that want them are skipped.
+enum Peers {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Peers")
+
+    private static let installed = installing("peers.sh", "peers")
+    private static let prose = installing("prose-peers.sh", "prose-peers")
+
+    /// What a script prints when it has made its folder of the build folder.
+    private static func installing(_ script: String, _ name: String) -> Task<String?, Never> {
+        Task {
+            guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
+            do {
+                let run = try await run("/bin/sh", [folder.path + "/" + script, try buildFolder() + "/" + name])
+                guard run.status == 0, let path = run.output.split(separator: "\n").last else {
+                    print("tests that want \(script) are skipped: \(run.errors)")
+                    return nil
+                }
+                return String(path)
+            } catch {
+                print("tests that want \(script) are skipped: \(error)")
+                return nil
+            }
+        }
+    }
+
+    /// proselint's cases and answers (`prose_answers.py`); nil where they cannot be had.
+    static var proseAnswers: String? {
+        get async { await prose.value }
+    }
+
+    static var areThere: Bool {
+        get async { await installed.value != nil }
+    }
+
+    static func python() async throws -> String {
+        guard let path = await installed.value else { throw TestFailure("the peers are not installed") }
+        return path + "/bin/python"
+    }
+
+    static func script(_ name: String) -> String { folder.path + "/" + name }
+
+    /// The `.build` that this test runs from.
+    private static func buildFolder() throws -> String {
+        var parts = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            .split(separator: "/")
+        if let index = parts.firstIndex(where: { $0.hasPrefix(".build") }) { parts.removeSubrange((index + 1)...) }
+        guard parts.last?.hasPrefix(".build") == true else { return NSTemporaryDirectory() + "steward-build" }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    struct Run: Sendable {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+
+    /// Runs a program to its end on a thread of its own.
+    static func run(_ program: String, _ arguments: [String]) async throws -> Run {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: program)
+                process.arguments = arguments
+                let (output, errors) = (Pipe(), Pipe())
+                process.standardOutput = output
+                process.standardError = errors
+                process.standardInput = FileHandle.nullDevice
+                do {
+                    try process.run()
+                } catch {
+                    return continuation.resume(throwing: error)
+                }
+                let collected = Mutex(Data())
+                let done = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    let data = errors.fileHandleForReading.readDataToEndOfFile()
+                    collected.withLock { $0 = data }
+                    done.signal()
+                }
+                let text = output.fileHandleForReading.readDataToEndOfFile()
+                done.wait()
+                process.waitUntilExit()
+                continuation.resume(
+                    returning: Run(
+                        status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+                        errors: String(decoding: collected.withLock { $0 }, as: UTF8.self)))
+            }
+        }
+    }
+}
+
+/// A Python server that prints its port and ends when its input does, so that it never outlives the tests.
+final class PeerServer: Sendable {
+    let port: Int
+    private let input: FileHandle
+
+    var url: String { "http://127.0.0.1:\(port)" }
+
+    init(script: String, arguments: [String] = []) async throws {
+        let python = try await Peers.python()
+        let (port, input): (Int, FileHandle) = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: python)
+                process.arguments = ["-u", Peers.script(script)] + arguments
+                let (output, input) = (Pipe(), Pipe())
+                process.standardOutput = output
+                process.standardInput = input
+                do {
+                    try process.run()
+                } catch {
+                    return continuation.resume(throwing: error)
+                }
+                var line = Data()
+                while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10])
+                {
+                    line.append(byte)
+                }
+                guard let port = Int(String(decoding: line, as: UTF8.self)) else {
+                    return continuation.resume(throwing: TestFailure("\(script) did not start"))
+                }
+                continuation.resume(returning: (port, input.fileHandleForWriting))
+            }
+        }
+        self.port = port
+        self.input = input
+    }
+
+    deinit { try? input.close() }
+
+    /// Asks the peer itself, outside of what it plays.
+    func ask(_ method: String, _ path: String, _ body: String? = nil) async throws -> Data {
+        var arguments = ["-c", Self.client, method, url + path]
+        if let body { arguments.append(body) }
+        let run = try await Peers.run(try await Peers.python(), arguments)
+        guard run.status == 0 else { throw TestFailure("\(method) \(path): \(run.errors)") }
+        return Data(run.output.utf8)
+    }
+
+    private static let client = """
+        import sys, urllib.request
+        body = sys.argv[3].encode() if len(sys.argv) > 3 else None
+        request = urllib.request.Request(sys.argv[2], data=body, method=sys.argv[1])
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        sys.stdout.write(opener.open(request).read().decode())
+        """
+}
