@@ -90,7 +90,7 @@ let package = Package(
             name: "RuleActions",
             dependencies: [
                 "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicVault", "DotLifeDomain",
-                "DotLifePersistence", log,
+                "DotLifePersistence", "TKCore", log,
             ],
             path: "Sources/Rules/Actions", swiftSettings: strict),
 
@@ -98,7 +98,7 @@ let package = Package(
             name: "AgentKit",
             dependencies: [
                 "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
-                "ComicVault", "DotLifeDomain", "DotLifePersistence", yams, log, lifecycle,
+                "ComicVault", "DotLifeDomain", "DotLifePersistence", "TKCore", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
@@ -137,7 +137,7 @@ let package = Package(
             "RuleActionsTests",
             [
                 "RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
-                "ComicVault", "DotLifePersistence", "DotLifeDomain", "steward-unpack", log,
+                "ComicVault", "DotLifePersistence", "DotLifeDomain", "TKCore", "steward-unpack", log,
             ]),
         suite(
             "AgentKitTests",

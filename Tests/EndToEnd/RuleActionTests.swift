@@ -14,6 +14,7 @@ struct RuleActionTests {
         "index-capture": "index-capture",
         "move": "move: { place: out, folder: moved }",
         "copy": "copy: { place: out, folder: copied, name: \"copy of {{ file.name }}\" }",
+        "review": "review: { advisors: [technical_writer] }",
         "rename": "rename: { name: \"renamed {{ file.name }}\" }",
         "trash": "trash",
         "tag": "tag: { add: [seen, \"{{ file.kind }}\"] }",
@@ -59,8 +60,8 @@ struct RuleActionTests {
         #expect(
             try steward.files("drafts").map(\.nameText).sorted()
                 == [
-                    "append-block.md", "copy.md", "index-capture.md", "renamed rename.md", "run.md", "run.ran",
-                    "tag.md", "write-note.md",
+                    "append-block.md", "copy.md", "index-capture.md", "renamed rename.md", "review.md",
+                    "review.md.json", "run.md", "run.ran", "tag.md", "write-note.md",
                 ])
         #expect(try steward.leftovers().isEmpty)
 

@@ -16,6 +16,8 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
     var before: [(BytePath, String)] = []
     /// Copies of the file that lie there before.
     var copies: [BytePath] = []
+    /// What undo does not bring back byte by byte: a review's answers are open again.
+    var undoRewrites: Set<String> = []
     /// Makes a change of a person's to what the action made.
     var edit: @Sendable (ActionScene, Deed) throws -> Void = { scene, deed in
         try write(deed.target ?? scene.path("dropbox"), "somebody else wrote this\n")
@@ -90,6 +92,16 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
         ActionSample(
             action: "rename", entry: "rename: { name: \"{{ file.stem | slug }}.md\" }",
             before: [("dropbox/idea-1.md", "was there first\n")]),
+        ActionSample(action: "review", content: Array(ReviewSample.draft.utf8), entry: "review"),
+        ActionSample(
+            action: "review", variant: "with answers", file: "Idea 1.review.md",
+            content: Array((ReviewSample.reviewed?.ticked ?? "").utf8), entry: "review",
+            before: [
+                ("dropbox/Idea 1.md", ReviewSample.draft),
+                ("dropbox/.tk/reviews/Idea 1.md.json", ReviewSample.reviewed?.state ?? ""),
+            ],
+            undoRewrites: ["dropbox/Idea 1.review.md", "dropbox/.tk/reviews/Idea 1.md.json"],
+            edit: { scene, _ in try write(scene.path("dropbox/Idea 1.md"), "somebody else wrote this\n") }),
         ActionSample(action: "run", entry: "run: { command: [touch, ran] }"),
         ActionSample(
             action: "tag", entry: "tag: { add: [read-later, \"{{ file.extension }}\"] }",

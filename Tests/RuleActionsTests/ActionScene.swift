@@ -113,6 +113,10 @@ struct ActionWorld: Sendable {
         /// The program that unpacks comics; nil for the one that was built.
         var unpacker: BytePath?
         var vaults = VaultKeeper()
+        /// Variables for reviews that ask a model; there is no key and no server but what they name.
+        var models: [String: String] = [:]
+        /// How long a model is waited for.
+        var modelPatience = Duration.seconds(600)
 
         init() {
             patience.settle = 0.05
@@ -156,7 +160,11 @@ struct ActionWorld: Sendable {
             captures: CaptureLibrary(directory: state.appending("captures")) { _ in },
             comics: ComicIntake(program: try options.unpacker ?? builtWorker().program),
             files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
-            homeTrash: home.appending("trash"), vaults: options.vaults)
+            homeTrash: home.appending("trash"), vaults: options.vaults,
+            reviews: ReviewTools(
+                folder: state.appending("reviews"),
+                environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1"].merging(options.models) { $1 },
+                patience: options.modelPatience))
         registry = StandardActions.registry(services)
     }
 
@@ -235,8 +243,9 @@ extension RuleAction {
 
     func decided(_ input: StepInput) async throws -> String { try LedgerJSON.encode(try await intent(for: input)) }
 
-    func performed(_ json: String, step: String) async throws -> Receipt {
-        try await perform(LedgerJSON.decode(Intent.self, from: json), context(step))
+    func performed(_ json: String, step: String, attempt: Int = 0) async throws -> Receipt {
+        try await perform(
+            LedgerJSON.decode(Intent.self, from: json), StepContext(jobID: "job", stepID: step, attempt: attempt))
     }
 
     func settled(_ json: String, step: String) async throws -> Settlement {

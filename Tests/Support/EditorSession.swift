@@ -90,6 +90,13 @@ package final class EditorSession {
         try await fixture.until("\(editor) shows \(line)") { try self.screen().contains(line) }
     }
 
+    /// Has vim do an Ex command: `%s/one/two/`.
+    package func vim(_ command: String) throws {
+        try keys("Escape")
+        try text(":" + command)
+        try keys("Enter")
+    }
+
     /// Saves, answering yes where the editor asks whether to overwrite what changed; returns when the file holds `line`.
     package func save(_ line: String) async throws {
         switch editor {

@@ -7,7 +7,7 @@ import Platform
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at the machine: watches, folders, leases, disk, clock; say how to mend what is wrong.",
+        abstract: "Look at the machine: watches, folders, leases, disk, clock, keys; say how to mend what is wrong.",
         discussion: "Ends with 2 where something needs mending.")
 
     @OptionGroup var options: CommonOptions
@@ -19,7 +19,7 @@ struct Doctor: AsyncParsableCommand {
             let examination = Examination(configuration: configuration, directories: directories)
             let findings =
                 try await examination.findings() + [examination.comics()] + ComicExamination().findings()
-                + VaultExamination(configuration, directories).findings()
+                + VaultExamination(configuration, directories).findings() + AdvisorExamination().findings()
             let lines = findings.map { finding in
                 "\(finding.isWell ? "ok  " : "!   ") \(finding.subject): \(finding.message)"
                     + (finding.remedy.map { "\n     \($0)" } ?? "")

@@ -6,16 +6,17 @@ package enum WorkNames {
     /// Globs on a file's name, matched by ``Glob``; a user's configuration adds to them.
     package static let patterns: [String] = [
         "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".~lock.*#", "lu*.tmp",
-        "sed??????", ".*.??????", "*.part", "*.crdownload", "*.download", "*.tmp", "._*", ".DS_Store", ".stfolder",
+        "~$*", "sed??????", ".*.??????", "*.part", "*.crdownload", "*.download", "*.tmp", "._*", ".DS_Store",
+        ".stfolder",
         ".stversions", ".syncthing.*.tmp", "~syncthing~*.tmp", "@eaDir", ".steward-*", ".Trash-*", ".git", ".a4",
         ".tk", ".obsidian",
     ]
 
     /// The names beside `path` that show that an editor has it open, perhaps with unsaved changes: vim's and nano's
-    /// swap file, emacs' lock, LibreOffice's lock.
+    /// swap file, emacs' lock, LibreOffice's and Word's locks.
     package static func editorLocks(beside path: BytePath) -> [BytePath] {
         let name = path.nameText
-        return [".\(name).swp", ".#\(name)", ".~lock.\(name)#"].map { path.parent.appending($0) }
+        return [".\(name).swp", ".#\(name)", ".~lock.\(name)#", "~$\(name)"].map { path.parent.appending($0) }
     }
 
     /// The first of the names that stands beside `path` now. emacs' lock is a dangling symbolic link.

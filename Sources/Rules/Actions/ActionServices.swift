@@ -18,12 +18,14 @@ package struct ActionServices: Sendable {
     package let run: RunPolicy
     /// The user's home trash (`$XDG_DATA_HOME/Trash`).
     package let homeTrash: BytePath
+    package let reviews: ReviewTools
 
     package init(
         journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicIntake, files: BlockingLanes,
         timeZone: TimeZone, device: String, run: RunPolicy, homeTrash: BytePath,
-        vaults: VaultKeeper = VaultKeeper()
+        vaults: VaultKeeper = VaultKeeper(), reviews: ReviewTools = ReviewTools()
     ) {
+        self.reviews = reviews
         self.journal = journal
         self.notes = notes
         self.captures = captures

@@ -11,6 +11,7 @@ package enum StandardActions {
             ActionDefinition(IndexCapture.self) { try IndexCapture($0, services) },
             ActionDefinition(MoveFile.self) { try MoveFile($0, services) },
             ActionDefinition(RenameFile.self) { try RenameFile($0, services) },
+            ActionDefinition(ReviewDraft.self) { try ReviewDraft($0, services) },
             ActionDefinition(RunProgram.self) { try RunProgram($0, services) },
             ActionDefinition(TagFile.self) { try TagFile($0, services) },
             ActionDefinition(TrashFile.self) { try TrashFile($0, services) },

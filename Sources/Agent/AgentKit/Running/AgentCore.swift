@@ -48,7 +48,8 @@ package final class AgentCore: Sendable {
             comics: ComicIntake(), files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run,
-            homeTrash: directories.trash, vaults: vaults)
+            homeTrash: directories.trash, vaults: vaults,
+            reviews: ReviewTools(folder: directories.state.appending("reviews")))
         registry = StandardActions.registry(services)
         quarantine = Quarantine(root: directories.quarantine, journal: journal)
         let lanes = BlockingLanes("judge", count: 4)

@@ -100,6 +100,7 @@ package struct Demonstration: Sendable {
             }
             if explanation.past.isEmpty { tell("    no rule wanted it") }
         }
+        try await DemonstrationReview(base: base, socket: socket, lane: lane).run(tell)
         try await vault.run(tell) { try drop($0, $1) }
         tell("\nThe library:")
         for comic in try files(below: base.appending("library")) { tell("  \(comic.relative(to: base) ?? comic)") }
@@ -126,7 +127,7 @@ package struct Demonstration: Sendable {
             ("dropbox/now", []),
             ("dropbox/holiday.png", DemonstrationComics.pixel),
             ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
-            ("drafts/essay.md", Array("# On houses\n\nA house is kept by somebody.\n".utf8)),
+            DemonstrationReview.draft,
         ] + DemonstrationComics.files
 
     private func drop(_ path: BytePath, _ bytes: [UInt8], replacing: Bool = false) throws {

@@ -39,6 +39,9 @@ package protocol RuleAction: Sendable {
 
     /// Whether the files of its rule are to be named neither in the ledger nor in logs.
     var hidesNames: Bool { get }
+
+    /// Which limit this step counts against; the declaration's, unless the parameters ask for more.
+    var work: WorkKind { get }
 }
 
 extension RuleAction {
@@ -47,6 +50,8 @@ extension RuleAction {
     package var destinations: [String] { [] }
 
     package var hidesNames: Bool { false }
+
+    package var work: WorkKind { Self.declaration.work }
 
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")

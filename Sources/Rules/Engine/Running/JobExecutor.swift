@@ -97,7 +97,7 @@ package final class JobExecutor: Sendable {
     private func perform(_ step: StepRecord, of job: inout JobRecord, later: [StepRecord]) async throws {
         let action = try action(of: step)
         let input = try input(job, step, later)
-        let work = type(of: action).declaration.work
+        let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         await gate.enter()
         do {

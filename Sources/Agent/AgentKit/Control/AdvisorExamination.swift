@@ -1,0 +1,64 @@
+import Foundation
+import Platform
+import TKCore
+
+/// `steward doctor`, the part about what reviews need: the advisors' data files, the settings of the agent's user, and
+/// the key of the provider. No provider is asked: that may cost money.
+package struct AdvisorExamination: Sendable {
+    private let environment: [String: String]
+
+    /// - Parameter environment: names the user's `.tk` folder and keys.
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment
+    }
+
+    /// Blocks for a moment.
+    package func findings() -> [Examination.Finding] {
+        do {
+            let resources = try TKResources.locate(environment: environment)
+            let home = try TKHome(environment: environment)
+            let roles = try RoleCatalogue.load(resources, custom: FileSystemRoleStore(folder: home.roles))
+            return [advisors(roles), models(resources, home)]
+        } catch {
+            return [
+                Examination.Finding(
+                    subject: "advisors", isWell: false, message: explain(error),
+                    remedy: "mend what the message names; rules with `review` fail until then, all others work")
+            ]
+        }
+    }
+
+    private func advisors(_ roles: RoleCatalogue) -> Examination.Finding {
+        guard roles.problems.isEmpty else {
+            return Examination.Finding(
+                subject: "advisors", isWell: false, message: roles.problems.joined(separator: "; "),
+                remedy: "mend or remove these files; the other advisors can be used")
+        }
+        return Examination.Finding(
+            subject: "advisors", isWell: true, message: "\(roles.roles.count) can be asked", remedy: nil)
+    }
+
+    private func models(_ resources: TKResources, _ home: TKHome) -> Examination.Finding {
+        do {
+            let prices = try ModelTable.load(resources, user: home.models)
+            let configuration = try ConfigurationStore(
+                home: home, workingDirectory: home.folder.parent, environment: environment, models: prices
+            ).effective()
+            let provider = configuration.provider
+            let secrets = SecretChain(home: home, environment: environment, configured: provider)
+            // Read, not only looked for: a key that others may read is refused.
+            let hasKey = try secrets.secret(for: provider) != nil
+            let origin = try secrets.origin(for: provider) ?? ""
+            return Examination.Finding(
+                subject: "models", isWell: true,
+                message: hasKey
+                    ? "\(provider), with a key from \(origin)"
+                    : "\(provider), without a key: reviews need a model of this machine, or are the quick pass alone",
+                remedy: nil)
+        } catch {
+            return Examination.Finding(
+                subject: "models", isWell: false, message: explain(error),
+                remedy: "mend what the message names; reviews are the quick pass alone until then")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Platform
+import Synchronization
+import TKCore
+
+/// Models' raw answers, one file each, on the disk before anything is read from them: an answer that has arrived is
+/// never paid for again, whatever happens to the agent after it (design section 5).
+package final class KeptAnswers: CallRecorder {
+    private let folder: BytePath
+    private let lanes: BlockingLanes
+    private let used = Mutex<Set<String>>([])
+
+    /// - Parameter folder: made when the first answer comes.
+    package init(folder: BytePath, lanes: BlockingLanes) {
+        self.folder = folder
+        self.lanes = lanes
+    }
+
+    /// The keys of the answers that were given out or arrived.
+    package var keys: [String] { used.withLock { $0.sorted() } }
+
+    /// The answer to an equal call, whenever that was made.
+    ///
+    /// - Throws: `Fault(.failed)` for a file that holds none: nothing is paid for in its place.
+    package func before(_ call: PlannedCall) async throws -> LLMResponse? {
+        let path = path(call)
+        let found = try await lanes.run { () -> LLMResponse? in
+            guard try FileStatus.of(path) != nil else { return nil }
+            do {
+                return try JSONDecoder().decode(LLMResponse.self, from: Data(try Descriptor(path).readAll()))
+            } catch let error as DecodingError {
+                throw Fault(
+                    .failed,
+                    "\(path) is not an answer of a model's (\(error)); remove it to have the model asked again",
+                    path: path)
+            }
+        }
+        if found != nil { used.withLock { _ = $0.insert(call.key) } }
+        return found
+    }
+
+    /// Keeps what has arrived, be it whole or the beginning of an answer that broke off. A failure without any text is
+    /// nothing to keep.
+    package func after(_ call: PlannedCall, _ outcome: CallOutcome) async throws {
+        let answer: LLMResponse
+        switch outcome {
+        case .answered(let response): answer = response
+        case .failed(let error):
+            guard let partial = (error as? LLMError)?.partial, !partial.text.isEmpty else { return }
+            answer = partial
+        }
+        let (folder, path) = (folder, path(call))
+        try await lanes.run {
+            FaultPoint.reach("answer arrived")
+            try Durable.makeDirectory(folder, mode: 0o700)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            try Durable.replaceOwn(path, with: try encoder.encode(answer))
+            FaultPoint.reach("answer kept")
+        }
+        used.withLock { _ = $0.insert(call.key) }
+    }
+
+    private func path(_ call: PlannedCall) -> BytePath { folder.appending("\(call.key).json") }
+}

@@ -1,0 +1,72 @@
+import Platform
+import Rules
+import TKCore
+
+extension ReviewSettings {
+    /// What a rule says, checked: every name is known, and who is to be asked is named.
+    ///
+    /// - Throws: ``ArgumentFault``.
+    init(_ arguments: Arguments, _ tools: ReviewTools) throws {
+        let ignored = try Self.names("ignore", arguments)
+        self.init(
+            passes: try Self.passes(arguments), advisors: try Self.names("advisors", arguments),
+            storyType: arguments.has("story-type") ? try arguments.literal("story-type") : nil, ignored: ignored,
+            longSentence: try arguments.int("long-sentence"))
+        // The data files are read only where there is something to check.
+        if let storyType {
+            let usual = try Self.faulting("story-type") { try tools.advisors(of: storyType) }
+            if advisors.isEmpty { advisors = usual }
+        }
+        if !advisors.isEmpty {
+            advisors = try Self.faulting("advisors") { try tools.team(self).advisors.map(\.id) }
+        }
+        if asksModel, advisors.isEmpty {
+            throw ArgumentFault(
+                "passes",
+                "somebody has to be asked: name `advisors`, such as `[editor, academic]`, or a `story-type`")
+        }
+        if passes.contains(.council), !CouncilEngine.size.contains(advisors.count) {
+            throw ArgumentFault(
+                "passes",
+                "a council has \(CouncilEngine.size.lowerBound) to \(CouncilEngine.size.upperBound) different advisors, "
+                    + "not \(advisors.count)")
+        }
+        if !ignored.isEmpty {
+            let known = try Self.faulting("ignore") { Set(try tools.quickPass().rules.map(\.id)) }
+            if let unknown = ignored.first(where: { !known.contains($0) }) {
+                throw ArgumentFault(
+                    "ignore",
+                    "there is no rule `\(unknown)`; known are "
+                        + known.sorted().map { "`\($0)`" }.joined(separator: ", "))
+            }
+        }
+    }
+
+    private static func passes(_ arguments: Arguments) throws -> [Pass] {
+        let names = try names("passes", arguments)
+        let known = Pass.allCases.map(\.rawValue)
+        for name in names where !known.contains(name) {
+            throw ArgumentFault("passes", "there is no pass `\(name)`; \(NearMiss.hint(for: name, among: known))")
+        }
+        let passes = Pass.allCases.filter { names.contains($0.rawValue) }
+        guard !passes.isEmpty else { throw ArgumentFault("passes", "at least one pass has to be named") }
+        return passes
+    }
+
+    private static func faulting<R>(_ parameter: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let fault as Fault {
+            throw ArgumentFault(parameter, fault.message)
+        }
+    }
+
+    /// A list of names as they stand, without `{{ }}`.
+    private static func names(_ parameter: String, _ arguments: Arguments) throws -> [String] {
+        guard arguments.has(parameter) else { return [] }
+        guard arguments.valueNames.isEmpty else {
+            throw ArgumentFault(parameter, "names are given as they are, without values in `{{ }}`")
+        }
+        return try arguments.texts(parameter, values: [:])
+    }
+}

@@ -1,0 +1,323 @@
+import Foundation
+import Glibc
+import Platform
+import Rules
+import TKCore
+
+/// Reviews a draft: findings go into a sidecar beside it, answers from there into the draft.
+struct ReviewDraft: RuleAction {
+    struct Intent: Codable, Sendable, Equatable {
+        let root: BytePath
+        let draft: BytePath
+        let edit: DraftEdit?
+        /// In the order in which they are written.
+        let kept: ReviewWrite?
+        let state: ReviewWrite?
+        let sidecar: ReviewWrite?
+        /// The keys of the findings that are answered by it.
+        let answered: [String]
+        let summary: String
+        let values: Values
+        /// Set where a model is to be asked: what is written is decided when the answers are there.
+        var question: ReviewQuestion?
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "review",
+        summary:
+            "Reviews a draft: what is found goes into `NAME.review.md` beside it, once for the same text. Ticking a finding "
+            + "there and saving puts the proposed words into the draft. A model is asked only where `passes` says so.",
+        guarantee: .exactlyOnce, work: .cpu, canUndo: true,
+        parameters: [
+            ParameterSpec(
+                "passes", .templateList, default: "quick",
+                "`quick` needs no model; `advisors` and `council` send the draft to the model that `tk config` names, "
+                    + "and count as model work"),
+            ParameterSpec(
+                "advisors", .templateList,
+                "who is asked, by their ids (`tk roles list`): `[editor, academic]`; their own rules apply in the quick "
+                    + "pass as well"),
+            ParameterSpec(
+                "story-type", .literal,
+                "the kind of text (`tk story-types list`): its advisors where none are named, and what its readers expect"
+            ),
+            ParameterSpec(
+                "ignore", .templateList, "rules that are left out, by the names that findings show: `[passive]`"),
+            ParameterSpec(
+                "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
+        ],
+        provides: [
+            ValueSpec("review.findings", "how many findings wait for an answer"),
+            ValueSpec("review.new", "how many of them are new"),
+            ValueSpec("review.accepted", "how many were accepted just now"),
+            ValueSpec("review.skipped", "how many were skipped just now"),
+            ValueSpec("review.orphaned", "how many were accepted, but could not be placed in the draft for certain"),
+            ValueSpec("review.draft", "the draft's name"),
+            ValueSpec("review.sidecar", "the sidecar's name"),
+            ValueSpec("review.trouble", "why a pass that asks a model gave nothing; empty where all did"),
+        ],
+        example: "review: { advisors: [technical_writer], ignore: [passive] }")
+
+    /// A longer text is no draft.
+    private static let longest: Int64 = 8 << 20
+
+    let settings: ReviewSettings
+    let services: ActionServices
+
+    var work: WorkKind { settings.asksModel ? .model : Self.declaration.work }
+
+    init(_ arguments: Arguments, _ services: ActionServices) throws {
+        self.services = services
+        settings = try ReviewSettings(arguments, services.reviews)
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        let (settings, services) = (settings, services)
+        return try await services.files.run {
+            try Self.decide(input.file.absolute, root: input.file.root, settings, services)
+        }
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let plan = try await plan(intent, context)
+        return try await services.files.run { try Self.carryOut(plan, writing) }
+    }
+
+    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let services = services
+        return try await services.files.run {
+            guard let plan = try Self.keptPlan(intent, context, services) else { return .notDone }
+            let settlement = try Self.settle(plan, writing)
+            if case .notDone = settlement { try Self.forgetPlan(intent, context, services) }
+            return settlement
+        }
+    }
+
+    private static func settle(_ intent: Intent, _ writing: ReviewWriting) throws -> Settlement {
+        let writes = [intent.kept, intent.state, intent.sidecar].compactMap { $0 }
+        var targets = writes.map { ($0.path, $0.base, $0.result) }
+        if let edit = intent.edit { targets.append((intent.draft, edit.base, edit.result)) }
+        let found = try targets.map { (try writing.hash($0.0), $0.1, $0.2) }
+        let isBegun = found.contains { $0.0 == $0.2 }
+        // Where another version stands by now the answers are still in the sidecar, or in the state.
+        let isClear = found.allSatisfy { $0.0 == $0.1 || $0.0 == $0.2 }
+        guard targets.isEmpty || isBegun && isClear else { return .notDone }
+        return .done(try carryOut(intent, writing))
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let (settings, services) = (settings, services)
+        return try await services.files.run {
+            guard let plan = try Self.keptPlan(intent, context, services) else {
+                throw Fault(
+                    .failed, "what this review of \(intent.draft.nameText) wrote is not known any more",
+                    path: intent.draft)
+            }
+            return try Self.takeBack(plan, writing, settings, services)
+        }
+    }
+
+    func targets(of intent: Intent) -> [BytePath] {
+        // Answers that stand in the sidecar may go into the draft together with what the model says.
+        if intent.question != nil { return [intent.draft, ReviewFiles(draft: intent.draft).sidecar] }
+        return [intent.edit.map { _ in intent.draft }, intent.sidecar?.path].compactMap { $0 }
+    }
+
+    func summary(of intent: Intent) -> String { intent.summary }
+
+    // MARK: Deciding
+
+    /// - Parameter models: what a model said about `content`; nil where none was asked yet.
+    static func decide(
+        _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ActionServices,
+        models: ModelFindings? = nil
+    ) throws -> Intent {
+        let settings = inForce(wanted, services)
+        let files = try reviewed(file)
+        let isSidecar = files.draft != file
+        guard let draft = try text(files.draft) else {
+            throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
+        }
+        let known = try state(files)
+        let sidecar = try text(files.sidecar)
+        try checkOwner(of: sidecar, files, known.state)
+        let lock = try UnsavedChanges.sign(beside: files.draft)
+        let round = try ReviewRound(
+            of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: lock == nil,
+            models: models, pass: pass(settings, services))
+        if isSidecar, round.waiting > 0, let lock {
+            throw Fault(
+                .transient,
+                "\(files.draft) is open in an editor with changes that are not saved (\(lock.nameText) says so); the "
+                    + "answers in \(files.sidecar.nameText) are put into it once it is saved", path: files.draft)
+        }
+        let intent = try intent(round, draft, files, known, sidecar, root: root)
+        // An answer in the sidecar costs nothing: only a draft is shown to a model.
+        let question = isSidecar || models != nil ? nil : ReviewQuestion(draft, known.state, settings)
+        if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar) {
+            throw Fault(
+                .transient,
+                "\(files.sidecar) is open in an editor with changes that are not saved (\(lock.nameText) says so); it is "
+                    + "written anew once it is saved", path: files.sidecar)
+        }
+        guard let question else { return intent }
+        return Intent(
+            root: root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
+            summary: "has \(settings.advisors.joined(separator: ", ")) read \(files.draft.nameText) by way of "
+                + "\(question.model)", values: [:], question: question)
+    }
+
+    /// What the rule asks for, with the model that is configured now. Blocks.
+    static func inForce(_ wanted: ReviewSettings, _ services: ActionServices) -> ReviewSettings {
+        guard wanted.asksModel else { return wanted }
+        var settings = wanted
+        settings.model = services.reviews.models.identity()
+        return settings
+    }
+
+    static func pass(_ settings: ReviewSettings, _ services: ActionServices) throws -> ReviewRound.Pass {
+        guard settings.passes.contains(.quick) else { return { _, _ in [] } }
+        let quick = try services.reviews.quickPass()
+        return { draft, muted in
+            quick.suggestions(
+                for: draft,
+                settings: QuickPass.Settings(
+                    roles: settings.advisors, ignoredRules: muted.union(settings.ignored),
+                    longSentence: settings.longSentence))
+        }
+    }
+
+    static func intent(
+        _ round: ReviewRound, _ draft: DraftText, _ files: ReviewFiles,
+        _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath
+    ) throws -> Intent {
+        var state = round.state
+        var sidecarWrite: ReviewWrite?
+        var kept: ReviewWrite?
+        if state != known.state {
+            let open = state.findings.contains { $0.isOpen }
+            let isTold = state.council != nil || state.reading.map { !$0.troubles.isEmpty } ?? false
+            if sidecar != nil || open || isTold {
+                let text = ReviewSidecar.text(state)
+                state.rendered = ContentHash(of: Array(text.utf8))
+                let base = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
+                if base != state.rendered { sidecarWrite = ReviewWrite(path: files.sidecar, base: base, text: text) }
+                if round.holdsOwnWords, let sidecar, let base {
+                    let path = files.kept(base)
+                    kept = ReviewWrite(path: path, base: nil, text: sidecar.string)
+                    if let bytes = try bytes(path), ContentHash(of: bytes) == base { kept = nil }
+                }
+            } else {
+                state.rendered = nil
+            }
+        }
+        let stateWrite =
+            state == known.state ? nil : ReviewWrite(path: files.state, base: known.hash, text: try state.json())
+        return Intent(
+            root: root, draft: files.draft, edit: round.newText.map { DraftEdit(from: draft.string, to: $0) },
+            kept: kept, state: stateWrite,
+            sidecar: sidecarWrite, answered: round.answered.sorted(),
+            summary: summary(round, state, files, kept, isNews: stateWrite != nil), values: values(round, state, files))
+    }
+
+    private static func summary(
+        _ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles, _ kept: ReviewWrite?, isNews: Bool
+    ) -> String {
+        let draft = files.draft.nameText
+        guard isNews else { return "\(draft) has been reviewed as it stands" }
+        var parts: [String] = []
+        if !round.accepted.isEmpty { parts.append("accepted \(round.accepted.count)") }
+        if !round.skipped.isEmpty { parts.append("skipped \(round.skipped.count)") }
+        let open = state.count(.pending)
+        parts.append(open == 1 ? "1 finding is open" : "\(open) findings are open")
+        if state.count(.orphaned) > 0 { parts.append("\(state.count(.orphaned)) could not be placed") }
+        if round.waiting > 0 { parts.append("\(round.waiting) wait until the draft is saved") }
+        if let kept { parts.append("what was written into the sidecar is kept as \(kept.path.nameText)") }
+        let trouble = state.reading?.troubles.first.map { "; \($0)" } ?? ""
+        return "reviewed \(draft): " + parts.joined(separator: ", ") + trouble
+    }
+
+    private static func values(_ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles) -> Values {
+        [
+            "review.findings": .integer(state.count(.pending)), "review.new": .integer(round.new.count),
+            "review.accepted": .integer(round.accepted.count), "review.skipped": .integer(round.skipped.count),
+            "review.orphaned": .integer(state.count(.orphaned)), "review.draft": .text(files.draft.nameText),
+            "review.sidecar": .text(files.sidecar.nameText),
+            "review.trouble": .text(state.reading?.troubles.first ?? ""),
+        ]
+    }
+
+    // MARK: Reading
+
+    /// The review that a file belongs to: as the draft, or as the sidecar of a draft beside it.
+    static func reviewed(_ file: BytePath) throws -> ReviewFiles {
+        for draft in ReviewFiles.drafts(ofSidecar: file) {
+            let files = ReviewFiles(draft: draft)
+            if try FileStatus.of(files.state) != nil { return files }
+        }
+        return ReviewFiles(draft: file)
+    }
+
+    static func state(_ files: ReviewFiles) throws -> (state: ReviewState, hash: ContentHash?) {
+        let name = BytePath(bytes: files.draft.name)
+        guard let bytes = try bytes(files.state) else { return (ReviewState(draft: name), nil) }
+        return (try ReviewState(json: bytes, at: files.state), ContentHash(of: bytes))
+    }
+
+    /// A file of the sidecar's name that is none, or that of another draft, is a user's own.
+    static func checkOwner(of sidecar: DraftText?, _ files: ReviewFiles, _ state: ReviewState) throws {
+        guard let sidecar, state.rendered == nil, !sidecar.string.hasPrefix(ReviewSidecar.mark(state.draft)) else {
+            return
+        }
+        throw Fault(
+            .failed,
+            "\(files.sidecar) is in the way: the findings of \(files.draft.nameText) belong there; give the file another "
+                + "name, then run `steward retry`", path: files.sidecar)
+    }
+
+    static func text(_ path: BytePath) throws -> DraftText? {
+        guard let bytes = try bytes(path) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Fault(.refused, "\(path) is not UTF-8; only UTF-8 is reviewed", path: path)
+        }
+        return DraftText(text)
+    }
+
+    static func bytes(_ path: BytePath) throws -> [UInt8]? {
+        do {
+            return try Descriptor(path).readAll(limit: longest)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return nil
+        }
+    }
+
+    // MARK: Writing
+
+    static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
+        guard let status = try FileStatus.of(intent.draft) else {
+            throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
+        }
+        let mode = status.mode & 0o666
+        if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
+        var effects: [FileEffect] = []
+        if let edit = intent.edit {
+            try writing.put(edit, into: intent.draft)
+            if let now = try FileStatus.of(intent.draft) {
+                effects.append(.wrote(intent.draft, base: edit.base, now.fingerprint, edit.result))
+            }
+        }
+        if let state = intent.state { try writing.putOwn(state, mode: mode) }
+        if let sidecar = intent.sidecar {
+            try writing.putSidecar(sidecar, mode: mode)
+            if let now = try FileStatus.of(sidecar.path) {
+                effects.append(
+                    sidecar.base.map { .wrote(sidecar.path, base: $0, now.fingerprint, sidecar.result) }
+                        ?? .created(sidecar.path, now.fingerprint, sidecar.result))
+            }
+        }
+        return Receipt(intent.summary, values: intent.values, effects: effects)
+    }
+}

@@ -1,0 +1,38 @@
+import Platform
+
+/// Where the review of a draft lies: the sidecar beside it, for people; the state below `.tk/reviews`, for the agent.
+package struct ReviewFiles: Sendable, Equatable {
+    /// Absolute.
+    package let draft: BytePath
+
+    package init(draft: BytePath) { self.draft = draft }
+
+    /// `essay.review.md` for `essay.md`, `essay.txt.review.md` for `essay.txt`.
+    package var sidecar: BytePath {
+        let (stem, suffix) = draft.stemAndExtension
+        let name = suffix == Self.markdown ? stem : draft.name
+        return draft.parent.appending(name: name + Self.ending)
+    }
+
+    /// `.tk/reviews/essay.md.json`.
+    package var state: BytePath { folder.appending(name: draft.name + Array(".json".utf8)) }
+
+    /// Where a sidecar's copy is kept that holds words of a person's.
+    package func kept(_ hash: ContentHash) -> BytePath {
+        folder.appending(name: sidecar.stemAndExtension.stem + Array(".\(hash.description.prefix(8)).md".utf8))
+    }
+
+    private var folder: BytePath { draft.parent.appending(".tk/reviews") }
+
+    private static let markdown = Array("md".utf8)
+    private static let ending = Array(".review.md".utf8)
+
+    /// The drafts whose sidecar this could be, by its name alone.
+    package static func drafts(ofSidecar path: BytePath) -> [BytePath] {
+        let name = path.name
+        guard name.count > ending.count, name.suffix(ending.count).elementsEqual(ending) else { return [] }
+        let rest = Array(name.dropLast(ending.count))
+        return [rest + Array(".md".utf8), rest].map { path.parent.appending(name: $0) }
+            .filter { ReviewFiles(draft: $0).sidecar == path }
+    }
+}

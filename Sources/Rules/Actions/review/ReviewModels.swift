@@ -1,0 +1,262 @@
+import Foundation
+import Platform
+import Synchronization
+import TKCore
+
+/// Who is asked about a draft.
+package struct ReviewTeam: Sendable {
+    package var advisors: [Role]
+    package var storyType: StoryType?
+}
+
+/// Has advisors read a draft: the model, its key and its budget are those of the agent's user in `~/.tk`, as for `tk`.
+package struct ReviewModels: Sendable {
+    private let environment: [String: String]
+    private let answers: BytePath?
+    private let patience: Duration
+
+    /// - Parameters:
+    ///   - environment: names the user's `.tk` folder, keys, and servers.
+    ///   - answers: where raw answers are kept; without it nobody is asked.
+    ///   - patience: how long one pass may take in all.
+    package init(environment: [String: String], answers: BytePath?, patience: Duration) {
+        self.environment = environment
+        self.answers = answers
+        self.patience = patience
+    }
+
+    // MARK: Configuration
+
+    /// The settings in force. A project's own file counts for nothing: it may have come with a draft.
+    private struct Desk {
+        let home: TKHome
+        let resources: TKResources
+        let prices: ModelTable
+        let configuration: TKConfiguration
+
+        /// Blocks.
+        init(_ environment: [String: String]) throws {
+            home = try TKHome(environment: environment)
+            resources = try TKResources.locate(environment: environment)
+            prices = try ModelTable.load(resources, user: home.models)
+            configuration = try ConfigurationStore(
+                home: home, workingDirectory: home.folder.parent, environment: environment, models: prices
+            ).effective()
+        }
+    }
+
+    /// The provider, model and server that are configured, in one line; what cannot be read counts as one more. Blocks.
+    package func identity() -> String {
+        do {
+            let configuration = try Desk(environment).configuration
+            return [configuration.provider, configuration.model, configuration.baseURL].compactMap { $0 }
+                .joined(separator: " ")
+        } catch {
+            return "not configured"
+        }
+    }
+
+    // MARK: Asking
+
+    /// Asks for the passes that want a model.
+    ///
+    /// - Parameters:
+    ///   - mayGiveUp: whether a failure that may pass by itself is told like any other.
+    ///   - lanes: for calls that block.
+    /// - Throws: `Fault(.transient)` for such a failure otherwise, and `CancellationError`. Every other failure is told
+    ///   in what is returned.
+    package func ask(
+        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, lanes: BlockingLanes
+    ) async throws -> ModelFindings {
+        guard draft.scalars.contains(where: { !$0.properties.isWhitespace }) else {
+            return ModelFindings(suggestions: [])
+        }
+        var found = ModelFindings()
+        let heard = Heard()
+        let kept: KeptAnswers
+        let (access, usage, prompts): (ModelAccess, UsageLedger, PromptEngine)
+        do {
+            let environment = environment
+            guard let answers else { throw Fault(.failed, "there is no folder in which its answers could be kept") }
+            let desk = try await lanes.run { try Desk(environment) }
+            kept = KeptAnswers(folder: answers, lanes: lanes)
+            prompts = try await lanes.run { try PromptEngine.load(desk.resources) }
+            (access, usage) = try await self.access(desk, kept, heard, lanes)
+        } catch {
+            try tell(error, "No model has read this text", mayGiveUp: mayGiveUp, &found)
+            return found
+        }
+        do {
+            try await ask(draft, settings, team, access, prompts, mayGiveUp: mayGiveUp, &found)
+        } catch {
+            try await usage.close()
+            throw error
+        }
+        try await usage.close()
+        found.answers = kept.keys
+        found.reading.notes += heard.all
+        return found
+    }
+
+    private func ask(
+        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, _ access: ModelAccess,
+        _ prompts: PromptEngine, mayGiveUp: Bool, _ found: inout ModelFindings
+    ) async throws {
+        if settings.passes.contains(.advisors) {
+            do {
+                let engine = SuggestionEngine(model: access, prompts: prompts)
+                let options = ReviewOptions(advisors: team.advisors, storyType: team.storyType)
+                let result = try await within(patience) { try await engine.review(draft, options) }
+                try take(result, team, mayGiveUp: mayGiveUp, &found)
+            } catch {
+                try tell(error, "No advisor has read this text", mayGiveUp: mayGiveUp, &found)
+                // Who does not answer now will not do so a moment later.
+                guard Self.concernsTheTextAlone(error) else { return }
+            }
+        }
+        if settings.passes.contains(.council) {
+            do {
+                let engine = CouncilEngine(model: access, prompts: prompts)
+                let options = CouncilEngine.Options(advisors: team.advisors, storyType: team.storyType)
+                let report = try await within(patience) { try await engine.debate(draft, options) }
+                try take(report, mayGiveUp: mayGiveUp, &found)
+            } catch {
+                try tell(error, "The council has not met", mayGiveUp: mayGiveUp, &found)
+            }
+        }
+    }
+
+    private func access(
+        _ desk: Desk, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingLanes
+    ) async throws -> (ModelAccess, UsageLedger) {
+        try CoreDumps.forbid()
+        let environment = environment
+        let choice = ModelChoice(
+            desk.configuration,
+            secrets: SecretChain(
+                home: desk.home, environment: environment, configured: desk.configuration.provider),
+            models: desk.prices, environment: environment)
+        let provider: any LLMProvider
+        do {
+            provider = try await choice.provider { heard.hear($0) }
+        } catch let error as LLMError where [.keyMissing, .notAvailable].contains(error.kind) {
+            let name = desk.configuration.provider
+            let reason = ["ollama", "apple"].contains(name) ? "is not available" : "has no key"
+            throw LLMError(
+                error.kind,
+                "\(name) \(reason) and there is no local model (`tk config set api_key --stdin`, or install Ollama)",
+                provider: name)
+        }
+        try await lanes.run { try desk.home.make() }
+        let opened = try await UsageLedger.open(
+            desk.home.usage, prices: desk.prices, budget: desk.configuration.monthlyBudget, timeZone: .current)
+        for notice in opened.notices { heard.hear(notice) }
+        let recorder = CallRecorders([kept, UsageRecorder(opened.ledger) { heard.hear($0) }])
+        return (ModelAccess(provider: provider, recorder: recorder, entry: choice.entry(provider)), opened.ledger)
+    }
+
+    // MARK: Answers
+
+    private func take(
+        _ result: ReviewResult, _ team: ReviewTeam, mayGiveUp: Bool, _ found: inout ModelFindings
+    ) throws {
+        try tell(result.failures, mayGiveUp: mayGiveUp, &found)
+        found.suggestions = result.suggestions
+        let failed = Set(result.failures.map(\.advisorID))
+        let readers = team.advisors.map(\.id).filter { !failed.contains($0) }
+        if let call = result.calls.first {
+            found.reading.notes.append(
+                "Read by \(readers.joined(separator: ", ")) (\(call.provider), \(call.model)).")
+        }
+        if result.dropped.faulty > 0 {
+            found.reading.notes.append(Self.dropped(result.dropped.faulty, "finding"))
+        }
+        if result.isPartial { found.reading.notes.append("An answer was cut; there may be more to say.") }
+        found.reading.notes += result.notices
+    }
+
+    private func take(_ report: CouncilReport, mayGiveUp: Bool, _ found: inout ModelFindings) throws {
+        try tell(report.failures, mayGiveUp: mayGiveUp, &found)
+        found.council = report
+        if report.dropped.faulty > 0 {
+            found.reading.notes.append(Self.dropped(report.dropped.faulty, "point"))
+        }
+        found.reading.notes += report.notices.filter { !found.reading.notes.contains($0) }
+    }
+
+    private static func dropped(_ count: Int, _ what: String) -> String {
+        count == 1
+            ? "1 \(what) was dropped, because it does not fit the text."
+            : "\(count) \(what)s were dropped, because they do not fit the text."
+    }
+
+    // MARK: Failures
+
+    private func tell(_ failures: [AdvisorFailure], mayGiveUp: Bool, _ found: inout ModelFindings) throws {
+        for failure in failures {
+            let message = Self.line("\(failure.advisorID) gave no answer: \(failure.message)")
+            // One that was cut is kept as far as it came: asking again would change nothing.
+            if !mayGiveUp, let kind = failure.kind, kind != .truncated, Self.mayPass(kind) {
+                throw Fault(.transient, message)
+            }
+            found.reading.troubles.append(message)
+            found.isIncomplete = true
+        }
+    }
+
+    private func tell(_ error: any Error, _ what: String, mayGiveUp: Bool, _ found: inout ModelFindings) throws {
+        if error is CancellationError { throw error }
+        let message = (error as? LLMError)?.message ?? explain(error)
+        let mayPass: Bool
+        switch error {
+        case let error as LLMError: mayPass = Self.mayPass(error.kind) && error.isRetryable && error.partial == nil
+        case let fault as Fault: mayPass = fault.kind == .transient
+        default: mayPass = false
+        }
+        if mayPass, !mayGiveUp { throw Fault(.transient, Self.line("\(what) yet: \(message)")) }
+        found.reading.troubles.append(Self.line("\(what): \(message)"))
+        found.isIncomplete = true
+    }
+
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    private static func mayPass(_ kind: LLMError.Kind) -> Bool {
+        [.rateLimited, .overloaded, .network, .server, .truncated].contains(kind)
+    }
+
+    private static func concernsTheTextAlone(_ error: any Error) -> Bool {
+        guard let kind = (error as? LLMError)?.kind else { return false }
+        return [.refused, .malformed, .truncated, .contextTooLong].contains(kind)
+    }
+}
+
+/// What providers and the budget have to say while answers are awaited.
+private final class Heard: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func hear(_ line: String) {
+        lines.withLock { if !$0.contains(line) { $0.append(line) } }
+    }
+
+    var all: [String] { lines.withLock { $0 } }
+}
+
+/// The result of `work`, which is cancelled after `limit`.
+private func within<R: Sendable>(
+    _ limit: Duration, _ work: @escaping @Sendable () async throws -> R
+) async throws -> R {
+    try await withThrowingTaskGroup(of: R?.self) { group in
+        group.addTask { try await work() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next(), let value = first else {
+            throw Fault(.failed, "no answer came within \(limit)")
+        }
+        return value
+    }
+}

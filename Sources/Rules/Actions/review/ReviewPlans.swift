@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import Platform
+
+/// What a step decided after it had its answers: kept on the disk before anything is written, so that after a crash the
+/// same is written, and so that it can be taken back later. Everything here blocks.
+struct ReviewPlans: Sendable {
+    let folder: BytePath?
+
+    /// Seconds after which answers and plans are removed.
+    private static let age = 90.0 * 86_400
+
+    private func path(_ key: ContentHash) throws -> BytePath {
+        guard let folder else { throw Fault(.failed, "there is no folder for what reviews have decided") }
+        return folder.appending("plans/\(key).json")
+    }
+
+    func read<Plan: Decodable>(_ type: Plan.Type, _ key: ContentHash) throws -> Plan? {
+        let path = try path(key)
+        guard try FileStatus.of(path) != nil else { return nil }
+        do {
+            return try JSONDecoder().decode(type, from: Data(try Descriptor(path).readAll()))
+        } catch let error as DecodingError {
+            throw Fault(
+                .failed, "\(path) is not what a review decided (\(error)); remove it, then run `steward retry`",
+                path: path)
+        }
+    }
+
+    func write(_ plan: some Encodable, _ key: ContentHash) throws {
+        let path = try path(key)
+        try Durable.makeDirectory(path.parent, mode: 0o700)
+        try prune()
+        try Durable.replaceOwn(path, with: try JSONEncoder().encode(plan))
+    }
+
+    func remove(_ key: ContentHash) throws { try Durable.remove(try path(key)) }
+
+    private func prune() throws {
+        guard let folder else { return }
+        let eldest = Timestamp.now().seconds - Self.age
+        for part in ["answers", "plans"].map({ folder.appending($0) }) where try FileStatus.of(part) != nil {
+            for entry in try listDirectory(part) {
+                let file = part.appending(name: entry.name)
+                guard let status = try FileStatus.of(file),
+                    Double(status.fingerprint.modified) / 1e9 < eldest
+                else { continue }
+                try Durable.remove(file)
+            }
+        }
+    }
+}

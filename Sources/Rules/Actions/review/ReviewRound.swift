@@ -1,0 +1,348 @@
+import Platform
+import TKCore
+
+/// One round of a review, without any file: the draft, what was known of it and what a person has answered go in; what
+/// is known now, the sidecar and the draft's new text come out.
+package struct ReviewRound: Sendable {
+    /// Finds what there is to find in a text; called once for the draft, and again for what answers made of it.
+    package typealias Pass = @Sendable (DraftText, _ muted: Set<String>) -> [Suggestion]
+
+    package private(set) var state: ReviewState
+    /// What the draft becomes; nil where it stays as it is.
+    package private(set) var newText: String?
+    /// The ids of findings that were answered now.
+    package private(set) var accepted: [String] = []
+    package private(set) var skipped: [String] = []
+    /// The keys of both: an id may change with the words around it.
+    package private(set) var answered: Set<String> = []
+    /// The ids of findings that were not known before.
+    package private(set) var new: [String] = []
+    /// How many answers wait until the draft may be written.
+    package private(set) var waiting = 0
+    /// Whether the sidecar holds words of a person's own that the next version will not.
+    package private(set) var holdsOwnWords = false
+
+    private let settings: ReviewSettings
+    private let pass: Pass
+
+    /// - Parameters:
+    ///   - sidecar: what stands on the disk; nil where there is none.
+    ///   - mayWrite: whether answers may be put into the draft now.
+    ///   - models: what a model said about this draft; nil where none was asked: then its earlier findings stay.
+    package init(
+        of draft: DraftText, known: ReviewState, sidecar: String?, settings: ReviewSettings, mayWrite: Bool,
+        models: ModelFindings? = nil, pass: @escaping Pass
+    ) {
+        state = known
+        self.settings = settings
+        self.pass = pass
+        let hasAnswers = takeAnswers(sidecar)
+        let content = ContentHash(of: Array(draft.string.utf8))
+        let isKnown = models == nil && Self.isKnown(known, content, settings)
+        guard !isKnown || hasAnswers else { return }
+        if !isKnown {
+            review(draft, content, models: models)
+            state.isOwed = models?.isIncomplete ?? settings.asksModel
+        }
+        if hasAnswers { apply(to: draft, mayWrite: mayWrite) }
+        finish()
+    }
+
+    /// Takes the answers to these findings back: they are open again, and the text is reviewed anew.
+    package init(
+        takingBack keys: Set<String>, in known: ReviewState, of draft: DraftText, sidecar: String?,
+        settings: ReviewSettings, pass: @escaping Pass
+    ) {
+        state = known
+        self.settings = settings
+        self.pass = pass
+        _ = takeAnswers(sidecar)
+        for index in state.findings.indices where keys.contains(state.findings[index].key) {
+            let finding = state.findings[index]
+            state.findings[index] = ReviewFinding(
+                key: finding.key, suggestion: finding.suggestion, others: finding.others)
+        }
+        review(draft, ContentHash(of: Array(draft.string.utf8)))
+        finish()
+    }
+
+    /// Whether this content has been reviewed with these settings.
+    static func isKnown(_ known: ReviewState, _ content: ContentHash, _ settings: ReviewSettings) -> Bool {
+        known.content == content && known.settings == settings.hash
+    }
+
+    // MARK: Answers
+
+    /// - Returns: whether there is any.
+    private mutating func takeAnswers(_ sidecar: String?) -> Bool {
+        guard let sidecar else { return false }
+        let found = SidecarAnswers(sidecar)
+        let own = SidecarAnswers(ReviewSidecar.text(state))
+        if state.rendered != ContentHash(of: Array(sidecar.utf8)) { holdsOwnWords = found.holdsMore(than: own) }
+        var hasAnswers = false
+        for index in state.findings.indices where state.findings[index].isOpen {
+            guard let answer = found.byKey[state.findings[index].key] else { continue }
+            switch answer.mark {
+            case .none:
+                state.findings[index].isTicked = false
+            case .skip:
+                state.findings[index].state = .skipped
+                state.findings[index].isTicked = false
+                skipped.append(state.findings[index].suggestion.id)
+                answered.insert(state.findings[index].key)
+                hasAnswers = true
+            case .accept:
+                state.findings[index].isTicked = true
+                if let words = answer.proposal, let proposal = state.findings[index].proposal,
+                    words != ReviewSidecar.unified(proposal)
+                {
+                    state.findings[index].edited = words
+                }
+                hasAnswers = true
+            }
+        }
+        return hasAnswers
+    }
+
+    private mutating func apply(to draft: DraftText, mayWrite: Bool) {
+        let ticked = state.findings.indices.filter { state.findings[$0].isOpen && state.findings[$0].isTicked }
+        for index in ticked where state.findings[index].proposal == nil { accept(index) }
+        let wanted = ticked.filter { state.findings[$0].proposal != nil }
+        guard mayWrite else {
+            waiting = wanted.count
+            return
+        }
+        guard !wanted.isEmpty else { return }
+        let suggestions = wanted.map { index in
+            var suggestion = state.findings[index].suggestion
+            suggestion.suggestedText = state.findings[index].proposal ?? ""
+            suggestion.hasReplacement = true
+            return suggestion
+        }
+        let result = SuggestionApplier.apply(suggestions, to: draft)
+        var keys: [String: String] = [:]
+        for finding in state.findings { keys[finding.suggestion.id] = finding.key }
+        for (index, report) in zip(wanted, result.reports) {
+            switch report.outcome {
+            case .applied, .merged, .alreadyThere, .withoutWording: accept(index)
+            case .conflict(let other):
+                leave(index, "Not applied: it overlaps with \(keys[other] ?? other), which was. Look at it again.")
+            case .drifted:
+                leave(index, "Not applied: these words have changed, or stand in several places.")
+            case .orphaned:
+                leave(index, "Not applied: these words are not in the draft any more.")
+            }
+        }
+        guard result.text != draft.string || !result.text.unicodeScalars.elementsEqual(draft.scalars) else { return }
+        let text = DraftText(result.text)
+        newText = result.text
+        state.previous = ContentHash(of: Array(draft.string.utf8))
+        review(text, ContentHash(of: Array(result.text.utf8)), previous: draft)
+    }
+
+    private mutating func accept(_ index: Int) {
+        state.findings[index].state = .accepted
+        state.findings[index].isTicked = false
+        state.findings[index].note = nil
+        accepted.append(state.findings[index].suggestion.id)
+        answered.insert(state.findings[index].key)
+    }
+
+    private mutating func leave(_ index: Int, _ note: String) {
+        state.findings[index].isTicked = false
+        state.findings[index].state = .orphaned
+        state.findings[index].note = note
+    }
+
+    // MARK: Findings
+
+    /// Looks through a text and carries what was known over to it.
+    ///
+    /// - Parameters:
+    ///   - previous: the text that the known places are of, where it is at hand.
+    ///   - models: nil where no model was asked about this text.
+    private mutating func review(
+        _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
+    ) {
+        let muted = RuleAnswers.mutedRules(state.ruleAnswers)
+        let advice = settings.passes.contains(.advisors) ? models?.suggestions ?? carried(to: draft, previous) : []
+        var seen: Set<String> = []
+        let suggestions = (pass(draft, muted) + advice).filter { seen.insert($0.id).inserted }
+        let entries = merged(suggestions, isAlone: advice.isEmpty, draft)
+        var places: [String: Int] = [:]
+        for (index, finding) in state.findings.enumerated() { places[finding.suggestion.id] = index }
+        let moved = moved(suggestions, known: places, in: draft, previous: previous)
+        let settled = answeredAlong(places)
+        var found: Set<Int> = []
+        for entry in entries {
+            let suggestion = entry.suggestion
+            guard let index = places[suggestion.id] ?? moved[suggestion.id] else {
+                if let answered = settled[suggestion.id] ?? skipped(entry, places) {
+                    found.insert(answered)
+                    continue
+                }
+                state.findings.append(
+                    ReviewFinding(key: key(for: suggestion.id), suggestion: suggestion, others: entry.others))
+                found.insert(state.findings.count - 1)
+                new.append(suggestion.id)
+                continue
+            }
+            found.insert(index)
+            // Accepted a moment ago and found again: the same words in the same company stand in another place, too.
+            let isAnotherPlace =
+                newText != nil && accepted.contains(suggestion.id) && state.findings[index].proposal != nil
+            if isAnotherPlace {
+                state.findings[index] = ReviewFinding(
+                    key: state.findings[index].key, suggestion: suggestion, others: entry.others)
+            } else {
+                update(index, entry)
+            }
+        }
+        // What is found no more was mended by hand, and needs no answer; what was ticked gets one all the same.
+        state.findings = state.findings.enumerated().filter { index, finding in
+            finding.state != .pending || finding.isTicked || found.contains(index)
+        }.map(\.element)
+        state.notices =
+            muted.isEmpty
+            ? []
+            : [
+                "Left out from now on, because their findings are always skipped here: "
+                    + muted.sorted().map { "`\($0)`" }.joined(separator: ", ") + "."
+            ]
+        let resolver = AnchorResolver(draft)
+        for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
+        state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
+        take(models, content)
+        state.content = content
+        state.settings = settings.hash
+    }
+
+    /// What was said about the text as a whole; what is not asked for any more goes.
+    private mutating func take(_ models: ModelFindings?, _ content: ContentHash) {
+        guard settings.asksModel else {
+            (state.reading, state.council, state.answers) = (nil, nil, [])
+            return
+        }
+        if !settings.passes.contains(.council) { state.council = nil }
+        guard let models else { return }
+        state.reading = models.reading
+        state.answers = models.answers
+        if let report = models.council { state.council = ReviewCouncil(content: content, report: report) }
+    }
+
+    /// What a person has ticked stands by itself, for the words that he saw; the rest comes together where it comes to
+    /// the same.
+    ///
+    /// - Parameter isAlone: whether there is nothing but the quick pass, which does not repeat itself.
+    private func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
+        guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
+        let ticked = Set(state.findings.filter(\.isTicked).map(\.suggestion.id))
+        let free = suggestions.filter { !ticked.contains($0.id) }
+        let entries =
+            SuggestionMerger.merge(free, of: draft)
+            + suggestions.filter { ticked.contains($0.id) }.map { MergedSuggestion(suggestion: $0) }
+        return entries.sorted { SuggestionOrder.byPosition($0.suggestion, $1.suggestion) }
+    }
+
+    private mutating func update(_ index: Int, _ entry: MergedSuggestion) {
+        var suggestion = entry.suggestion
+        if state.findings[index].isTicked {
+            let shown = state.findings[index].suggestion
+            suggestion.suggestedText = shown.suggestedText
+            suggestion.hasReplacement = shown.hasReplacement
+            suggestion.reasoning = shown.reasoning
+        } else {
+            state.findings[index].others = entry.others
+        }
+        state.findings[index].suggestion = suggestion
+        if state.findings[index].isOpen { state.findings[index].state = .pending }
+    }
+
+    /// By their ids, what was answered along with a finding that it came to the same as.
+    private func answeredAlong(_ places: [String: Int]) -> [String: Int] {
+        var settled: [String: Int] = [:]
+        for (index, finding) in state.findings.enumerated() where !finding.others.isEmpty {
+            let isSettled = finding.state == .skipped || finding.state == .accepted && finding.proposal == nil
+            guard isSettled else { continue }
+            for other in finding.others where places[other.id] == nil { settled[other.id] = index }
+        }
+        return settled
+    }
+
+    /// The finding that proposed the same for the same words, and was skipped.
+    private func skipped(_ entry: MergedSuggestion, _ places: [String: Int]) -> Int? {
+        for other in entry.others where other.hasReplacement && entry.suggestion.hasReplacement {
+            guard let index = places[other.id], state.findings[index].state == .skipped,
+                other.anchor.range == entry.suggestion.anchor.range,
+                other.suggestedText == entry.suggestion.suggestedText
+            else { continue }
+            return index
+        }
+        return nil
+    }
+
+    /// The advisors' open findings at their places in this text; those whose words are gone are left out.
+    private func carried(to draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
+        let open = state.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil }
+        guard !open.isEmpty else { return [] }
+        let resolver = AnchorResolver(draft, previous: previous)
+        return open.compactMap { suggestion in
+            let resolution = resolver.resolve(suggestion.anchor)
+            guard resolution.isCertain, let range = resolution.range else { return nil }
+            var suggestion = suggestion
+            suggestion.anchor = draft.anchor(of: range)
+            suggestion.originalText = draft[range]
+            return suggestion
+        }
+    }
+
+    /// Findings that have another id only because the words around them have changed: by the new id, which of the known
+    /// ones stands in the same place. So an answer outlives changes beside what it was about.
+    private func moved(
+        _ suggestions: [Suggestion], known: [String: Int], in draft: DraftText, previous: DraftText?
+    ) -> [String: Int] {
+        let strangers = suggestions.filter { known[$0.id] == nil }
+        guard !strangers.isEmpty else { return [:] }
+        let ids = Set(suggestions.map(\.id))
+        let resolver = AnchorResolver(draft, previous: previous)
+        var byPlace: [Place: Int] = [:]
+        for (index, finding) in state.findings.enumerated() where !ids.contains(finding.suggestion.id) {
+            // What was put into the draft is not there any more.
+            if finding.state == .accepted, finding.proposal != nil { continue }
+            let resolution = resolver.resolve(finding.suggestion.anchor)
+            guard resolution.isCertain, let range = resolution.range else { continue }
+            byPlace[Place(finding.suggestion, range)] = index
+        }
+        var moved: [String: Int] = [:]
+        for suggestion in strangers { moved[suggestion.id] = byPlace[Place(suggestion, suggestion.anchor.range)] }
+        return moved
+    }
+
+    private struct Place: Hashable {
+        let maker: String
+        let range: Range<Int>
+
+        init(_ suggestion: Suggestion, _ range: Range<Int>) {
+            maker = suggestion.rule ?? suggestion.advisorID
+            self.range = range
+        }
+    }
+
+    /// The shortest beginning of the id that names no other finding, four digits at least.
+    private func key(for id: String) -> String {
+        let taken = Set(state.findings.map(\.key))
+        for length in stride(from: min(4, id.count), to: id.count, by: 1) {
+            let key = String(id.prefix(length))
+            if !taken.contains(key) { return key }
+        }
+        return id
+    }
+
+    private mutating func finish() {
+        state.findings.sort { one, other in
+            if one.isOpen != other.isOpen { return one.isOpen }
+            return (one.suggestion.anchor.start, one.suggestion.priority, one.suggestion.id)
+                < (other.suggestion.anchor.start, other.suggestion.priority, other.suggestion.id)
+        }
+    }
+}

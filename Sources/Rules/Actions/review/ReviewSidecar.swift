@@ -1,0 +1,129 @@
+import Platform
+import TKCore
+
+/// The sidecar's text: made of the state alone, so that what a person has changed in it can be told.
+package enum ReviewSidecar {
+    /// The first line: it tells a draft's sidecar from a file that only has such a name.
+    package static func mark(_ draft: BytePath) -> String { "<!-- steward review 1 of \(comment(draft)) -->" }
+
+    package static func text(_ state: ReviewState) -> String {
+        let open = state.findings.filter { $0.state == .pending }
+        let orphans = state.findings.filter { $0.state == .orphaned }
+        var lines = [
+            mark(state.draft), "# Review of \(inline(state.draft.nameText))", "",
+            headline(open.count, orphans.count, state), "",
+            "To answer, change `[ ]` and save: `[x]` puts the proposed words into the draft, `[-]` skips the finding for "
+                + "good. The words in a fence may be changed before it is ticked; a finding without one is only noted.",
+        ]
+        for notice in (state.reading?.troubles ?? []) + (state.reading?.notes ?? []) + state.notices {
+            lines += ["", "> \(inline(notice))"]
+        }
+        let discussions = state.discussions.map { discussion in
+            (discussion, open.filter { $0.all.contains { discussion.suggestions.contains($0.id) } })
+        }.filter { $0.1.count > 1 }
+        let discussed = Set(discussions.flatMap(\.1).map(\.key))
+        for finding in open where !discussed.contains(finding.key) { lines += [""] + block(finding) }
+        if !discussions.isEmpty { lines += ["", "## Discussions"] }
+        for (discussion, findings) in discussions { lines += self.discussion(discussion, findings) }
+        if !orphans.isEmpty {
+            lines += [
+                "", "## Not found in the draft any more", "",
+                "These were accepted, but the words have changed or stand in several places: nothing was put there. "
+                    + "Change the draft by hand, then skip them here.",
+            ]
+            for finding in orphans { lines += [""] + block(finding) }
+        }
+        if let council = state.council { lines += CouncilSection.lines(council, of: state) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func headline(_ open: Int, _ orphans: Int, _ state: ReviewState) -> String {
+        var parts = [open == 1 ? "1 finding" : open == 0 ? "No findings" : "\(open) findings"]
+        if state.count(.accepted) > 0 { parts.append("\(state.count(.accepted)) accepted") }
+        if state.count(.skipped) > 0 { parts.append("\(state.count(.skipped)) skipped") }
+        if orphans > 0 { parts.append("\(orphans) not found in the draft any more") }
+        return parts.joined(separator: ", ") + "."
+    }
+
+    private static func discussion(_ discussion: ReviewDiscussion, _ findings: [ReviewFinding]) -> [String] {
+        let outcome = discussion.isConflict ? "they disagree: tick one of them at most" : "all can be done"
+        let who = discussion.advisors.joined(separator: ", ")
+        let inTurn = discussion.advisors.flatMap { advisor in
+            findings.filter { $0.suggestion.advisorID == advisor }
+        }
+        return ["", "### L\(discussion.line) · \(inline(who)) · \(outcome)"] + inTurn.flatMap { [""] + block($0) }
+    }
+
+    private static func maker(_ suggestion: Suggestion) -> String {
+        suggestion.rule.map { "\(suggestion.advisorID)/\($0)" } ?? suggestion.advisorID
+    }
+
+    private static func block(_ finding: ReviewFinding) -> [String] {
+        let suggestion = finding.suggestion
+        var makers = [maker(suggestion)]
+        for other in finding.others.map(maker) where !makers.contains(other) { makers.append(other) }
+        let maker = makers.joined(separator: ", ")
+        var lines = [
+            "- [\(finding.isTicked ? "x" : " ")] **\(finding.key)** \(inline(maker)) · \(suggestion.type.rawValue) · "
+                + "P\(suggestion.priority) · L\(suggestion.anchor.line)", "",
+        ]
+        lines += self.lines(suggestion.originalText).map { $0.isEmpty ? "  >" : "  > \($0)" }
+        if let proposal = finding.proposal {
+            let fence = fence(proposal)
+            lines += ["", "  \(fence)text"]
+            lines += self.lines(proposal).map { $0.isEmpty ? "" : "  \($0)" }
+            lines.append("  \(fence)")
+        }
+        lines += ["", "  \(inline(suggestion.reasoning))"]
+        for other in finding.others where other.rule == nil && other.advisorID != suggestion.advisorID {
+            lines += ["", "  \(inline("\(other.advisorID): \(other.reasoning)"))"]
+        }
+        if let note = finding.note { lines += ["", "  **\(inline(note))**"] }
+        return lines
+    }
+
+    /// One backtick more than the longest run in the text, at least three.
+    private static func fence(_ text: String) -> String {
+        var longest = 0
+        var run = 0
+        for byte in text.utf8 {
+            run = byte == UInt8(ascii: "`") ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return String(repeating: "`", count: max(3, longest + 1))
+    }
+
+    /// By LF, whatever the draft's line ends are; no text has one line, an empty text none.
+    static func lines(_ text: String) -> [String] {
+        guard !text.isEmpty else { return [] }
+        return unified(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// LF for CRLF and CR.
+    static func unified(_ text: String) -> String {
+        var out = String.UnicodeScalarView()
+        var wasCR = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\r" {
+                out.append("\n")
+            } else if !(scalar == "\n" && wasCR) {
+                out.append(scalar)
+            }
+            wasCR = scalar == "\r"
+        }
+        return String(out)
+    }
+
+    /// On one line, and no heading, list, fence or comment of its own, whoever wrote it: no text answers a finding.
+    static func inline(_ text: String) -> String {
+        let line = text.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " ")
+            .replacing("<!--", with: "\\<!--")
+        guard let first = line.unicodeScalars.first, "-*+#>`~=<".unicodeScalars.contains(first)
+        else { return line }
+        return "\\" + line
+    }
+
+    private static func comment(_ name: BytePath) -> String {
+        inline(name.description).replacing("--", with: "- -")
+    }
+}

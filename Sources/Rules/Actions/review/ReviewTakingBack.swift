@@ -1,0 +1,69 @@
+import Platform
+import Rules
+import TKCore
+
+/// Undoing a review: the answers it took are open again, and the draft is as it was.
+extension ReviewDraft {
+    static func takeBack(
+        _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ services: ActionServices
+    ) throws -> Receipt {
+        let settings = inForce(wanted, services)
+        let files = ReviewFiles(draft: intent.draft)
+        if intent.answered.isEmpty, intent.edit == nil { return try removeFirst(intent, writing, files) }
+        if let edit = intent.edit {
+            guard try writing.hash(intent.draft) == edit.result else {
+                throw Fault(
+                    .failed, "\(intent.draft) has been changed since; it was left as it is", path: intent.draft)
+            }
+            if let lock = try UnsavedChanges.sign(beside: intent.draft) {
+                throw Fault(
+                    .failed,
+                    "\(intent.draft) is open in an editor with changes that are not saved (\(lock.nameText)); save it first",
+                    path: intent.draft)
+            }
+        }
+        guard let draft = try text(intent.draft) else {
+            throw Fault(.failed, "\(intent.draft) is gone; nothing was changed", path: intent.draft)
+        }
+        let before = intent.edit.flatMap { $0.reversed.applied(to: Array(draft.string.utf8)) }
+        let restored = before.map { DraftText(String(decoding: $0, as: UTF8.self)) } ?? draft
+        let known = try state(files)
+        let sidecar = try text(files.sidecar)
+        try checkOwner(of: sidecar, files, known.state)
+        let round = try ReviewRound(
+            takingBack: Set(intent.answered), in: known.state, of: restored, sidecar: sidecar?.string,
+            settings: settings,
+            pass: pass(settings, services))
+        let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root)
+        let whole = Intent(
+            root: back.root, draft: back.draft, edit: intent.edit?.reversed, kept: back.kept,
+            state: back.state, sidecar: back.sidecar, answered: [],
+            summary: "took \(intent.answered.count) answers back, \(files.draft.nameText) is as it was", values: [:])
+        return try carryOut(whole, writing)
+    }
+
+    /// Removes what the first review made, if nobody has changed it; a later one has nothing to take back.
+    private static func removeFirst(
+        _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles
+    ) throws -> Receipt {
+        guard let state = intent.state, state.base == nil else {
+            return Receipt("nothing was answered, so nothing was taken back")
+        }
+        guard try writing.hash(state.path) == state.result else {
+            throw Fault(
+                .failed, "the review of \(files.draft.nameText) has gone on since; it was left as it is",
+                path: state.path)
+        }
+        var effects: [FileEffect] = []
+        if let sidecar = intent.sidecar {
+            guard try writing.hash(sidecar.path) == sidecar.result else {
+                throw Fault(
+                    .failed, "\(sidecar.path) has been changed since; it was left as it is", path: sidecar.path)
+            }
+            try Durable.remove(sidecar.path)
+            effects.append(.removed(sidecar.path))
+        }
+        try Durable.remove(state.path)
+        return Receipt("removed the review of \(files.draft.nameText)", effects: effects)
+    }
+}

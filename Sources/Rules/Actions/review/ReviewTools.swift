@@ -1,0 +1,78 @@
+import Foundation
+import Platform
+import Rules
+import Synchronization
+import TKCore
+
+/// What reviews are made with: the program's data files, read when they are first needed, the models, and what is kept
+/// of their answers.
+package final class ReviewTools: Sendable {
+    package let models: ReviewModels
+    let plans: ReviewPlans
+    let turns = ReviewTurns()
+    private let environment: [String: String]
+    private let read = Mutex<(pass: QuickPass, roles: RoleCatalogue)?>(nil)
+
+    /// - Parameters:
+    ///   - folder: of the agent's own, for answers and plans; without it no model is asked.
+    ///   - environment: names the user's `.tk` folder, keys and servers.
+    ///   - patience: how long a pass that asks a model may take.
+    package init(
+        folder: BytePath? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+        patience: Duration = .seconds(600)
+    ) {
+        self.environment = environment
+        models = ReviewModels(
+            environment: environment, answers: folder?.appending("answers"), patience: patience)
+        plans = ReviewPlans(folder: folder)
+    }
+
+    /// Blocks for a moment, the first time.
+    package func quickPass() throws -> QuickPass { try tools().pass }
+
+    /// The advisors that come with the program; with the user's own where one of these is named. Blocks for a moment.
+    ///
+    /// - Throws: `Fault` that says which names are near.
+    package func team(_ settings: ReviewSettings) throws -> ReviewTeam {
+        let known = try tools().roles
+        let storyType = try settings.storyType.map(known.storyType)
+        guard settings.advisors.contains(where: { $0.hasPrefix(Role.customPrefix) }) else {
+            return ReviewTeam(advisors: try known.roles(settings.advisors), storyType: storyType)
+        }
+        let own = FileSystemRoleStore(folder: try TKHome(environment: environment).roles)
+        let all = try RoleCatalogue.load(TKResources.locate(environment: environment), custom: own)
+        return ReviewTeam(advisors: try all.roles(settings.advisors), storyType: storyType)
+    }
+
+    /// The advisors of a story type. Blocks for a moment, the first time.
+    package func advisors(of storyType: String) throws -> [String] {
+        try tools().roles.storyType(storyType).defaultAdvisors
+    }
+
+    private func tools() throws -> (pass: QuickPass, roles: RoleCatalogue) {
+        try read.withLock { read in
+            if let read { return read }
+            let resources = try TKResources.locate(environment: environment)
+            let found = (pass: try QuickPass(resources: resources), roles: try RoleCatalogue.load(resources))
+            read = found
+            return found
+        }
+    }
+}
+
+/// One review at a time of each draft: of two jobs that want the same answers, the second finds those of the first.
+actor ReviewTurns {
+    private var gates: [BytePath: (gate: Gate, users: Int)] = [:]
+
+    func begin(_ draft: BytePath) async {
+        let (gate, users) = gates[draft] ?? (Gate(limit: 1), 0)
+        gates[draft] = (gate, users + 1)
+        await gate.enter()
+    }
+
+    func end(_ draft: BytePath) async {
+        guard let (gate, users) = gates[draft] else { return }
+        gates[draft] = users > 1 ? (gate, users - 1) : nil
+        await gate.leave()
+    }
+}

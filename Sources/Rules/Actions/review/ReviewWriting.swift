@@ -1,0 +1,152 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// A file of a review as it is to be.
+struct ReviewWrite: Codable, Sendable, Equatable {
+    let path: BytePath
+    /// What stands there before; nil for nothing.
+    let base: ContentHash?
+    let text: String
+
+    var result: ContentHash { ContentHash(of: Array(text.utf8)) }
+}
+
+/// What answers change in a draft: one stretch of its bytes.
+struct DraftEdit: Codable, Sendable, Equatable {
+    let base: ContentHash
+    let result: ContentHash
+    /// Bytes from the beginning.
+    let start: Int
+    let old: String
+    let new: String
+
+    /// The least stretch that tells the two texts apart.
+    init(from one: String, to other: String) {
+        let before = Array(one.unicodeScalars)
+        let after = Array(other.unicodeScalars)
+        let shorter = min(before.count, after.count)
+        var head = 0
+        while head < shorter, before[head] == after[head] { head += 1 }
+        var tail = 0
+        while tail < shorter - head, before[before.count - 1 - tail] == after[after.count - 1 - tail] { tail += 1 }
+        base = ContentHash(of: Array(one.utf8))
+        result = ContentHash(of: Array(other.utf8))
+        start = before[..<head].reduce(0) { $0 + UTF8.width($1) }
+        old = Self.string(before[head..<before.count - tail])
+        new = Self.string(after[head..<after.count - tail])
+    }
+
+    private init(base: ContentHash, result: ContentHash, start: Int, old: String, new: String) {
+        (self.base, self.result, self.start, self.old, self.new) = (base, result, start, old, new)
+    }
+
+    var reversed: DraftEdit { DraftEdit(base: result, result: base, start: start, old: new, new: old) }
+
+    /// Nil where the bytes are not what the edit was made for.
+    func applied(to bytes: [UInt8]) -> [UInt8]? {
+        let end = start + old.utf8.count
+        guard ContentHash(of: bytes) == base, end <= bytes.count else { return nil }
+        let changed = Array(bytes[..<start]) + Array(new.utf8) + Array(bytes[end...])
+        return ContentHash(of: changed) == result ? changed : nil
+    }
+
+    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+}
+
+/// Writes a review's files: the draft and the sidecar in place under a lease, so that whoever has them keeps the file
+/// that he has; the state by renaming. Nothing is replaced but what was read. Everything here blocks.
+struct ReviewWriting: Sendable {
+    let services: ActionServices
+    /// The place's root; the draft lies within it.
+    let root: BytePath
+    let step: String
+
+    /// Which of several versions stands at a path.
+    func hash(_ path: BytePath) throws -> ContentHash? {
+        do {
+            return try ContentHash.ofFile(path)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return nil
+        }
+    }
+
+    /// - Throws: `Fault(.transient)` where somebody else's version stands there, or has it open.
+    func put(_ edit: DraftEdit, into draft: BytePath) throws {
+        let now = try hash(draft)
+        if now == edit.result { return }
+        guard now != nil else { throw Fault(.superseded, "\(draft) is gone", path: draft) }
+        try rewrite(draft) { bytes in
+            guard let changed = edit.applied(to: bytes) else { throw Self.changed(draft) }
+            return changed
+        }
+    }
+
+    /// The sidecar: made under a name that nobody took meanwhile, or written in place of the version that was read.
+    func putSidecar(_ write: ReviewWrite, mode: mode_t) throws {
+        let now = try hash(write.path)
+        if now == write.result { return }
+        guard now == write.base else { throw Self.changed(write.path) }
+        let bytes = Array(write.text.utf8)
+        guard let base = write.base else {
+            let temporary = try stage(bytes, for: write.path, mode: mode)
+            guard try Durable.renameNew(temporary, to: write.path) else {
+                try Durable.remove(temporary)
+                throw Self.changed(write.path)
+            }
+            return
+        }
+        try rewrite(write.path) { found in
+            guard ContentHash(of: found) == base else { throw Self.changed(write.path) }
+            return bytes
+        }
+    }
+
+    /// The state, and kept copies: files of the agent's own.
+    func putOwn(_ write: ReviewWrite, mode: mode_t) throws {
+        let now = try hash(write.path)
+        if now == write.result { return }
+        guard now == write.base else { throw Self.changed(write.path) }
+        try Durable.makeDirectory(write.path.parent)
+        let temporary = try stage(Array(write.text.utf8), for: write.path, mode: mode)
+        guard temporary.withCString({ from in write.path.withCString { rename(from, $0) } }) == 0 else {
+            let fault = Fault.system("replace", write.path)
+            try Durable.remove(temporary)
+            throw fault
+        }
+        FaultPoint.reach("replaced")
+        try Durable.syncDirectory(write.path.parent)
+    }
+
+    private func stage(_ bytes: [UInt8], for path: BytePath, mode: mode_t) throws -> BytePath {
+        let (journal, step) = (services.journal, step)
+        return try Durable.stage(bytes, for: path, mode: mode) { try journal.recordStaged($0, $1, step: step) }
+    }
+
+    private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
+        let file = InPlaceNote(journal: services.journal, device: services.device)
+        for _ in 0..<40 {
+            switch try file.rewrite(path, root: root, change: change) {
+            case .written: return
+            case .missing: throw Self.changed(path)
+            case .replaced: continue
+            case .unsupported:
+                throw Fault(
+                    .failed,
+                    "\(path) cannot be leased (its file system has no leases, or it is another user's), so nothing was "
+                        + "written into it; make the changes by hand", path: path)
+            case .busy: usleep(50_000)
+            }
+        }
+        throw Fault(.transient, "\(path) is kept open by \(Openers.describe(path))", path: path)
+    }
+
+    static func changed(_ path: BytePath) -> Fault {
+        Fault(.transient, "\(path) has been changed meanwhile; it is looked at again", path: path)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+extension EditorTests {
+    @Suite("A draft's review in an editor", .serialized)
+    struct Reviews {
+        static let rule = """
+            - rule: Review
+              in: drafts
+              on: [arrived, changed]
+              settle: 300ms
+              do:
+                - review
+            """
+
+        private func steward() async throws -> AgentFixture {
+            try requireEditor(.vim)
+            let steward = try AgentFixture()
+            try steward.rule("10-review.yaml", Self.rule)
+            try await steward.start()
+            try steward.wait()
+            return steward
+        }
+
+        private func sidecarHolds(_ text: String, _ steward: AgentFixture) throws -> Bool {
+            try steward.exists("drafts/essay.review.md") && steward.read("drafts/essay.review.md").contains(text)
+        }
+
+        @Test("what is ticked and saved is in the draft, what is skipped never returns")
+        func ticks() async throws {
+            let steward = try await steward()
+            let draft = try await EditorSession(steward, .vim, steward.path("drafts/essay.md"))
+            try await draft.type("We met in order to talk.")
+            try await draft.type("We stayed due to the fact that it rained.")
+            try await draft.save("due to the fact that")
+            try await draft.quit()
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("2 findings.", steward) }
+            try steward.wait()
+            #expect(try steward.judgements("Review", in: "drafts") == ["arrived essay.md"], "the sidecar is no news")
+
+            let sidecar = try await EditorSession(steward, .vim, steward.path("drafts/essay.review.md"))
+            // From the top: the first block that is not answered, then the next.
+            try sidecar.vim("1")
+            for mark in ["x", "-"] { try sidecar.vim("/^- \\[ \\]/s/\\[ \\]/[\(mark)]/") }
+            try sidecar.vim("w")
+            try await steward.until("the draft has the accepted words") {
+                try steward.read("drafts/essay.md").contains("We met to talk.")
+            }
+            try await sidecar.quit()
+            #expect(try steward.read("drafts/essay.md").contains("due to the fact that it rained."))
+            try await steward.until("the findings are gone") {
+                try self.sidecarHolds("No findings, 1 accepted, 1 skipped.", steward)
+            }
+            try steward.wait()
+            let seen = ["arrived essay.md", "changed essay.review.md"]
+            #expect(try steward.judgements("Review", in: "drafts") == seen, "own writes are no news")
+
+            let again = try await EditorSession(steward, .vim, steward.path("drafts/essay.md"))
+            try await again.type("It was there in order to stay.")
+            try await again.save("in order to stay")
+            try await again.quit()
+            try await steward.until("the new finding is there") { try self.sidecarHolds("1 finding,", steward) }
+            try steward.wait()
+            #expect(try !self.sidecarHolds("due to the fact", steward))
+
+            let job = try #require(
+                try steward.past("drafts/essay.review.md").first { $0["rule"].text == "Review" }?["job"].text)
+            #expect(try steward.run(["undo", job]).status == 1, "the draft has been changed since")
+            #expect(try steward.leftovers().isEmpty)
+            try await steward.stop()
+        }
+
+        @Test("a draft that is open with unsaved changes is written once they are saved")
+        func waits() async throws {
+            let steward = try await steward()
+            let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let session = try await EditorSession(steward, .vim, path)
+            try await session.type("A line that is not saved.")
+            try await steward.until("vim says that there are changes") {
+                try UnsavedSwap.saysUnsaved(steward.path("drafts/.essay.md.swp"))
+            }
+            try steward.drop(
+                "drafts/essay.review.md",
+                try steward.read("drafts/essay.review.md").replacingOccurrences(of: "- [ ]", with: "- [x]"))
+            try await steward.until("the answer waits") {
+                try steward.status().waiting.contains { $0.problem.contains("changes that are not saved") }
+            }
+            #expect(try steward.read("drafts/essay.md") == "We met in order to talk.\n")
+            try await session.save("A line that is not saved.")
+            try await steward.until("the draft holds both") {
+                try steward.read("drafts/essay.md") == "We met to talk.\nA line that is not saved.\n"
+            }
+            try await session.quit()
+            try await steward.until("the finding is gone") {
+                try self.sidecarHolds("No findings, 1 accepted.", steward)
+            }
+            try await steward.until("nothing waits") { try steward.status().waiting.isEmpty }
+            try steward.wait()
+            #expect(try steward.read("drafts/essay.md").occurrences(of: "We met to talk.") == 1)
+            try await steward.stop()
+        }
+
+        @Test("killed at any time, an answer is in the draft once", arguments: [0.0, 0.2, 0.4, 0.6, 0.8])
+        func killed(_ delay: Double) async throws {
+            let steward = try AgentFixture()
+            try steward.rule("10-review.yaml", Self.rule)
+            try await steward.start()
+            try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            try steward.drop(
+                "drafts/essay.review.md",
+                try steward.read("drafts/essay.review.md").replacingOccurrences(of: "- [ ]", with: "- [x]"))
+            try await Task.sleep(for: .seconds(delay))
+            try await steward.kill9()
+            try await steward.start()
+            try await steward.until("the answer is in the draft") {
+                try steward.read("drafts/essay.md") == "We met to talk.\n"
+            }
+            try await steward.until("the sidecar says so") {
+                try self.sidecarHolds("No findings, 1 accepted.", steward)
+            }
+            try steward.wait()
+            #expect(try steward.leftovers().isEmpty)
+            try await steward.stop()
+        }
+    }
+}
+
+/// vim's own word on unsaved changes.
+enum UnsavedSwap {
+    static func saysUnsaved(_ swap: BytePath) throws -> Bool {
+        guard try FileStatus.of(swap) != nil else { return false }
+        return try Descriptor(swap).read(at: 1007, count: 1) == [0x55]
+    }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import Glibc
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// The action `review` on real files: a sidecar beside the draft, answers from there into it, and nothing lost.
+@Suite struct ReviewTests {
+    static let draft: BytePath = "dropbox/Idea 1.md"
+    static let sidecar: BytePath = "dropbox/Idea 1.review.md"
+
+    /// A draft that has been reviewed, and the world it was done in.
+    private func reviewed(_ text: String = ReviewSample.draft) async throws -> (ActionScene, ActionWorld) {
+        let scene = try ActionScene()
+        try scene.home.write(Self.draft, text)
+        let world = try scene.open()
+        try await world.run("review", on: "Idea 1.md")
+        return (scene, world)
+    }
+
+    private func answer(_ scene: ActionScene, _ marks: String...) throws {
+        try write(scene.path(Self.sidecar), ReviewSample.answer(try scene.home.read(Self.sidecar), marks))
+    }
+
+    @Test func findingsComeBesideTheDraftWhichIsLeftAsItIs() async throws {
+        let (scene, world) = try await reviewed()
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        let text = try scene.home.read(Self.sidecar)
+        #expect(text.contains("2 findings.") && text.contains("  > in order to\n") && text.contains("  because\n"))
+        #expect(try scene.exists("dropbox/.tk/reviews/Idea 1.md.json"))
+        let before = try scene.snapshot()
+        let again = try await world.run("review", on: "Idea 1.md", step: "other.0")
+        #expect(again.receipt.effects.isEmpty)
+        #expect(again.receipt.values["review.findings"] == .integer(2))
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func answersGoIntoTheDraftInPlaceAndSkipsNeverReturn() async throws {
+        let (scene, world) = try await reviewed()
+        let twin = scene.path("dropbox/twin.md")
+        #expect(link(scene.path(Self.draft).text, twin.text) == 0)
+        #expect(chmod(scene.path(Self.draft).text, 0o640) == 0)
+        let before = try #require(try FileStatus.of(scene.path(Self.draft)))
+        try answer(scene, "x", "-")
+        let deed = try await world.run("review", on: "Idea 1.review.md")
+        #expect(deed.receipt.summary == "reviewed Idea 1.md: accepted 1, skipped 1, 0 findings are open")
+        #expect(deed.receipt.values["review.accepted"] == .integer(1))
+        #expect(deed.receipt.values["review.skipped"] == .integer(1))
+        #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
+        let after = try #require(try FileStatus.of(scene.path(Self.draft)))
+        #expect(after.inode == before.inode && after.mode == 0o640)
+        #expect(try Descriptor(twin).readAll() == Array(ReviewSample.accepted.utf8))
+        #expect(try scene.home.read(Self.sidecar).contains("No findings, 1 accepted, 1 skipped."))
+        try write(scene.path(Self.draft), "A new line.\n\n" + ReviewSample.accepted)
+        let later = try await world.run("review", on: "Idea 1.md")
+        #expect(later.receipt.values["review.findings"] == .integer(0))
+    }
+
+    @Test func undoBringsTheDraftBackAndOpensTheFindingsAgain() async throws {
+        let (scene, world) = try await reviewed()
+        try answer(scene, "x", "-")
+        let deed = try await world.run("review", on: "Idea 1.review.md")
+        try await deed.undo()
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        #expect(try scene.home.read(Self.sidecar).contains("2 findings."))
+        let again = try await world.run("review", on: "Idea 1.md", step: "other.0")
+        #expect(again.receipt.effects.isEmpty)
+    }
+
+    @Test(arguments: ["vim", "emacs", "office"])
+    func anEditorWithUnsavedChangesIsWaitedFor(_ editor: String) async throws {
+        let (scene, world) = try await reviewed()
+        let lock = scene.path(
+            BytePath(
+                ["vim": "dropbox/.Idea 1.md.swp", "emacs": "dropbox/.#Idea 1.md"][editor] ?? "dropbox/~$Idea 1.md"))
+        var swap = Array("b0VIM 9.1".utf8) + Array(repeating: UInt8(0), count: 4087)
+        swap[1007] = 0x55
+        if editor == "emacs" {
+            #expect(symlink("me@desk.1:2", lock.text) == 0)
+        } else {
+            try scene.home.write(lock.relative(to: scene.home.path) ?? "", swap)
+        }
+        try answer(scene, "x", "-")
+        let before = try scene.snapshot()
+        let action = try world.action("review")
+        let fault = await #expect(throws: Fault.self) { try await action.decided(world.input("Idea 1.review.md")) }
+        #expect(fault?.kind == .transient && fault?.message.contains(lock.nameText) == true, "\(fault?.message ?? "")")
+        #expect(try scene.snapshot() == before)
+        // vim says in the swap file itself when everything is saved.
+        if editor == "vim" {
+            swap[1007] = 0
+            try Data(swap).write(to: URL(fileURLWithPath: lock.text))
+        } else {
+            try Durable.remove(lock)
+        }
+        try await world.run(action, on: "Idea 1.review.md")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
+    }
+
+    @Test func aSaveOfTheDraftEndsTheWaitForTheAnswers() async throws {
+        let (scene, world) = try await reviewed()
+        try scene.home.write("dropbox/.#Idea 1.md", "")
+        try answer(scene, "x")
+        try write(scene.path(Self.draft), ReviewSample.draft + "\nMore of it.\n")
+        let waits = try await world.run("review", on: "Idea 1.md")
+        #expect(waits.receipt.summary.contains("1 wait until the draft is saved"))
+        #expect(try scene.home.read(Self.sidecar).contains("- [x] **"))
+        try Durable.remove(scene.path("dropbox/.#Idea 1.md"))
+        try write(scene.path(Self.draft), ReviewSample.draft + "\nMore of it, saved.\n")
+        try await world.run("review", on: "Idea 1.md", step: "other.0")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.accepted + "\nMore of it, saved.\n")
+        #expect(try !scene.home.read(Self.sidecar).contains("- [x] **"))
+    }
+
+    @Test func aSidecarThatIsBeingWrittenInIsNotReplaced() async throws {
+        let (scene, world) = try await reviewed()
+        try scene.home.write("dropbox/.#Idea 1.review.md", "")
+        try write(scene.path(Self.draft), "Nothing to be found.\n")
+        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
+        #expect(fault?.kind == .transient)
+    }
+
+    @Test func aPersonsOwnWordsInTheSidecarAreKept() async throws {
+        let (scene, world) = try await reviewed()
+        let text = ReviewSample.answer(try scene.home.read(Self.sidecar), ["-"]) + "\nAsk Ada about this.\n"
+        try write(scene.path(Self.sidecar), text)
+        let deed = try await world.run("review", on: "Idea 1.review.md")
+        let kept = ".tk/reviews/Idea 1.review.\(ContentHash(of: Array(text.utf8)).description.prefix(8)).md"
+        #expect(try scene.home.read(BytePath("dropbox/\(kept)")) == text)
+        #expect(deed.receipt.summary.contains("kept as Idea 1.review."))
+        #expect(try !scene.home.read(Self.sidecar).contains("Ada"))
+    }
+
+    @Test func wordsInTheSidecarWithoutAnAnswerAreLeftThere() async throws {
+        let (scene, world) = try await reviewed()
+        try write(scene.path(Self.sidecar), try scene.home.read(Self.sidecar) + "\nAsk Ada about this.\n")
+        let before = try scene.snapshot()
+        try await world.run("review", on: "Idea 1.review.md")
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func whatChangesBetweenDecisionAndDeedIsNeverOverwritten() async throws {
+        for file in [Self.draft, Self.sidecar] {
+            let (scene, world) = try await reviewed()
+            try answer(scene, "x", "-")
+            let action = try world.action("review")
+            let intent = try await action.decided(world.input("Idea 1.review.md"))
+            let other = try scene.home.read(file) + "\nWritten in the last moment.\n"
+            try write(scene.path(file), other)
+            let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+            #expect(fault?.kind == .transient)
+            #expect(try scene.home.read(file) == other)
+            guard case .notDone = try await action.settled(intent, step: "job.0") else {
+                Issue.record("it says that it is done")
+                continue
+            }
+            try await world.run(action, on: "Idea 1.review.md")
+            let draft = try scene.home.read(Self.draft)
+            #expect(draft.hasPrefix("We met to talk.") && draft.occurrences(of: "to talk") == 1)
+        }
+    }
+
+    @Test func aFileOfTheSidecarsNameThatIsNoneIsLeftAlone() async throws {
+        let scene = try ActionScene()
+        try scene.home.write(Self.draft, ReviewSample.draft)
+        try scene.home.write(Self.sidecar, "My own words on the idea, in order to remember.\n")
+        let world = try scene.open()
+        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
+        #expect(fault?.kind == .failed && fault?.message.contains("in the way") == true)
+        // By itself it is a draft like any other.
+        try await world.run("review", on: "Idea 1.review.md")
+        #expect(try scene.exists("dropbox/Idea 1.review.review.md"))
+    }
+
+    @Test func aLostStateCostsNoWords() async throws {
+        let (scene, world) = try await reviewed()
+        try answer(scene, "x")
+        try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
+        try await world.run("review", on: "Idea 1.md")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        #expect(try scene.home.read(Self.sidecar).contains("2 findings."))
+    }
+
+    @Test func aDraftWithoutFindingsGetsNoSidecar() async throws {
+        let (scene, _) = try await reviewed("Short and good.\n")
+        #expect(try !scene.exists(Self.sidecar))
+    }
+
+    @Test func aTextThatIsNotUTF8IsRefused() async throws {
+        let scene = try ActionScene()
+        try scene.home.write(Self.draft, [0x47, 0xFC, 0x6E, 0x0A])
+        let world = try scene.open()
+        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
+        #expect(fault?.kind == .refused && fault?.message.contains("UTF-8") == true)
+    }
+
+    @Test(arguments: [
+        ("review: { advisors: [technicl_writer] }", "did you mean `technical_writer`"),
+        ("review: { ignore: [pasive] }", "there is no rule `pasive`"),
+        ("review: { advisors: [\"{{ file.name }}\"] }", "without values"),
+    ])
+    func unknownNamesAreFoundWhenRulesAreLoaded(_ entry: String, _ message: String) throws {
+        let (rules, diagnostics) = try ActionScene().open().load(entry)
+        #expect(rules.isEmpty)
+        #expect(diagnostics.map(\.description).joined().contains(message), "\(diagnostics.map(\.description))")
+    }
+
+    @Test func rulesAndSentencesAreAsTheRuleSays() async throws {
+        let scene = try ActionScene()
+        try scene.home.write(Self.draft, ReviewSample.draft)
+        let world = try scene.open()
+        let deed = try await world.run("review: { ignore: [wordy] }", on: "Idea 1.md")
+        #expect(deed.receipt.values["review.findings"] == .integer(0))
+        // Other settings are another review of the same text.
+        let other = try await world.run("review", on: "Idea 1.md", step: "other.0")
+        #expect(other.receipt.values["review.findings"] == .integer(2))
+    }
+
+    @Test func namesAreBytes() throws {
+        let name = BytePath(bytes: Array("a".utf8) + [0xFF] + Array(".md".utf8))
+        let files = ReviewFiles(draft: BytePath("/d").appending(name))
+        #expect(files.sidecar.name == Array("a".utf8) + [0xFF] + Array(".review.md".utf8))
+        #expect(ReviewFiles.drafts(ofSidecar: files.sidecar).contains(files.draft))
+        #expect(ReviewFiles(draft: "/d/essay.txt").sidecar == "/d/essay.txt.review.md")
+        #expect(ReviewFiles.drafts(ofSidecar: "/d/essay.txt.review.md").contains("/d/essay.txt"))
+        #expect(ReviewFiles.drafts(ofSidecar: "/d/essay.md").isEmpty)
+        let state = ReviewState(draft: name)
+        #expect(ReviewSidecar.text(state).hasPrefix("<!-- steward review 1 of a\\xFF.md -->\n"))
+    }
+}
