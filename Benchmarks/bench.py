@@ -7,6 +7,7 @@ import argparse, json, os, pathlib, statistics, subprocess, tempfile, time
 from datetime import datetime, timezone
 
 import comics
+import tk
 import vault
 from agent import Agent
 
@@ -158,6 +159,7 @@ BENCHMARKS = {
     "catch-up": catch_up,
     **comics.BENCHMARKS,
     **vault.BENCHMARKS,
+    **tk.BENCHMARKS,
 }
 
 

@@ -4,8 +4,10 @@ import collections, os, pathlib, statistics, subprocess, threading, time
 Cost = collections.namedtuple("Cost", "wall cpu")
 
 
-def run(words, output=subprocess.DEVNULL, environment=None):
+def run(words, output=subprocess.DEVNULL, environment=None, accepted=(0,)):
     """Runs a command to its end: seconds by the clock, and CPU seconds (user and system).
+
+    `accepted` are the exit codes that are no failure: linters report findings by one.
 
     wait4(2) adds to the CPU time of a process that of all its children, and theirs, which it waited for: steward waits
     for its workers, so they are counted.
@@ -19,7 +21,7 @@ def run(words, output=subprocess.DEVNULL, environment=None):
     wall = time.perf_counter() - start
     process.stderr.close()
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+    if process.returncode not in accepted:
         raise SystemExit(f"{words} ended with {process.returncode}: {complaint.decode(errors='replace')}")
     return Cost(wall, used.ru_utime + used.ru_stime)
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds what `make release` builds and measures it; arguments go to bench.py: names of benchmarks (`comics` is all of
-# `comics-...`, `vault` all of `vault-...`), --quick, --json FILE.
+# `comics-...`, so `vault` and `tk`), --quick, --json FILE.
 set -eu
 cd "$(dirname "$0")/.."
 sh packaging/install-packages.sh build bench
-for product in steward steward-unpack; do
+for product in steward steward-unpack tk; do
     swift build -c release --static-swift-stdlib --product "$product"
 done
 # The vault's store alone: a package of its own, so that nothing of it is in what is shipped.
