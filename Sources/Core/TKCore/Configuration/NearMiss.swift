@@ -1,3 +1,5 @@
+import Platform
+
 /// Names that somebody may have meant.
 package enum NearMiss {
     /// The nearest of the candidates that differ from `word` in at most a third of its letters, else those that begin
@@ -8,7 +10,7 @@ package enum NearMiss {
         let limit = max(1, (plain.count + 1) / 3)
         let near = candidates.compactMap { name -> (name: String, distance: Int)? in
             let other = normal(name)
-            let distance = distance(plain, other)
+            let distance = TypingDistance.between(plain, other)
             if distance <= limit { return (name, distance) }
             return plain.count >= 3 && other.starts(with: plain) ? (name, limit + 1) : nil
         }
@@ -25,25 +27,5 @@ package enum NearMiss {
 
     private static func normal(_ word: String) -> [Character] {
         word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 }
-    }
-
-    /// Letters inserted, missing or replaced, and neighbours that changed places, cost 1 each.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
-        var older: [Int] = []
-        var old = Array(0...right.count)
-        for row in 1...left.count {
-            var new = [row]
-            for column in 1...right.count {
-                let same = left[row - 1] == right[column - 1]
-                var cost = min(old[column] + 1, new[column - 1] + 1, old[column - 1] + (same ? 0 : 1))
-                if row > 1, column > 1, left[row - 1] == right[column - 2], left[row - 2] == right[column - 1] {
-                    cost = min(cost, older[column - 2] + 1)
-                }
-                new.append(cost)
-            }
-            (older, old) = (old, new)
-        }
-        return old[right.count]
     }
 }

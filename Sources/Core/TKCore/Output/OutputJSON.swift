@@ -1,6 +1,6 @@
 /// How a command's JSON is written: members in a fixed order, so that two runs are the same bytes.
 ///
-/// What could steer a terminal (controls, marks that turn the direction of text) stands as `\uXXXX`.
+/// What could steer a terminal (controls, marks that turn the direction of text) is escaped by its code point (`\u001b`).
 extension WireJSON {
     /// In one line.
     package var line: String {
