@@ -31,10 +31,11 @@ extension ScriptedServer.Answer {
     }
 
     /// A refusal of the service's, with its own words for it.
-    package static func complaint(_ status: Int, _ type: String, headers: [String: String] = [:]) -> Self {
+    package static func complaint(
+        _ status: Int, _ type: String, _ message: String = "as the test wants it", headers: [String: String] = [:]
+    ) -> Self {
         .reply(
-            status,
-            #"{"type":"error","error":{"type":"\#(type)","message":"as the test wants it"},"request_id":"req_1"}"#,
+            status, #"{"type":"error","error":{"type":"\#(type)","message":"\#(message)"},"request_id":"req_1"}"#,
             headers: headers)
     }
 
