@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Ledger
 import Platform
 import RuleActions
 import Rules
@@ -31,6 +32,33 @@ import Testing
         }
     }
 
+    @Test(arguments: samples) func whereverItsUndoIsKilledTheNextFinishesIt(_ sample: ActionSample) async throws {
+        let done = try sample.scene()
+        try await perform(sample, in: done)
+        await #expect(processExitsWith: .success) {
+            [home = done.home.path.text as String, name = sample.testDescription as String] in
+            let points = try await CrashChild.undo(name, in: home, killedAt: .max)
+            try write(BytePath("\(home)/points"), String(points))
+        }
+        let wanted = try done.snapshot()
+        try await finishUndo(sample, in: done)
+        #expect(try done.snapshot() == wanted, "not recorded, it is asked for again")
+        let points = Int(try done.home.read("points")) ?? 0
+        // Taking a row out of a database passes none.
+        guard points > 0 else { return }
+        for number in 1...points {
+            let scene = try sample.scene()
+            try await perform(sample, in: scene)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [home = scene.home.path.text as String, name = sample.testDescription as String, number = number as Int]
+                in
+                _ = try await CrashChild.undo(name, in: home, killedAt: number)
+            }
+            try await finishUndo(sample, in: scene)
+            #expect(try scene.snapshot() == wanted, "killed at point \(number) of \(points)")
+        }
+    }
+
     /// How many points a run passes.
     private func points(_ sample: ActionSample) async throws -> Int {
         let scene = try sample.scene()
@@ -41,6 +69,24 @@ import Testing
             try write(BytePath("\(home)/points"), String(points))
         }
         return Int(try scene.home.read("points")) ?? 0
+    }
+
+    private func perform(_ sample: ActionSample, in scene: ActionScene) async throws {
+        let world = try scene.open()
+        let deed = try await world.run(sample.entry, on: sample.file)
+        try scene.home.write("intent.json", deed.intent)
+        try scene.home.write("receipt.json", try LedgerJSON.encode(deed.receipt))
+        // As the runner does when it has the receipt.
+        try await world.ledger.write { try $0.clearStaged(job: deed.step) }
+    }
+
+    private func finishUndo(_ sample: ActionSample, in scene: ActionScene) async throws {
+        let world = try scene.open()
+        try await world.notes.recover()
+        _ = try await world.action(sample.entry).undone(
+            try scene.home.read("intent.json"),
+            try LedgerJSON.decode(Receipt.self, from: try scene.home.read("receipt.json")), step: "job.0", resumes: true
+        )
     }
 
     private func decide(_ sample: ActionSample, in scene: ActionScene) async throws {
@@ -71,6 +117,19 @@ enum CrashChild {
         let world = try ActionWorld(BytePath(home))
         let intent = String(decoding: try Descriptor(BytePath(home).appending("intent.json")).readAll(), as: UTF8.self)
         _ = try await world.action(sample.entry).performed(intent, step: "job.0")
+        return FaultPoint.reached
+    }
+
+    /// - Returns: how many points were passed.
+    static func undo(_ name: String, in home: String, killedAt number: Int) async throws -> Int {
+        setenv("STEWARD_FAULT", "*:\(number)", 1)
+        let sample = try ActionSample.named(name)
+        let world = try ActionWorld(BytePath(home))
+        func text(_ name: BytePath) throws -> String {
+            String(decoding: try Descriptor(BytePath(home).appending(name)).readAll(), as: UTF8.self)
+        }
+        let receipt = try LedgerJSON.decode(Receipt.self, from: try text("receipt.json"))
+        _ = try await world.action(sample.entry).undone(try text("intent.json"), receipt, step: "job.0")
         return FaultPoint.reached
     }
 }

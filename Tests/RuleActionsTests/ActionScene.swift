@@ -252,8 +252,11 @@ extension RuleAction {
         try await settle(LedgerJSON.decode(Intent.self, from: json), context(step))
     }
 
-    func undone(_ json: String, _ receipt: Receipt, step: String) async throws -> Receipt {
-        try await undo(LedgerJSON.decode(Intent.self, from: json), receipt, context(step))
+    /// - Parameter resumes: as after a crash in the midst of it.
+    func undone(_ json: String, _ receipt: Receipt, step: String, resumes: Bool = false) async throws -> Receipt {
+        try await undo(
+            LedgerJSON.decode(Intent.self, from: json), receipt,
+            StepContext(jobID: "job", stepID: step, attempt: 0, resumesUndo: resumes))
     }
 
     func reencoded(_ json: String) throws -> String {

@@ -11,11 +11,11 @@ private struct Stamp: RuleAction {
     struct Intent: Codable, Sendable { var file: BytePath }
 
     static let declaration = ActionDeclaration(
-        name: "stamp", summary: "Leaves a mark.", guarantee: .exactlyOnce, work: .disk, canUndo: false, parameters: [],
+        name: "stamp", summary: "Leaves a mark.", guarantee: .exactlyOnce, work: .disk, canUndo: true, parameters: [],
         provides: [ValueSpec("stamp.mark", "The mark.")], example: "stamp")
 
     let folder: BytePath
-    /// Where the process is killed: `before`, `after`, or nowhere.
+    /// Where the process is killed: `before` or `after` the effect, after the `undo`, or nowhere.
     let killed: String
 
     func intent(for input: StepInput) async throws -> Intent { Intent(file: input.file.absolute) }
@@ -31,6 +31,15 @@ private struct Stamp: RuleAction {
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
         try FileStatus.of(mark(context)) == nil ? .notDone : .done(receipt(context))
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard try FileStatus.of(mark(context)) != nil || context.resumesUndo else {
+            throw Fault(.failed, "the mark is gone")
+        }
+        try Durable.remove(mark(context))
+        if killed == "undo" { kill(getpid(), SIGKILL) }
+        return Receipt("took the mark back")
     }
 
     func summary(of intent: Intent) -> String { "stamp" }
@@ -134,5 +143,54 @@ struct RunningCrashTests {
         let job = try await bench.onlyJob()
         #expect(try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) } == [.done, .pending])
         #expect(job.state == .ready)
+    }
+
+    /// A job whose undo was killed between its effect and the receipt.
+    private func killedUndo() async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder("steward-crash")
+        let bench = try Self.bench(folder.path, killed: "")
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        let path: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let bench = try RunningCrashTests.bench(BytePath(path), killed: "undo")
+            _ = try await bench.executor.undo(try await bench.onlyJob().id)
+        }
+        return folder
+    }
+
+    @Test("An undo that was killed before it was recorded is finished at the next start")
+    func undoing() async throws {
+        let folder = try await killedUndo()
+        let bench = try Self.bench(folder.path, killed: "")
+        let states = { [ledger = bench.ledger] (job: JobRecord) in
+            try await ledger.read { try $0.steps(of: job.id).map(\.state) }
+        }
+        let job = try await bench.onlyJob()
+        #expect(try await states(job) == [.undoing, .undone])
+        try await bench.runner.start()
+        #expect(try await bench.onlyJob().state == .undone)
+        #expect(try await states(job) == [.undone, .undone])
+    }
+
+    @Test("An undo that was killed is finished by asking for it again")
+    func undoneAgain() async throws {
+        let folder = try await killedUndo()
+        let bench = try Self.bench(folder.path, killed: "")
+        #expect(try await bench.executor.undo(try await bench.onlyJob().id) == ["stamp: took the mark back"])
+        #expect(try await bench.onlyJob().state == .undone)
+    }
+
+    @Test("An undo that cannot be done leaves the step done, as it was")
+    func undoRefused() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let bench = try Self.bench(folder.path, killed: "")
+        try bench.write("inbox/x", "X")
+        try await bench.take("x")
+        let job = try await bench.onlyJob()
+        try Durable.remove(folder.path.appending("mark-\(job.id).0"))
+        let fault = await #expect(throws: Fault.self) { try await bench.executor.undo(job.id) }
+        #expect(fault?.message == "the mark is gone")
+        #expect(try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) } == [.done, .undone])
     }
 }

@@ -78,6 +78,8 @@ package struct StepRecord: Sendable, Equatable {
         /// The intent is committed; whether the effect happened is for `settle` to say.
         case intended
         case done
+        /// Being taken back: whether that has happened is for the action's `undo` to find out.
+        case undoing
         case undone
     }
 
@@ -224,6 +226,22 @@ extension LedgerTransaction {
         try execute(
             sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
             arguments: [step.job, step.number])
+    }
+
+    /// Marks a step that is done as being taken back, or, where that did not come about, as done again.
+    ///
+    /// - Returns: false where the step is in neither of these states any more.
+    package func setUndoing(_ step: StepRecord, _ isUndoing: Bool) throws -> Bool {
+        let (before, after): (StepRecord.State, StepRecord.State) = isUndoing ? (.done, .undoing) : (.undoing, .done)
+        try execute(
+            sql: "UPDATE step SET state = ? WHERE job = ? AND number = ? AND state = ?",
+            arguments: [after.rawValue, step.job, step.number, before.rawValue])
+        return db.changesCount > 0
+    }
+
+    /// The jobs whose undo was begun and has not ended.
+    package func jobsBeingUndone() throws -> [String] {
+        try String.fetchAll(db, sql: "SELECT DISTINCT job FROM step WHERE state = 'undoing'")
     }
 
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {

@@ -145,6 +145,6 @@ extension Explanation.Past {
         self.init(
             job: job.id, rule: job.rule, event: job.event, state: job.state, time: job.updated, problem: job.problem,
             done: receipts.map { $0.0 == .undone ? "\($0.1) (undone)" : $0.1 },
-            undo: receipts.contains { $0.0 == .done } ? "steward undo \(job.id.prefix(12))" : nil)
+            undo: receipts.contains { $0.0 == .done || $0.0 == .undoing } ? "steward undo \(job.id.prefix(12))" : nil)
     }
 }

@@ -81,17 +81,14 @@ struct ComicToLibrary: Sendable {
 
     /// Takes the comic back to where it came from, or a duplicate out of the trash.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
-            return try await ProductRemoval(services: services).undo(receipt)
+        guard case .moved(_, let to, _, _)? = receipt.effects.first else {
+            return try await ProductRemoval(services: services).undo(receipt, context)
         }
-        guard to == intent.trashed.slot else {
-            return try await FileMoving(services: services, verb: "moved").undo(receipt, context)
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run {
+            to == intent.trashed.slot
+                ? try back.takeOutOfTrash(receipt.effects.first) : try back.move(receipt.effects.first)
         }
-        let trash = services.trash
-        let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
-        return Receipt(
-            "took \(placed.path) out of the trash",
-            effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
     }
 
     static func summary(of intent: Intent) -> String {

@@ -34,7 +34,7 @@ struct VaultImport: Codable, Sendable, Equatable {
 /// source goes, so that after a crash nobody has to guess from a missing source that it was taken.
 struct ComicToVault: Sendable {
     private let arguments: Arguments
-    private let services: ActionServices
+    let services: ActionServices
     private let vault: String
     let hidesNames: Bool
 
@@ -101,7 +101,7 @@ struct ComicToVault: Sendable {
     }
 
     /// How the vault has taken a comic, as the ledger keeps it until the receipt is there.
-    private struct Taken: Codable, Sendable {
+    struct Taken: Codable, Sendable {
         enum State: String, Codable, Sendable {
             case sealed, deposited, duplicate
         }
@@ -236,92 +236,7 @@ struct ComicToVault: Sendable {
             effects: effects)
     }
 
-    // MARK: Undo
-
-    /// Takes the comic out of the vault again, back to where it was. A deposit of which the file was removed can be
-    /// opened by the unlocked vault only.
-    func undo(_ intent: VaultImport, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let service = try services.vaults.service(intent.vault)
-        let state = Self.text(receipt, "comic.state").flatMap(Taken.State.init(rawValue:))
-        guard let id = Self.text(receipt, "comic.sealed"), let state else {
-            throw Fault(.failed, "the ledger does not say what the vault has taken; nothing was changed")
-        }
-        guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service) }
-        let entry: ComicEntry? =
-            if state == .duplicate {
-                try await service.use { vault in try ComicID(hex: id).map { try vault.comic($0) } }
-            } else {
-                try await service.comic(key: Array(context.stepID.utf8))
-            }
-        guard let entry else {
-            throw Fault(
-                .failed,
-                "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
-                    + "`steward vault quarantine`); nothing was changed")
-        }
-        let effects = try await putBack(intent, receipt, entry, service)
-        if state != .duplicate { _ = try await service.use { try $0.remove(entry.id) } }
-        let back = effects.isEmpty ? "the file had stayed" : "it is back where it was"
-        return Receipt(
-            state == .duplicate
-                ? "\(back); the vault \(intent.vault) keeps its own"
-                : "taken out of the vault \(intent.vault); \(back)",
-            effects: effects)
-    }
-
-    /// Puts the source back, if it went.
-    private func putBack(
-        _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry, _ service: VaultService
-    ) async throws -> [FileEffect] {
-        switch receipt.effects.first {
-        case .moved(let from, let to, _, let hash)?:
-            let trash = services.trash
-            let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
-            return [.moved(to, to: placed.path, placed.fingerprint, placed.hash)]
-        case .removed?:
-            // A comic that was there before the job came from somewhere else.
-            let target = NameVeil.isToken(intent.source) ? try origin(of: entry) : intent.source
-            let placed = try await service.use { vault in
-                try Durable.makeDirectory(target.parent)
-                let path = try vault.extract(entry.id, to: target)
-                guard let status = try FileStatus.of(path) else { throw Fault(.failed, "\(path) vanished", path: path) }
-                return Mover.Placed(path: path, fingerprint: status.fingerprint, hash: try ContentHash.ofFile(path))
-            }
-            return [.created(placed.path, placed.fingerprint, placed.hash)]
-        case .created?, .wrote?, .touched?, nil: return []
-        }
-    }
-
-    private func origin(of entry: ComicEntry) throws -> BytePath {
-        guard let origin = ComicOrigin(entry.source), let place = services.journal.places[name: origin.place] else {
-            throw Fault(
-                .failed,
-                "the place that it came from is not configured any more; take it out with `steward vault extract`")
-        }
-        return place.root.appending(origin.path)
-    }
-
-    private func undoLocked(
-        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ service: VaultService
-    ) async throws -> Receipt {
-        guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
-            throw Fault(
-                .failed,
-                "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
-                    + "unlock` and undo again")
-        }
-        let place = service.place
-        try await service.look {
-            let vault = try place.open()
-            guard try vault.drops().waiting.contains(where: { $0.id == drop }) else {
-                throw Fault(.failed, "the deposit was taken in since; unlock the vault and undo again")
-            }
-            try vault.removeDrop(drop)
-        }
-        return Receipt("removed the deposit from the vault \(intent.vault); the file had stayed")
-    }
-
-    private static func text(_ receipt: Receipt, _ name: String) -> String? {
+    static func text(_ receipt: Receipt, _ name: String) -> String? {
         if case .text(let text)? = receipt.values[name] { text } else { nil }
     }
 }

@@ -39,7 +39,7 @@ struct CopyFile: RuleAction {
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services).undo(receipt)
+        try await ProductRemoval(services: services).undo(receipt, context)
     }
 
     func targets(of intent: FilePlacement) -> [BytePath] { [intent.destination.target] }
@@ -63,14 +63,15 @@ struct CopyFile: RuleAction {
 struct ProductRemoval: Sendable {
     let services: ActionServices
 
-    func undo(_ receipt: Receipt) async throws -> Receipt {
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         guard case .created(let path, _, let hash)? = receipt.effects.first else {
             return Receipt("nothing had been made")
         }
         let trash = services.trash
         try await services.files.run {
-            guard let status = try FileStatus.of(path), status.kind == .file, try ContentHash.ofFile(path) == hash
-            else {
+            let status = try FileStatus.of(path)
+            if context.resumesUndo, status == nil { return }
+            guard let status, status.kind == .file, try ContentHash.ofFile(path) == hash else {
                 throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
             }
             _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8))

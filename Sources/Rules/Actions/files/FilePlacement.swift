@@ -64,22 +64,8 @@ struct FileMoving: Sendable {
 
     /// Moves the file back to its old name, if nobody has changed it since.
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
-            return Receipt("nothing had been moved")
-        }
-        let journal = services.journal
-        let files = services.files
-        let placed = try await files.run {
-            guard let status = try FileStatus.of(to), status.kind == .file, try ContentHash.ofFile(to) == hash else {
-                throw Fault(.failed, "\(to) is gone or has been changed since; nothing was moved back", path: to)
-            }
-            try Durable.makeDirectory(from.parent)
-            return try Mover.move(to, expecting: hash, to: Mover.alternatives(from)) {
-                try journal.recordStaged($0, $1, step: context.stepID)
-            }
-        }
-        return Receipt(
-            "moved back to \(placed.path)", effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run { try back.move(receipt.effects.first) }
     }
 
     private func placing(_ intent: FilePlacement) -> Placing {

@@ -70,7 +70,8 @@ struct TagFile: RuleAction {
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         try await services.files.run {
-            guard try read(intent.file) == intent.after else {
+            let tags = try read(intent.file)
+            guard tags == intent.after || context.resumesUndo && tags == intent.before else {
                 throw Fault(.failed, "the tags of \(intent.file) have been changed since; they were left as they are")
             }
             return try set(intent.before, intent)

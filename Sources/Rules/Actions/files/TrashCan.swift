@@ -41,21 +41,8 @@ package struct TrashCan: Sendable {
         throw Fault(.failed, "the trash \(root) holds too many files of the name \(slot.nameText)", path: path)
     }
 
-    /// Takes a file out again, to its old name or the next that is free.
-    ///
-    /// - Throws: `Fault(.failed)` where it is no longer there, or has been changed.
-    func takeOut(_ slot: BytePath, expecting hash: ContentHash, to path: BytePath) throws -> Mover.Placed {
-        guard let status = try FileStatus.of(slot), status.kind == .file, try ContentHash.ofFile(slot) == hash else {
-            throw Fault(.failed, "\(slot) is no longer in the trash, or has been changed there", path: slot)
-        }
-        try Durable.makeDirectory(path.parent)
-        let placed = try Mover.move(slot, expecting: hash, to: Mover.alternatives(path)) { _, _ in }
-        try forget(slot)
-        return placed
-    }
-
     /// Removes the information about a file that has been taken out again.
-    private func forget(_ slot: BytePath) throws { try Durable.remove(info(of: slot)) }
+    func forget(_ slot: BytePath) throws { try Durable.remove(info(of: slot)) }
 
     private func info(of slot: BytePath) -> BytePath {
         slot.parent.parent.appending("info").appending(name: slot.name + Array(".trashinfo".utf8))

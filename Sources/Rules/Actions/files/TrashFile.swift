@@ -29,14 +29,8 @@ struct TrashFile: RuleAction {
     }
 
     func undo(_ intent: TrashedFile, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .moved(let from, let to, _, let hash)? = receipt.effects.first else {
-            return Receipt("nothing was in the trash")
-        }
-        let trash = services.trash
-        let placed = try await services.files.run { try trash.takeOut(to, expecting: hash, to: from) }
-        return Receipt(
-            "took \(placed.path) out of the trash",
-            effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run { try back.takeOutOfTrash(receipt.effects.first) }
     }
 
     func targets(of intent: TrashedFile) -> [BytePath] { [intent.source, intent.slot] }

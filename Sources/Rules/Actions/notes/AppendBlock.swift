@@ -97,7 +97,7 @@ struct AppendBlock: RuleAction {
         guard case .text(let token)? = receipt.values["block.anchor"] else {
             return Receipt("no block had been written")
         }
-        try await services.notes.remove(intent, token: token)
+        try await services.notes.remove(intent, token: token, resumes: context.resumesUndo)
         return Receipt("took the block ^\(token) out of \(intent.note)")
     }
 

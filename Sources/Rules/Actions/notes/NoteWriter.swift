@@ -40,13 +40,13 @@ package actor NoteWriter {
         let answer: CheckedContinuation<String, any Error>
     }
 
-    private let journal: EffectJournal
-    private let inWork: PathsInWork
-    private let inPlace: InPlaceNote
+    let journal: EffectJournal
+    let inWork: PathsInWork
+    let inPlace: InPlaceNote
     private let exchange: ExchangedNote
     private let reads: any ReadWatch
     private let patience: NotePatience
-    private let lanes = BlockingLanes("notes", count: 4)
+    let lanes = BlockingLanes("notes", count: 4)
     private let log: Logger
     private var waiting: [BytePath: [Waiting]] = [:]
     private var atWork: Set<BytePath> = []
@@ -367,43 +367,5 @@ package actor NoteWriter {
     /// Whether `step`'s block has been written, and under which token.
     package func written(step: String) async throws -> String? {
         try await journal.ledger.read { try $0.noteBlock(step: step)?.token }
-    }
-
-    /// Removes a block whose text nobody has changed.
-    ///
-    /// - Throws: `Fault(.failed)` where the block is gone or was edited; `.transient` where the note is open.
-    package func remove(_ request: NoteRequest, token: String) async throws {
-        inWork.begin([request.note])
-        defer { inWork.end([request.note]) }
-        for _ in 0..<100 {
-            let attempt = try await lanes.run {
-                try inPlace.rewrite(request.note, root: request.root) { bytes in
-                    guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
-                        throw Fault(
-                            .failed,
-                            "the block ^\(token) in \(request.note) is gone or was edited; nothing was changed",
-                            path: request.note)
-                    }
-                    return rest
-                }
-            }
-            switch attempt {
-            case .written:
-                let step = request.step
-                let note = request.note
-                try await journal.ledger.write { transaction in
-                    try transaction.dropGuard(note, step: step)
-                    try transaction.dropNoteBlock(step: step)
-                }
-                return
-            case .missing: throw Fault(.failed, "\(request.note) is gone", path: request.note)
-            case .unsupported:
-                throw Fault(
-                    .failed, "\(request.note) cannot be leased, so no block is removed from it", path: request.note)
-            case .replaced: continue
-            case .busy: try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-        throw Fault(.transient, "\(request.note) is kept open by \(Openers.describe(request.note))", path: request.note)
     }
 }

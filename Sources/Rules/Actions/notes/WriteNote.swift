@@ -58,7 +58,7 @@ struct WriteNote: RuleAction {
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services).undo(receipt)
+        try await ProductRemoval(services: services).undo(receipt, context)
     }
 
     func targets(of intent: Intent) -> [BytePath] { [intent.destination.target] }

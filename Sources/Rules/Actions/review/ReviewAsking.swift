@@ -95,6 +95,22 @@ extension ReviewDraft {
         return try services.reviews.plans.read(Intent.self, try key(intent, context))
     }
 
+    /// What was decided when the step was to be undone; nil where nothing was. Blocks.
+    static func keptUndo(_ intent: Intent, _ context: StepContext, _ services: ActionServices) throws -> Intent? {
+        try services.reviews.plans.read(Intent.self, try undoKey(intent, context))
+    }
+
+    /// Keeps what is going to be written so that the step is undone. Blocks.
+    static func keepUndo(
+        _ undo: Intent, of intent: Intent, _ context: StepContext, _ services: ActionServices
+    ) throws {
+        try services.reviews.plans.write(undo, try undoKey(intent, context))
+    }
+
+    private static func undoKey(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
+        ContentHash(of: Array("undo".utf8) + (try key(intent, context)).bytes)
+    }
+
     static func forgetPlan(_ intent: Intent, _ context: StepContext, _ services: ActionServices) throws {
         guard intent.question != nil else { return }
         try services.reviews.plans.remove(try key(intent, context))

@@ -116,7 +116,12 @@ struct ReviewDraft: RuleAction {
                     .failed, "what this review of \(intent.draft.nameText) wrote is not known any more",
                     path: intent.draft)
             }
-            return try Self.takeBack(plan, writing, settings, services)
+            if context.resumesUndo, let begun = try Self.keptUndo(plan, context, services),
+                case .done(let receipt) = try Self.settle(begun, writing)
+            {
+                return receipt
+            }
+            return try Self.takeBack(plan, writing, settings, context, services)
         }
     }
 

@@ -5,11 +5,14 @@ import TKCore
 /// Undoing a review: the answers it took are open again, and the draft is as it was.
 extension ReviewDraft {
     static func takeBack(
-        _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ services: ActionServices
+        _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ context: StepContext,
+        _ services: ActionServices
     ) throws -> Receipt {
         let settings = inForce(wanted, services)
         let files = ReviewFiles(draft: intent.draft)
-        if intent.answered.isEmpty, intent.edit == nil { return try removeFirst(intent, writing, files) }
+        if intent.answered.isEmpty, intent.edit == nil {
+            return try removeFirst(intent, writing, files, resumes: context.resumesUndo)
+        }
         if let edit = intent.edit {
             guard try writing.hash(intent.draft) == edit.result else {
                 throw Fault(
@@ -39,24 +42,29 @@ extension ReviewDraft {
             root: back.root, draft: back.draft, edit: intent.edit?.reversed, kept: back.kept,
             state: back.state, sidecar: back.sidecar, answered: [],
             summary: "took \(intent.answered.count) answers back, \(files.draft.nameText) is as it was", values: [:])
+        try keepUndo(whole, of: intent, context, services)
         return try carryOut(whole, writing)
     }
 
     /// Removes what the first review made, if nobody has changed it; a later one has nothing to take back.
     private static func removeFirst(
-        _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles
+        _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles, resumes: Bool
     ) throws -> Receipt {
         guard let state = intent.state, state.base == nil else {
             return Receipt("nothing was answered, so nothing was taken back")
         }
-        guard try writing.hash(state.path) == state.result else {
+        func isOurs(_ write: ReviewWrite) throws -> Bool {
+            let found = try writing.hash(write.path)
+            return found == write.result || resumes && found == nil
+        }
+        guard try isOurs(state) else {
             throw Fault(
                 .failed, "the review of \(files.draft.nameText) has gone on since; it was left as it is",
                 path: state.path)
         }
         var effects: [FileEffect] = []
         if let sidecar = intent.sidecar {
-            guard try writing.hash(sidecar.path) == sidecar.result else {
+            guard try isOurs(sidecar) else {
                 throw Fault(
                     .failed, "\(sidecar.path) has been changed since; it was left as it is", path: sidecar.path)
             }

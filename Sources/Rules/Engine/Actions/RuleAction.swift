@@ -23,7 +23,8 @@ package protocol RuleAction: Sendable {
     /// After a crash: was it done? A half-done effect is finished or taken back here.
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement
 
-    /// Takes the effect back, where nobody has built on it since.
+    /// Takes the effect back, where nobody has built on it since. Called again after a crash, with
+    /// ``StepContext/resumesUndo``, it finishes what was begun and ends in the same state.
     ///
     /// - Throws: `Fault(.failed)` saying why it cannot be taken back; nothing is changed then.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt
@@ -281,11 +282,14 @@ package struct StepContext: Sendable {
     package let stepID: String
     /// How often this step was tried before.
     package let attempt: Int
+    /// For `undo`: it was begun before and cut off, so what is taken back already counts as taken back now.
+    package let resumesUndo: Bool
 
-    package init(jobID: String, stepID: String, attempt: Int) {
+    package init(jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false) {
         self.jobID = jobID
         self.stepID = stepID
         self.attempt = attempt
+        self.resumesUndo = resumesUndo
     }
 }
 

@@ -14,16 +14,16 @@ package final class JobExecutor: Sendable {
         case stopped
     }
 
-    private let journal: EffectJournal
+    let journal: EffectJournal
     private let registry: ActionRegistry
     private let quarantine: Quarantine
-    private let inWork: PathsInWork
+    let inWork: PathsInWork
     private let gates: [WorkKind: Gate]
-    private let log: Logger
+    let log: Logger
     private let stopping = Atomic<Bool>(false)
 
-    private var ledger: Ledger { journal.ledger }
-    private var names: NameVeil { journal.ledger.names }
+    var ledger: Ledger { journal.ledger }
+    var names: NameVeil { journal.ledger.names }
 
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
@@ -67,7 +67,7 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
+    func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
         try await ledger.read { transaction in
             guard let job = try transaction.job(id) else { return nil }
             return (job, try transaction.steps(of: id))
@@ -200,13 +200,13 @@ package final class JobExecutor: Sendable {
     }
 
     /// The text without the name of the job's file, where that is hidden.
-    private func redacted(_ text: String, _ job: JobRecord) -> String {
+    func redacted(_ text: String, _ job: JobRecord) -> String {
         guard names.hides(job.place, job.path), let place = journal.places[name: job.place] else { return text }
         return names.redacted(text, job.place, root: place.root, job.path)
     }
 
     /// Where the job's file is after `effects`, if they moved it.
-    private func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
+    func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
         for case .moved(let from, let to, let fingerprint, let hash) in effects where from == file.absolute {
             guard let (place, path) = journal.places.locate(to) else {
                 return FileReference(
@@ -263,7 +263,7 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
+    func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
         var job = job
         job.state = state
         job.nextAttempt = nil
@@ -291,7 +291,7 @@ package final class JobExecutor: Sendable {
         try Arguments(json: step.arguments, for: definition(of: step).declaration)
     }
 
-    private func definition(of step: StepRecord) throws -> ActionDefinition {
+    func definition(of step: StepRecord) throws -> ActionDefinition {
         guard let definition = registry[step.action] else {
             throw Fault(
                 .failed,
@@ -314,47 +314,5 @@ package final class JobExecutor: Sendable {
             jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
             values: try values(job), namesUsedLater: try Set(later.flatMap { try arguments(of: $0).valueNames }),
             attempt: job.attempts)
-    }
-
-    // MARK: Undo
-
-    /// Takes a job's steps back, last first, as far as their actions can; stops at the first that cannot.
-    ///
-    /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
-    package func undo(_ id: String) async throws -> [String] {
-        guard let (job, steps) = try await load(id) else { throw Fault(.usage, "no job \(id)") }
-        guard !job.state.isOpen else {
-            throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
-        }
-        var current = job
-        var lines: [String] = []
-        for step in steps.reversed() where step.state == .done {
-            guard let intent = step.intent, let text = step.receipt else { continue }
-            let action = try action(of: step)
-            let targets = try action.targets(json: intent, names)
-            inWork.begin(targets)
-            defer { inWork.end(targets) }
-            let receipt = try await action.undo(
-                json: intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
-                StepContext(jobID: job.id, stepID: step.id, attempt: 0))
-            if let to = follow(try file(current), receipt.effects) {
-                current.file = try LedgerJSON.encode(to, hiding: names)
-            }
-            let updated = current
-            let journal = journal
-            let summary = redacted(receipt.summary, job)
-            try await ledger.write { transaction in
-                try transaction.setReceipt(step, text, state: .undone)
-                try journal.apply(receipt.effects, of: updated, in: transaction)
-                try transaction.clearStaged(job: step.id)
-                try transaction.update(updated)
-                try transaction.note(
-                    "undone", "\(step.action): \(summary)", job: updated.id, place: updated.place,
-                    path: updated.path)
-            }
-            lines.append("\(step.action): \(receipt.summary)")
-        }
-        try await end(current, .undone, "undone", "all steps taken back")
-        return lines
     }
 }

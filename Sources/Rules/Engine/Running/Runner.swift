@@ -38,6 +38,7 @@ package actor Runner {
     /// nothing of it can be taken for news.
     package func start() async throws {
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
+        try await executor.resumeUndoing()
         let open = try await ledger.read { try $0.jobs(in: [.ready, .waiting]) }
         for job in open { await executor.settleBegun(job) }
         for job in open {

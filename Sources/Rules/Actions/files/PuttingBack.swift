@@ -1,0 +1,48 @@
+import Platform
+import Rules
+
+/// Takes a file that a step moved back to where it was, or, where that name is taken, to the next: what the undo of all
+/// actions shares that move files. Found back already after a crash, it is not moved again. Blocks.
+struct PuttingBack: Sendable {
+    let services: ActionServices
+    let context: StepContext
+
+    /// - Parameter effect: what the step had done.
+    func move(_ effect: FileEffect?) throws -> Receipt {
+        try carryOut(effect, missing: "is gone or has been changed since; nothing was moved back") {
+            "moved back to \($0.path)"
+        } ?? Receipt("nothing had been moved")
+    }
+
+    /// As ``move(_:)``, for a file that went into the trash.
+    func takeOutOfTrash(_ effect: FileEffect?) throws -> Receipt {
+        let receipt = try carryOut(effect, missing: "is no longer in the trash, or has been changed there") {
+            "took \($0.path) out of the trash"
+        }
+        guard case .moved(_, let slot, _, _)? = effect, let receipt else { return Receipt("nothing was in the trash") }
+        try services.trash.forget(slot)
+        return receipt
+    }
+
+    /// - Throws: `Fault(.failed)` where the file is no longer where it was put, or has been changed there.
+    private func carryOut(
+        _ effect: FileEffect?, missing: String, _ summary: @escaping @Sendable (Mover.Placed) -> String
+    ) throws -> Receipt? {
+        guard case .moved(let from, let to, let fingerprint, let hash)? = effect else { return nil }
+        let placing = Placing(
+            services: services,
+            destination: Destination(target: from, exists: .rename, replaces: nil, skips: false), content: hash,
+            moving: Placing.Source(path: to, fingerprint: fingerprint),
+            make: { try Mover.move(to, expecting: hash, to: $0, record: $1) }
+        ) { placed in
+            Receipt(summary(placed), effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
+        } skipped: {
+            Receipt("nothing had been moved")
+        }
+        if let done = try placing.finished(context) { return done }
+        guard let status = try FileStatus.of(to), status.kind == .file, try ContentHash.ofFile(to) == hash else {
+            throw Fault(.failed, "\(to) \(missing)", path: to)
+        }
+        return try placing.carryOut(context)
+    }
+}

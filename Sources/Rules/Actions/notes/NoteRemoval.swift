@@ -1,0 +1,45 @@
+import Ledger
+import Platform
+import Rules
+
+extension NoteWriter {
+    /// Removes a block whose text nobody has changed.
+    ///
+    /// - Parameter resumes: whether this was begun before and cut off; a block that is gone has been removed then.
+    /// - Throws: `Fault(.failed)` where the block is gone or was edited; `.transient` where the note is open.
+    package func remove(_ request: NoteRequest, token: String, resumes: Bool = false) async throws {
+        inWork.begin([request.note])
+        defer { inWork.end([request.note]) }
+        for _ in 0..<100 {
+            let attempt = try await lanes.run {
+                try inPlace.rewrite(request.note, root: request.root) { bytes in
+                    guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
+                        if resumes, !NoteText.tokens(bytes).contains(token) { return bytes }
+                        throw Fault(
+                            .failed,
+                            "the block ^\(token) in \(request.note) is gone or was edited; nothing was changed",
+                            path: request.note)
+                    }
+                    return rest
+                }
+            }
+            switch attempt {
+            case .written:
+                let step = request.step
+                let note = request.note
+                try await journal.ledger.write { transaction in
+                    try transaction.dropGuard(note, step: step)
+                    try transaction.dropNoteBlock(step: step)
+                }
+                return
+            case .missing: throw Fault(.failed, "\(request.note) is gone", path: request.note)
+            case .unsupported:
+                throw Fault(
+                    .failed, "\(request.note) cannot be leased, so no block is removed from it", path: request.note)
+            case .replaced: continue
+            case .busy: try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw Fault(.transient, "\(request.note) is kept open by \(Openers.describe(request.note))", path: request.note)
+    }
+}

@@ -1,0 +1,80 @@
+import Ledger
+import Logging
+import Platform
+
+/// Taking jobs back: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
+/// known and finished.
+extension JobExecutor {
+    /// Takes a job's steps back, last first, as far as their actions can; stops at the first that cannot.
+    ///
+    /// - Returns: a line for each step that was taken back now.
+    /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
+    package func undo(_ id: String) async throws -> [String] {
+        guard let (job, steps) = try await load(id) else { throw Fault(.usage, "no job \(id)") }
+        guard !job.state.isOpen else {
+            throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
+        }
+        var current = job
+        var lines: [String] = []
+        for step in steps.reversed() where step.state == .done || step.state == .undoing {
+            guard let summary = try await takeBack(step, of: &current) else { continue }
+            lines.append("\(step.action): \(summary)")
+        }
+        try await end(current, .undone, "undone", "all steps taken back")
+        return lines
+    }
+
+    /// Finishes what an undo has begun that a crash cut off, so that nothing of it can be taken for news.
+    func resumeUndoing() async throws {
+        for id in try await ledger.read({ try $0.jobsBeingUndone() }) {
+            do {
+                _ = try await undo(id)
+                log.info("finished an undo that had been cut off", metadata: ["job": "\(id.prefix(12))"])
+            } catch {
+                log.error(
+                    """
+                    an undo was cut off and cannot be finished: \(explain(error)); mend that, then `steward undo \
+                    \(id.prefix(12))`
+                    """, metadata: ["job": "\(id.prefix(12))"])
+            }
+        }
+    }
+
+    /// - Returns: what was done; nil where the step had done nothing.
+    private func takeBack(_ step: StepRecord, of job: inout JobRecord) async throws -> String? {
+        guard let intent = step.intent, let text = step.receipt else { return nil }
+        let action = try action(of: step)
+        let targets = try action.targets(json: intent, names)
+        inWork.begin(targets)
+        defer { inWork.end(targets) }
+        let resumes = step.state == .undoing
+        if !resumes, try await !ledger.write({ try $0.setUndoing(step, true) }) {
+            throw Fault(.failed, "the job \(job.id.prefix(12)) is being undone already")
+        }
+        let receipt: Receipt
+        do {
+            receipt = try await action.undo(
+                json: intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
+                StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes))
+        } catch let fault as Fault where fault.kind == .failed && !resumes {
+            // By the actions' contract nothing has been changed.
+            _ = try await ledger.write { try $0.setUndoing(step, false) }
+            throw fault
+        }
+        if let to = follow(try file(job), receipt.effects) {
+            job.file = try LedgerJSON.encode(to, hiding: names)
+        }
+        let updated = job
+        let journal = journal
+        let summary = redacted(receipt.summary, job)
+        try await ledger.write { transaction in
+            try transaction.setReceipt(step, text, state: .undone)
+            try journal.apply(receipt.effects, of: updated, in: transaction)
+            try transaction.clearStaged(job: step.id)
+            try transaction.update(updated)
+            try transaction.note(
+                "undone", "\(step.action): \(summary)", job: updated.id, place: updated.place, path: updated.path)
+        }
+        return receipt.summary
+    }
+}
