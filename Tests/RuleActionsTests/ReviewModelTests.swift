@@ -68,6 +68,19 @@ import Testing
         #expect(try !scene.sidecar.contains("editor") && scene.server.requests.count == 7)
     }
 
+    @Test func aSidecarIsShownToNobody() async throws {
+        let scene = try Scene()
+        let world = try scene.open()
+        try await world.run("review", on: Scene.file)
+        try Durable.remove(scene.scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
+        try await world.run(Scene.entry, on: "Idea 1.review.md", step: "other.0")
+        #expect(scene.server.requests.isEmpty)
+        #expect(try scene.hasSidecar && !scene.scene.exists("dropbox/Idea 1.review.review.md"))
+        // The next save of the draft has it read.
+        try await world.run(Scene.entry, on: Scene.file, step: "third.0")
+        #expect(scene.server.requests.count == 3)
+    }
+
     @Test func aStoryTypeBringsItsAdvisorsAndItsContext() async throws {
         let scene = try Scene()
         try await scene.open().run("review: { passes: [advisors], story-type: blog_personal }", on: Scene.file)

@@ -183,6 +183,98 @@ import Testing
         #expect(try scene.home.read(Self.sidecar).contains("2 findings."))
     }
 
+    @Test(arguments: [["Other.md", "Other.review.md"], ["Other.review.md", "Other.md"]])
+    func aSidecarThatWasRenamedWithItsDraftIsWrittenAnew(_ events: [String]) async throws {
+        let (scene, world) = try await reviewed()
+        try answer(scene, "x", "-")
+        let before = try scene.home.read(Self.sidecar)
+        try rename(scene, Self.draft, "dropbox/Other.md")
+        try rename(scene, Self.sidecar, "dropbox/Other.review.md")
+        for (number, event) in events.enumerated() {
+            try await world.run("review", on: BytePath(event), step: "\(number).0")
+        }
+        #expect(try scene.home.read("dropbox/Other.md") == ReviewSample.draft)
+        let text = try scene.home.read("dropbox/Other.review.md")
+        #expect(text.hasPrefix("<!-- steward review 1 of Other.md -->\n") && text.contains("2 findings."))
+        let hash = ContentHash(of: Array(before.utf8)).description.prefix(8)
+        #expect(try scene.home.read(BytePath("dropbox/.tk/reviews/Other.review.\(hash).md")) == before)
+        #expect(try listed(scene) == ["Other.md", "Other.review.md"])
+    }
+
+    @Test(arguments: ["Idea 1.review.md", "Idea 1.md"])
+    func answersInASidecarWithoutItsStateAreKeptAndAskedForAgain(_ event: String) async throws {
+        let (scene, world) = try await reviewed()
+        try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
+        try answer(scene, "x", "-")
+        let before = try scene.home.read(Self.sidecar)
+        let deed = try await world.run("review", on: BytePath(event))
+        #expect(deed.receipt.values["review.findings"] == .integer(2))
+        let hash = ContentHash(of: Array(before.utf8)).description.prefix(8)
+        #expect(deed.receipt.summary.contains("kept as Idea 1.review.\(hash).md"))
+        #expect(try scene.home.read(BytePath("dropbox/.tk/reviews/Idea 1.review.\(hash).md")) == before)
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        #expect(try listed(scene) == ["Idea 1.md", "Idea 1.review.md"])
+        // From then on answers are taken.
+        try answer(scene, "x", "-")
+        try await world.run("review", on: "Idea 1.review.md", step: "other.0")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
+    }
+
+    @Test func undoBringsASidecarBackThatWasWrittenAnew() async throws {
+        let (scene, world) = try await reviewed()
+        try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
+        try answer(scene, "x", "-")
+        let before = try scene.home.read(Self.sidecar)
+        let deed = try await world.run("review", on: "Idea 1.md")
+        #expect(try scene.home.read(Self.sidecar) != before)
+        try await deed.undo()
+        #expect(try scene.home.read(Self.sidecar) == before)
+        #expect(try !scene.exists("dropbox/.tk/reviews/Idea 1.md.json"))
+    }
+
+    @Test(arguments: ["Idea 1.review.md", "Idea 2.review.md", "Notes.md", "Idea 1.review.review.md"])
+    func aSidecarWithoutItsDraftIsNeverReviewedItself(_ name: String) async throws {
+        let (scene, world) = try await reviewed()
+        let text = "\u{FEFF}" + (try scene.home.read(Self.sidecar))
+        for gone in [Self.draft, Self.sidecar] { try Durable.remove(scene.path(gone)) }
+        try scene.home.write(BytePath("dropbox/\(name)"), text)
+        // A folder is no draft, whatever its name.
+        try Durable.makeDirectory(scene.path("dropbox/Idea 2"))
+        let before = try scene.snapshot()
+        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: BytePath(name)) }
+        #expect(fault?.kind == .superseded && fault?.message.contains("nothing to review") == true)
+        #expect(try scene.snapshot() == before)
+    }
+
+    @Test func whatAnEarlierVersionMadeOfASidecarIsNotReviewedAnyMore() async throws {
+        let (scene, world) = try await reviewed()
+        let text = try scene.home.read(Self.sidecar)
+        try scene.home.write("dropbox/Idea 1.review.review.md", text)
+        try scene.home.write("dropbox/.tk/reviews/Idea 1.review.md.json", "{}")
+        let before = try scene.snapshot()
+        await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.review.review.md") }
+        #expect(try scene.snapshot() == before)
+        #expect(try await world.run("review", on: "Idea 1.review.md").receipt.effects.isEmpty)
+    }
+
+    @Test func twoDraftsDoNotShareASidecar() async throws {
+        let (scene, world) = try await reviewed()
+        try scene.home.write("dropbox/Idea 1", ReviewSample.draft)
+        let before = try scene.snapshot()
+        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1") }
+        #expect(fault?.kind == .failed && fault?.message.contains("in the way") == true)
+        #expect(try scene.snapshot() == before)
+    }
+
+    private func rename(_ scene: ActionScene, _ from: BytePath, _ to: BytePath) throws {
+        #expect(Glibc.rename(scene.path(from).text, scene.path(to).text) == 0)
+    }
+
+    private func listed(_ scene: ActionScene) throws -> [String] {
+        try listDirectory(scene.path("dropbox")).map { String(decoding: $0.name, as: UTF8.self) }
+            .filter { !$0.hasPrefix(".") }.sorted()
+    }
+
     @Test func aDraftWithoutFindingsGetsNoSidecar() async throws {
         let (scene, _) = try await reviewed("Short and good.\n")
         #expect(try !scene.exists(Self.sidecar))

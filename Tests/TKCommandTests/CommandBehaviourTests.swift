@@ -83,6 +83,9 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["config", "init"]).output.contains("already"))
         #expect(try fixture.tk(["config", "set", "monthly_budget", "5"]).status == 0)
         #expect(try fixture.tk(["config", "get", "monthly_budget"]).output == "5\n")
+        let debt = try fixture.tk(["config", "set", "monthly_budget", "-5"])
+        #expect(debt.status == 64 && debt.errors.contains("US dollars from 0 to 1000000"), "\(debt.errors)")
+        #expect(try fixture.tk(["config", "set", "model", "-5"]).errors.contains("tk config set model -- -5"))
         #expect(try fixture.tk(["config", "set", "modle", "x"]).errors.contains("`model`"))
         let key = try fixture.tk(["config", "set", "api_key", "--stdin"], input: "sk-from-stdin\n")
         #expect(key.status == 0 && key.errors == "")
@@ -135,6 +138,32 @@ struct CommandBehaviourTests {
         #expect(draft.contains("It is built in order to help."))
         #expect(try FileStatus.of(fixture.home.path.appending("draft.md"))?.mode == 0o640)
         #expect(result.errors.contains("2 of 2 accepted applied, 0 skipped, 1 left open"))
+    }
+
+    @Test("export never puts another format in the draft's place, nor writes over what an editor has open")
+    func export() throws {
+        let fixture = try CommandFixture()
+        let draft = try fixture.write("draft.md", sampleDraft)
+        #expect(symlink("draft.md", fixture.home.path.appending("link.txt").text) == 0)
+        #expect(link(draft.text, fixture.home.path.appending("twin.txt").text) == 0)
+        for target in ["draft.md", "link.txt", "twin.txt", draft.text] {
+            let refused = try fixture.tk(["export", "draft.md", "-f", "txt", "-o", target])
+            #expect(
+                refused.status == 1 && refused.errors.contains("is the draft itself"), "\(target): \(refused.errors)")
+        }
+        #expect(try fixture.shell("tk export -f html -o twin.txt < draft.md").status == 1)
+        #expect(try fixture.read("draft.md") == sampleDraft)
+        #expect(try fixture.tk(["export", "draft.md", "-f", "md", "-o", "draft.md"]).status == 0)
+        try fixture.write("other.md", "Mine.\n")
+        try fixture.write(".other.md.swp", "")
+        let open = try fixture.tk(["export", "draft.md", "-f", "html", "-o", "other.md"])
+        #expect(open.status == 1 && open.errors.contains(".other.md.swp"))
+        #expect(try fixture.read("other.md") == "Mine.\n" && fixture.read("draft.md") == sampleDraft)
+        let lost = try fixture.tk(["export", "draft.md", "-o", "none/draft.html"])
+        #expect(
+            lost.errors
+                == "tk: none/draft.html cannot be written, because the folder none is not there; make it first\n")
+        #expect(try fixture.tk(["export", "-f", "txt", "-o", "/dev/null"]).status == 0)
     }
 
     @Test("--apply writes in one step, and refuses while an editor has the draft open")
@@ -253,6 +282,7 @@ struct CommandBehaviourTests {
     func search() throws {
         let fixture = try CommandFixture()
         try fixture.write("drafts/whales.md", "# Whales\n\nThe narwhal is no unicorn.\n")
+        try fixture.write("drafts/whales.review.md", SidecarMark.line("whales.md") + "\n\nA narwhal.\n")
         try fixture.write("drafts/bees.md", "# Bees\n\nA hive has one queen.\n")
         let result = try fixture.tk(["search", "narw", "--in", "drafts", "--json"])
         let hits = try Answer(parsing: result.output)["hits"].items

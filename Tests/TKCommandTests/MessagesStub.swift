@@ -11,14 +11,17 @@ final class MessagesStub: Sendable {
     private let server: ScriptedServer
     private let failures: Failures
 
-    /// How many of the next calls are refused.
+    /// What the next calls get in place of an answer.
     private final class Failures: Sendable {
-        let left = Mutex(0)
+        private let state = Mutex<(left: Int, answer: ScriptedServer.Answer?)>((0, nil))
 
-        func take() -> Bool {
-            left.withLock { left in
-                defer { left = max(0, left - 1) }
-                return left > 0
+        func set(_ count: Int, _ answer: ScriptedServer.Answer) { state.withLock { $0 = (count, answer) } }
+
+        func take() -> ScriptedServer.Answer? {
+            state.withLock { state in
+                guard state.left > 0 else { return nil }
+                state.left -= 1
+                return state.answer
             }
         }
     }
@@ -26,20 +29,25 @@ final class MessagesStub: Sendable {
     var url: String { server.url }
     var requests: [ScriptedServer.Request] { server.requests }
 
-    init() throws {
+    /// - Parameter own: the test's own words for a request's body, before the stub's.
+    init(_ own: @escaping @Sendable (String) -> String? = { _ in nil }) throws {
         let failures = Failures()
         self.failures = failures
         server = try ScriptedServer { request in
             guard request.headers["x-api-key"] == Self.key else {
                 return .complaint(401, "authentication_error", "invalid x-api-key")
             }
-            if failures.take() { return .complaint(400, "invalid_request_error", "the stub was told to refuse") }
-            return .message(Self.answer(to: request.body))
+            return failures.take() ?? .message(own(request.body) ?? Self.answer(to: request.body))
         }
     }
 
     /// The next calls are refused for good, as for a request that the service does not understand.
-    func refuse(_ count: Int) { failures.left.withLock { $0 = count } }
+    func refuse(_ count: Int) {
+        fail(.complaint(400, "invalid_request_error", "the stub was told to refuse"), times: count)
+    }
+
+    /// The next calls are answered like this.
+    func fail(_ answer: ScriptedServer.Answer, times count: Int = .max) { failures.set(count, answer) }
 
     // MARK: Answers
 
@@ -52,6 +60,7 @@ final class MessagesStub: Sendable {
             return #"{"advisors":[{"id":"technical_writer","reason":"It is a manual."}],"story_type":"technical_docs"}"#
         }
         if body.contains(#""points""#) { return council(body) }
+        if body.contains("What does the writer want") { return #"{"intent":"rewrite","confidence":0.9}"# }
         let isBatch = body.contains("advisor_id")
         let one = [
             #""quote":"utilized","before":"can be","replacement":"used","type":"improve","category":"clarity","#

@@ -75,6 +75,40 @@ struct BatchTests {
         #expect(result.suggestions.map(\.advisorID) == ["editor", "academic"])
     }
 
+    @Test("When no finding names its advisor, each is asked alone")
+    func nameless() async throws {
+        let both = AdvisorFixture.list(
+            AdvisorFixture.item("utilized", "used"), AdvisorFixture.item("very slow", "slow", advisor: "Reviewer 2"))
+        let server = try ScriptedServer(
+            AdvisorFixture.answer(both),
+            AdvisorFixture.answer(AdvisorFixture.list(AdvisorFixture.item("utilized", "used"))),
+            AdvisorFixture.answer(AdvisorFixture.list(AdvisorFixture.item("very slow", "slow"))))
+        let result = try await AdvisorFixture.engine(server).review(Self.draft, try Self.options("editor", "academic"))
+        #expect(server.requests.count == 3 && result.calls.count == 3)
+        #expect(result.suggestions.map(\.originalText) == ["utilized", "very slow"])
+        #expect(Set(result.suggestions.map(\.advisorID)) == ["editor", "academic"])
+        #expect(result.dropped == DroppedFindings() && result.failures.isEmpty)
+        #expect(result.notices.contains { $0.contains("name none of them") })
+    }
+
+    @Test("Findings without a known advisor beside others that have one are dropped and named as that")
+    func partlyNameless() async throws {
+        let server = try ScriptedServer(
+            AdvisorFixture.answer(
+                AdvisorFixture.list(
+                    AdvisorFixture.item("utilized", "used", advisor: "editor"),
+                    AdvisorFixture.item("very slow", "slow"),
+                    AdvisorFixture.item("very slow", "slow", advisor: "reviewer"),
+                    AdvisorFixture.item("not there", "x", advisor: "editor"))))
+        let result = try await AdvisorFixture.engine(server).review(Self.draft, try Self.options("editor", "academic"))
+        #expect(server.requests.count == 1 && result.suggestions.count == 1)
+        #expect(
+            result.notices.suffix(2) == [
+                "2 findings were dropped, because they name no advisor who was asked.",
+                "1 finding was dropped, because it does not fit the text.",
+            ])
+    }
+
     @Test("All failing is an error: the first one's")
     func allFail() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer("No."))

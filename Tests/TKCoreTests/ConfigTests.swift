@@ -80,14 +80,51 @@ struct ConfigTests {
         try project("{\n  \"base_url\": \"https://evil.example\"\n}")
         let url = #expect(throws: Fault.self) { try store().effective() }
         #expect(url?.message.contains("work/.tk/config.json") == true)
-        try project("{\"base_url\": \"http://localhost:11434\"}")
-        #expect(try store().effective().baseURL == "http://localhost:11434")
-        try project("{\"base_url\": \"http://localhost.evil.example\"}")
-        #expect(throws: Fault.self) { try store().effective() }
-        try project("{\"base_url\": \"http://localhost@evil.example\"}")
-        #expect(throws: Fault.self) { try store().effective() }
+        // Whoever listens on this machine would be sent the key too.
+        for host in ["localhost:11434", "127.0.0.1:18765", "localhost.evil.example", "localhost@evil.example"] {
+            try project("{\"provider\": \"anthropic\", \"base_url\": \"http://\(host)\"}")
+            #expect(throws: Fault.self) { try store().effective() }
+        }
         try project("{\"monthly_budget\": 1000}")
         #expect(throws: Fault.self) { try store().effective() }
+    }
+
+    @Test("A project does not take drafts away from a model on this machine")
+    func projectLeavesLocal() throws {
+        try project("{\"provider\": \"anthropic\"}")
+        for own in [
+            #"{"provider": "ollama"}"#, #"{"provider": "apple", "fallback": "any"}"#,
+            #"{"provider": "openai", "base_url": "http://127.0.0.1:8080/v1"}"#,
+        ] {
+            try user(own)
+            let fault = #expect(throws: Fault.self) { try store().effective() }
+            #expect(fault?.message.contains("work/.tk/config.json: `provider`") == true, "\(fault?.message ?? "")")
+            // The user's own word counts.
+            #expect(try store(["TK_PROVIDER": "anthropic"]).effective().provider == "anthropic")
+        }
+        try user("{\"provider\": \"openai\"}")
+        #expect(try store().effective().provider == "anthropic")
+        try project("{\"provider\": \"ollama\"}")
+        #expect(try store().effective().fallback == .local)
+    }
+
+    @Test(
+        "A project can narrow who answers in place of the provider, and never widen it",
+        arguments: [
+            (#"{"fallback": "none"}"#, ["none"]), (#"{"fallback": "local"}"#, ["none", "local"]),
+            (#"{"provider": "ollama"}"#, ["none", "local"]), ("{}", ["none", "local", "any"]),
+        ])
+    func projectNarrows(own: String, allowed: [String]) throws {
+        try user(own)
+        for value in ["none", "local", "any"] {
+            try project("{\"fallback\": \"\(value)\"}")
+            if allowed.contains(value) {
+                #expect(try store().effective().fallback.rawValue == value)
+            } else {
+                let fault = #expect(throws: Fault.self) { try store().effective() }
+                #expect(fault?.message.contains("`tk config set fallback \(value)`") == true)
+            }
+        }
     }
 
     @Test("In the home directory the project's file is the user's")

@@ -14,6 +14,13 @@ struct ExportTests {
             ("---\ntitle: 'Front'\n---\n# Head\n", nil, "Front"),
             ("---\ndate: x\n---\n# Head *em*\n", nil, "Head em"), ("text\n", nil, "stem"),
             ("\u{FEFF}+++\ntitle = \"Toml\"\n+++\ntext", nil, "Toml"),
+            (#"---\#ntitle: "A \"T\" <b>"\#n---\#n"#, nil, #"A "T" <b>"#),
+            (#"---\#ntitle: "C:\\ \u00e9\x41\U0001F600\n\tB" # why\#n---\#n"#, nil, "C:\\ \u{E9}A\u{1F600} B"),
+            ("---\ntitle: 'It''s \"so\" \\n' \n---\n", nil, "It's \"so\" \\n"),
+            ("---\ntitle: \"Yes\" or \"no\"\n---\n", nil, "\"Yes\" or \"no\""),
+            (#"---\#ntitle: "\ud83d \q"\#n---\#n"#, nil, "\u{FFFD} q"),
+            ("---\ntitle: C# and F# # two of them\n---\n", nil, "C# and F#"),
+            ("---\ntitle: # none\n---\n", nil, "stem"),
         ])
     func title(source: String, given: String?, expected: String) {
         #expect(DraftExport(source, title: given, fallbackTitle: "stem").title == expected)

@@ -107,6 +107,19 @@ struct OutputTests {
         #expect(try FileStatus.of(page)?.mode == 0o666)
         #expect(try listDirectory(folder.path).count == 2, "nothing is left behind")
         #expect(throws: Fault.self) { try DraftWriting.write(folder.path, []) }
+        let lock = try folder.write(".page.html.swp", "")
+        let refused = #expect(throws: Fault.self) { try DraftWriting.write(link, []) }
+        #expect(refused?.kind == .refused && refused?.message.contains(".page.html.swp") == true)
+        try Durable.remove(lock)
+        for (folder, name) in [(folder.path.appending("none"), "none/x.html"), (page, "page.html/x.html")] {
+            let target = folder.appending("x.html")
+            let fault = #expect(throws: Fault.self) { try DraftWriting.write(target, []) }
+            #expect(
+                fault?.message
+                    == "\(target) cannot be written, because the folder \(folder) is not there; make it first",
+                "\(name)")
+        }
+        #expect(try folder.read("page.html") == "two")
     }
 
     @Test("a draft is replaced only if it still holds what was read; links and modes stay")

@@ -35,9 +35,11 @@ struct ProviderFaultTests {
     @Test("Without a server's word, tries follow after 3, 9 and 15 seconds, then the error stands")
     func retriesAndGivesUp() async throws {
         let server = try ScriptedServer(.reply(529, Self.error("overloaded_error", "Overloaded")))
-        let error = try await failure(anthropic(server.url))
+        let outcome = await StreamOutcome(try anthropic(server.url).stream(ProviderFixture.request))
+        let error = try #require(outcome.llmError)
         #expect(error.kind == .overloaded && error.status == 529 && error.code == "overloaded_error")
         #expect(clock.pauses == [.seconds(3), .seconds(9), .seconds(15)])
+        #expect(outcome.pauses == clock.pauses, "whoever waits is told before each pause")
         #expect(server.requests.count == 4 && Set(server.requests.map(\.body)).count == 1)
     }
 

@@ -73,6 +73,7 @@ struct ProviderManagerTests {
         #expect(
             log.all == [
                 "anthropic: keyMissing", "apple: notAvailable", "ollama: notAvailable", "cloud: authentication",
+                "openai: taken",
             ])
     }
 

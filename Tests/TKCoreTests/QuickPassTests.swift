@@ -41,7 +41,7 @@ struct QuickPassTests {
             ("It is a very useful thing.", ["weak-words: very useful -> useful"]),
             ("It is a very honest man.", ["weak-words: a very honest -> an honest"]),
             ("Very good work came out of it.", ["weak-words: Very good -> Good"]),
-            ("In order\nto win *in order* to lose.", ["wordy: In order\nto -> To", "wordy: in order* to -> to"]),
+            ("In order\nto win *in order to* lose.", ["wordy: In order\nto -> To", "wordy: in order to -> to"]),
             ("It should be noted that, the end is near.", ["wordy: It should be noted that, the -> The"]),
             ("Paris in the the spring.", ["repeated-word: the the -> the"]),
             ("Paris in the\nthe spring.", ["repeated-word: the\nthe -> the"]),

@@ -92,6 +92,10 @@ struct SearchTests {
         try folder.write("drafts/x.md~", "needle")
         try folder.write("drafts/x.md.part", "needle")
         try folder.write("drafts/image.png", "needle")
+        for (name, start) in [("x.review.md", ""), ("renamed.md", "\u{FEFF}")] {
+            try folder.write(
+                BytePath("drafts/\(name)"), "\(start)\(SidecarMark.line("x.md"))\n# Review of x.md\n\nneedle")
+        }
         try folder.write("drafts/binary.md", [0x6E, 0x00, 0x01])
         try folder.write("outside.md", "needle")
         symlink(folder.path.appending("outside.md").text, drafts.appending("link.md").text)
@@ -103,6 +107,15 @@ struct SearchTests {
         let walked = try await index.update(folder: drafts)
         #expect(walked == DraftIndex.Walked(indexed: 1))
         #expect(try await index.search(SearchQuery("needle")).map(\.path) == [drafts.appending(name)])
+    }
+
+    @Test("What has become a review's sidecar is no draft any more")
+    func sidecar() async throws {
+        try folder.write("drafts/a.review.md", "needle")
+        let index = try await open()
+        #expect(try await index.update(folder: drafts) == DraftIndex.Walked(indexed: 1))
+        try folder.write("drafts/a.review.md", SidecarMark.line("a.md") + "\nneedle")
+        #expect(try await index.update(folder: drafts) == DraftIndex.Walked(removed: 1))
     }
 
     @Test(
@@ -147,7 +160,9 @@ struct SearchTests {
     @Test(
         "The title is the front matter's, else the first heading, else the name",
         arguments: [
-            ("---\ntitle: A b\n---\n# C\n", "A b"), ("text\n\n## Heading ##\n", "Heading"), ("no heading", "draft"),
+            ("---\ntitle: A b\n---\n# C\n", "A b"),
+            ("---\ntitle: \"A \\\"b\\\" c\"\n---\n", "A \"b\" c"), ("text\n\n## Heading ##\n", "Heading"),
+            ("no heading", "draft"),
             ("---\ntitle:\n---\n", "draft"), ("#hashtag\n", "draft"), ("", "draft"), ("---\nopen: x\n", "draft"),
         ])
     func titles(_ text: String, _ title: String) async throws {

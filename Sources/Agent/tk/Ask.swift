@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import Platform
+import Synchronization
 import TKCore
 
 struct Ask: AsyncParsableCommand {
@@ -55,42 +56,70 @@ struct Ask: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Terminal.guarding {
-            let wiring = try Wiring()
-            let catalogue = try wiring.catalogue()
-            let prices = try wiring.models()
-            let configuration = try wiring.configuration(prices).effective(flags: model.flags)
-            let advisor = try catalogue.role(role ?? configuration.role)
-            let kind = try storyType.map(catalogue.storyType)
-            let draft = try context().map { DraftText($0.text) }
-            let engine = QuestionEngine(
-                model: try await wiring.access(configuration, prices), prompts: try wiring.prompts())
-            let memory = noKeep && !continues ? nil : try await Memory(wiring.home, advisor.id, continues: continues)
-            let history = memory?.history ?? []
-            if draft != nil, !json, !quiet, let hint = betterCommand { Terminal.note("tk: \(hint)") }
-            if model.verbose {
-                let plan = try engine.plan(
-                    question, advisor, draft: draft, storyType: kind, stage: stage, history: history)
-                Spending.announce("ask", plan, prices)
-            }
-            let setting = ReviewSetting(advisors: [advisor], storyType: kind, stage: stage, prices: prices)
-            let answer = try await engine.ask(
+        try await Terminal.guarding { try await ask() }
+    }
+
+    private func ask() async throws {
+        let wiring = try Wiring()
+        let catalogue = try wiring.catalogue()
+        let prices = try wiring.models()
+        let configuration = try wiring.configuration(prices).effective(flags: model.flags)
+        let advisor = try catalogue.role(role ?? configuration.role)
+        let kind = try storyType.map(catalogue.storyType)
+        let draft = try context().map { DraftText($0.text) }
+        let (access, prompts) = (try await wiring.access(configuration, prices), try wiring.prompts())
+        let engine = QuestionEngine(model: access, prompts: prompts)
+        let memory = noKeep && !continues ? nil : try await Memory(wiring.home, advisor.id, continues: continues)
+        let history = memory?.history ?? []
+        let isHinted = draft != nil && !json && !quiet
+        let detector = IntentDetector(prompts: prompts, model: isHinted && history.isEmpty ? access : nil)
+        let byWords = betterCommand(IntentDetector.byWords(question))
+        if isHinted, let byWords { Terminal.note("tk: \(byWords)") }
+        if model.verbose {
+            let plan = try engine.plan(
                 question, advisor, draft: draft, storyType: kind, stage: stage, history: history)
-            if !noKeep { try await memory?.keep(question, answer.text) }
-            for notice in answer.notices { Terminal.note("tk: \(notice)") }
-            if answer.isPartial { Terminal.note("tk: warning: the answer was cut") }
-            if model.verbose { Spending.report("ask", [answer.call], setting) }
-            if json {
-                Terminal.write(AnswerOutput.json(question, answer, setting, turns: history.count + 1))
-            } else {
-                Terminal.write(AnswerOutput.text(answer, setting, Terminal.style, isQuiet: quiet))
-            }
+            Spending.announce("ask", CallPlan(plan.calls + (try detector.plan(question)).calls), prices)
+        }
+        let setting = ReviewSetting(advisors: [advisor], storyType: kind, stage: stage, prices: prices)
+        let heading = quiet ? "" : AnswerOutput.heading(advisor.id, setting, Terminal.style)
+        let written = !json && Terminal.isTerminal(STDOUT_FILENO) ? WrittenAnswer(heading) : nil
+        var listener: (@Sendable (String) -> Void)?
+        if let written { listener = { written.add($0) } }
+        async let detected = Self.intent(question, detector)
+        let answer: QuestionAnswer
+        do {
+            answer = try await engine.ask(
+                question, advisor, draft: draft, storyType: kind, stage: stage, history: history, onText: listener)
+        } catch {
+            written?.end()
+            throw error
+        }
+        if json {
+            Terminal.write(AnswerOutput.json(question, answer, setting, turns: history.count + 1))
+        } else if written?.hasBegun == true {
+            written?.end()
+        } else {
+            Terminal.write(AnswerOutput.text(answer, setting, Terminal.style, isQuiet: quiet))
+        }
+        for notice in answer.notices { Terminal.note("tk: \(notice)") }
+        if answer.isPartial { Terminal.note("tk: warning: the answer was cut") }
+        if !noKeep { try await memory?.keep(question, answer.text) }
+        let intent = await detected
+        if model.verbose { Spending.report("ask", [answer.call] + intent.calls, setting) }
+        if isHinted, byWords == nil, let hint = betterCommand(intent) { Terminal.note("tk: \(hint)") }
+    }
+
+    /// What the question asks for. No failure of a model's, and no budget, stands between the writer and the answer.
+    private static func intent(_ question: String, _ detector: IntentDetector) async -> DetectedIntent {
+        do {
+            return try await detector.detect(question)
+        } catch {
+            return IntentDetector.byWords(question)
         }
     }
 
-    /// The command that does what the question asks for, where its words leave no doubt (seed 001, Intent detection).
-    private var betterCommand: String? {
-        let detected = IntentDetector.byWords(question)
+    /// The command that does what the question asks for, where that is certain (seed 001, Intent detection).
+    private func betterCommand(_ detected: DetectedIntent) -> String? {
         guard detected.confidence >= IntentDetector.certain else { return nil }
         let place = file.map { BytePath.escape($0.utf8) } ?? "FILE"
         switch detected.intent {
@@ -116,6 +145,31 @@ struct Ask: AsyncParsableCommand {
         var found = stat()
         guard fstat(STDIN_FILENO, &found) == 0 else { return false }
         return [S_IFIFO, S_IFREG, S_IFSOCK].contains(found.st_mode & S_IFMT)
+    }
+}
+
+/// An answer that stands on the terminal as it is written.
+private final class WrittenAnswer: Sendable {
+    private let heading: String
+    /// Nil before its first words.
+    private let last = Mutex<Character?>(nil)
+
+    init(_ heading: String) { self.heading = heading }
+
+    var hasBegun: Bool { last.withLock { $0 != nil } }
+
+    func add(_ piece: String) {
+        guard let end = piece.last else { return }
+        let isFirst = last.withLock { last in
+            defer { last = end }
+            return last == nil
+        }
+        Terminal.write((isFirst ? heading : "") + Printable.text(piece))
+    }
+
+    /// Ends its last line.
+    func end() {
+        if let last = last.withLock({ $0 }), last != "\n" { Terminal.write("\n") }
     }
 }
 

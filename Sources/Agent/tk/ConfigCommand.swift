@@ -89,12 +89,27 @@ struct ConfigSet: AsyncParsableCommand {
 
     func validate() throws {
         if value != nil, stdin { throw ValidationError("give the value either as an argument or with --stdin") }
+        if value == nil, !stdin { try refuseBelowZero() }
         if value == nil, !stdin, !Terminal.isTerminal(STDIN_FILENO) {
             throw ValidationError("give the value as an argument, or with --stdin on standard input")
         }
         if provider != nil, key != ConfigurationKey.apiKey {
             throw ValidationError("--provider says whose key it is; it goes with api_key alone")
         }
+    }
+
+    /// A number below zero, which the parser takes for an option.
+    private func refuseBelowZero() throws {
+        guard let number = CommandLine.arguments.last, number.hasPrefix("-"), Double(number) != nil else { return }
+        if let setting = ConfigurationKey(rawValue: key) {
+            do {
+                _ = try setting.checked(number)
+            } catch let fault as Fault {
+                throw ValidationError(fault.message)
+            }
+        }
+        throw ValidationError(
+            "`\(number)` is taken for an option; put `--` before it: tk config set \(key) -- \(number)")
     }
 
     func run() async throws {

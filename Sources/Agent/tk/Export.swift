@@ -37,6 +37,16 @@ struct Export: AsyncParsableCommand {
                 + NearMiss.hint(for: word, among: ExportFormat.allCases.map(\.rawValue)), path: target)
     }
 
+    /// Whether a file is the one that the draft was read from, by whatever name.
+    private func isSource(_ target: BytePath, _ draft: Draft) -> Bool {
+        var written = stat()
+        var read = stat()
+        guard text == nil, target.withCString({ stat($0, &written) }) == 0 else { return false }
+        let found = draft.path.map { $0.withCString { stat($0, &read) } } ?? fstat(STDIN_FILENO, &read)
+        return found == 0 && read.st_mode & S_IFMT == S_IFREG
+            && (read.st_dev, read.st_ino) == (written.st_dev, written.st_ino)
+    }
+
     func run() async throws {
         try await Terminal.guarding {
             let draft = try Input.draft(file: file, text: text)
@@ -44,6 +54,12 @@ struct Export: AsyncParsableCommand {
             let format = try chosenFormat(target)
             if target == nil, format.isBinary, Terminal.isTerminal(STDOUT_FILENO) {
                 throw Fault(.usage, "\(format.rawValue) is nothing for a terminal; name a file with --output")
+            }
+            if let target, format != .md, isSource(target, draft) {
+                throw Fault(
+                    .usage,
+                    "\(target) is the draft itself, and as \(format.rawValue) it would be lost; name another file with "
+                        + "--output", path: target)
             }
             let stem = draft.path.map { String(decoding: $0.stemAndExtension.stem, as: UTF8.self) }
             let export = DraftExport(draft.text, title: title, fallbackTitle: stem ?? "Untitled")

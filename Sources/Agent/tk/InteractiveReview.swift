@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import Platform
@@ -7,16 +8,24 @@ import TKCore
 /// to the file at the end, in one step; a draft without a file goes to standard output.
 struct InteractiveReview {
     private let setting: ReviewSetting
+    /// Keeps the answers to the quick pass, whose rules mute themselves by them.
     private let store: RuleAnswerStore
+    private let merger: DriftMerger?
 
-    /// - Parameter store: keeps the answers to the quick pass, whose rules mute themselves by them.
-    init(_ setting: ReviewSetting, _ store: RuleAnswerStore) {
-        self.setting = setting
-        self.store = store
+    init(_ reviewing: Reviewing) {
+        setting = reviewing.setting
+        store = reviewing.answers
+        merger = reviewing.merger
     }
 
-    func run(_ reviewed: ReviewedDraft, _ draft: Draft) throws {
-        let answers = try Answers(draftIsStandardInput: draft.name == "(stdin)")
+    /// - Throws: `Fault` where the answers could not be read, or not be written to the draft's file.
+    static func check(_ draft: Draft) throws {
+        _ = try Answers(draft)
+        if let path = draft.path { try DraftWriting.refuseWhileOpen(path) }
+    }
+
+    func run(_ reviewed: ReviewedDraft, _ draft: Draft) async throws {
+        let answers = try Answers(draft)
         let formatter = TextFormatter(setting: setting, style: Terminal.errorStyle)
         var accepted: [Suggestion] = []
         var skipped: [Suggestion] = []
@@ -54,8 +63,14 @@ struct InteractiveReview {
                 break
             }
         }
+        let ending = Ending(draft: draft, read: reviewed.draft, accepted: accepted, merger: merger)
+        let outcome = try await ending.write(answers)
+        let open = reviewed.suggestions.count - accepted.count - skipped.count
+        Terminal.ask(
+            "\n\(outcome.appliedCount) of \(accepted.count) accepted applied, \(skipped.count) skipped, \(open) left open.\n"
+        )
+        ending.report(outcome)
         remember(accepted, skipped)
-        try finish(accepted, skipped.count, reviewed, draft)
     }
 
     /// What the user did with findings of the quick pass; a rule that they mute is named.
@@ -76,20 +91,85 @@ struct InteractiveReview {
             Terminal.note("tk: warning: \(explain(error))")
         }
     }
+}
 
-    private func finish(_ accepted: [Suggestion], _ skipped: Int, _ reviewed: ReviewedDraft, _ draft: Draft) throws {
-        let result = SuggestionApplier.apply(accepted, to: reviewed.draft)
-        let open = reviewed.suggestions.count - accepted.count - skipped
-        Terminal.ask(
-            "\n\(result.appliedCount) of \(accepted.count) accepted applied, \(skipped) skipped, \(open) left open.\n")
-        for other in result.conflicts {
-            Terminal.note(
-                "tk: warning: “\(Printable.line(other.originalText))” overlaps another change and was left out")
+/// What becomes of the suggestions that were accepted: they go into the file as it is now, which may have been changed
+/// since it was read. Where it cannot be written, the changes are printed, so that no answer is lost.
+private struct Ending {
+    let draft: Draft
+    let read: DraftText
+    let accepted: [Suggestion]
+    let merger: DriftMerger?
+
+    /// A file that is written again and again is left alone.
+    private static let mostLookups = 5
+
+    /// - Throws: `ExitCode` where nothing was written, when the reason and the changes have been printed.
+    func write(_ answers: Answers) async throws -> SuggestionApplier.Result {
+        var result = SuggestionApplier.apply(accepted, to: read)
+        guard let path = draft.path else {
+            Terminal.draft(result.text)
+            return result
         }
-        guard let path = draft.path else { return Terminal.draft(result.text) }
-        guard result.appliedCount > 0 else { return }
-        try DraftWriting.replace(path, draft.bytes, with: Array(result.text.utf8))
-        Terminal.note("Wrote \(path).")
+        var current = draft
+        var lookups = 0
+        while result.appliedCount > 0 {
+            do {
+                try DraftWriting.replace(path, current.bytes, with: Array(result.text.utf8))
+                Terminal.note("Wrote \(path).")
+                break
+            } catch let fault as Fault {
+                do {
+                    switch fault.kind {
+                    case .superseded where lookups < Self.mostLookups:
+                        lookups += 1
+                        Terminal.note("tk: \(path) was changed meanwhile; the places are looked up in it anew")
+                        current = try Input.read(draft.name)
+                        result = try await carryOver(to: DraftText(current.text))
+                        continue
+                    case .refused:
+                        Terminal.note("tk: \(fault.message)")
+                        if answers.wantsRetry() { continue }
+                    default: Terminal.note("tk: \(fault.message)")
+                    }
+                } catch {
+                    Terminal.note("tk: \(explain(error))")
+                }
+                Terminal.note("tk: these are the changes that you accepted, for `patch -p1`:")
+                DraftDiff.show(current, changedTo: result.text)
+                throw ExitCode(1)
+            }
+        }
+        return result
+    }
+
+    private func carryOver(to text: DraftText) async throws -> SuggestionApplier.Result {
+        if let merger {
+            do {
+                return try await SuggestionApplier.apply(accepted, to: text, previous: read, merging: merger)
+            } catch let fault as Fault {
+                // Without a model, what stands as it did is applied all the same.
+                Terminal.note("tk: warning: \(fault.message)")
+            }
+        }
+        return SuggestionApplier.apply(accepted, to: text, previous: read)
+    }
+
+    /// What was accepted and is not in the text as it was accepted, with its words: they may have been typed.
+    func report(_ result: SuggestionApplier.Result) {
+        for report in result.reports {
+            let old = "“\(Printable.line(report.suggestion.originalText))”"
+            let new = "“\(Printable.line(report.suggestion.suggestedText))”"
+            let note = report.note.map { " (\($0))" } ?? ""
+            switch report.outcome {
+            case .applied, .withoutWording: continue
+            case .merged: Terminal.note("tk: \(old) had changed; a model has put \(new) there: check it")
+            case .alreadyThere: Terminal.note("tk: in place of \(old), the text says \(new) already")
+            case .conflict: Terminal.note("tk: warning: \(old) overlaps another change, so \(new) was left out")
+            case .drifted: Terminal.note("tk: warning: \(old) has changed, so \(new) was left out\(note)")
+            case .orphaned: Terminal.note("tk: warning: \(old) is gone, so \(new) was left out")
+            }
+        }
     }
 }
 
@@ -98,11 +178,24 @@ private struct Answers {
     private let terminal: FileHandle?
     private let isOwn: Bool
 
-    init(draftIsStandardInput: Bool) throws {
+    init(_ draft: Draft) throws {
+        let draftIsStandardInput = draft.name == "(stdin)"
         isOwn = draftIsStandardInput
         terminal = draftIsStandardInput ? FileHandle(forReadingAtPath: "/dev/tty") : nil
         if draftIsStandardInput, terminal == nil {
             throw Fault(.usage, "--interactive has nobody to ask: the draft came through standard input; name a file")
+        }
+    }
+
+    /// Whether the user has made way for the changes; false at the end.
+    func wantsRetry() -> Bool {
+        while true {
+            Terminal.ask("  [r]etry, [q]uit? ")
+            switch line()?.trimmingCharacters(in: .whitespaces).lowercased() {
+            case "r", "retry": return true
+            case "q", "quit", nil: return false
+            default: Terminal.ask("  Type r or q.\n")
+            }
         }
     }
 

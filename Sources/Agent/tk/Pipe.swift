@@ -39,9 +39,7 @@ struct Pipe: AsyncParsableCommand {
                 try DraftWriting.replace(path, draft.bytes, with: Array(result.text.utf8))
             }
             if diff {
-                let name = draft.name.drop { $0 == "/" }
-                let (old, new) = draft.path == nil ? (draft.name, draft.name) : ("a/\(name)", "b/\(name)")
-                show(UnifiedDiff.text(from: draft.text, to: result.text, oldName: old, newName: new))
+                DraftDiff.show(draft, changedTo: result.text)
             } else if !apply {
                 Terminal.draft(result.text)
             }
@@ -49,21 +47,7 @@ struct Pipe: AsyncParsableCommand {
                 let left = reviewed.suggestions.count - result.appliedCount
                 Terminal.note("tk: \(draft.name): \(result.appliedCount) applied, \(left) left (see `tk suggest`)")
             }
+            if reviewed.isUnanswered { throw ExitCode(1) }
         }
-    }
-
-    /// With the colours of `git diff`, on a terminal.
-    private func show(_ diff: String) {
-        let style = Terminal.style
-        guard style.hasColour else { return Terminal.draft(diff) }
-        let lines = diff.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
-        let coloured = lines.map { line in
-            let text = Printable.text(String(line))
-            if text.hasPrefix("+++") || text.hasPrefix("---") { return style.bold(text) }
-            if text.hasPrefix("@@") { return style.cyan(text) }
-            if text.hasPrefix("+") { return style.green(text) }
-            return text.hasPrefix("-") ? style.red(text) : text
-        }
-        Terminal.write(coloured.joined(separator: "\n"))
     }
 }

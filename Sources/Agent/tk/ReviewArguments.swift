@@ -47,6 +47,9 @@ struct ReviewArguments: ParsableArguments {
         help: ArgumentHelp("At most so many suggestions a file, those that matter most.", valueName: "count"))
     var maxSuggestions: Int?
 
+    @Option(name: .long, help: ArgumentHelp("Only what touches these lines: 12 or 12-30.", valueName: "lines"))
+    var lines: String?
+
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -69,6 +72,15 @@ struct ReviewArguments: ParsableArguments {
         guard (0...1).contains(minConfidence) else { throw ValidationError("--min-confidence is a number from 0 to 1") }
         if let maxSuggestions, maxSuggestions < 1 { throw ValidationError("--max-suggestions is 1 or more") }
         _ = try chosenCategories()
+        _ = try selection()
+    }
+
+    func selection() throws -> LineSelection? {
+        guard let lines else { return nil }
+        guard let selection = LineSelection(lines) else {
+            throw ValidationError("--lines is a line or a range of lines, such as 12 or 12-30")
+        }
+        return selection
     }
 
     func chosenCategories() throws -> Set<String> {

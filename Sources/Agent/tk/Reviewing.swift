@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Synchronization
 import TKCore
 
 /// A review as `suggest` and `pipe` run it: the quick pass, and the advisors where a model can be used.
@@ -12,7 +13,20 @@ struct Reviewing: Sendable {
     private let engine: SuggestionEngine?
     private let options: ReviewOptions
     private let filter: SuggestionFilter
+    private let lines: LineSelection?
     private let isVerbose: Bool
+    private let outage = Outage()
+
+    /// A failure with which the service would meet the next draft too.
+    private final class Outage: Sendable {
+        private let state = Mutex(false)
+
+        var hasBegun: Bool { state.withLock { $0 } }
+        func begin() { state.withLock { $0 = true } }
+    }
+
+    /// Carries accepted suggestions over to words that have changed meanwhile; nil without a model.
+    var merger: DriftMerger? { engine.map { DriftMerger(model: $0.model, prompts: $0.prompts) } }
 
     /// Finds advisors and model. Where no model can be used, the quick pass alone runs, and one line on standard error
     /// says so.
@@ -30,6 +44,7 @@ struct Reviewing: Sendable {
             storyType = try storyType ?? team.storyType.map(catalogue.storyType)
         }
         filter = try arguments.filter()
+        lines = try arguments.selection()
         answers = RuleAnswerStore(home: wiring.home)
         quick = arguments.noQuick ? nil : try QuickPass(resources: wiring.resources)
         let ignored = try Self.ignored(arguments, configuration, quick)
@@ -78,7 +93,13 @@ struct Reviewing: Sendable {
         if let announcing, access != nil {
             Spending.announce("advisors", try assembler.plan(description), announcing)
         }
-        let team = try await assembler.assemble(description)
+        let team: AdvisorTeam
+        do {
+            team = try await assembler.assemble(description)
+        } catch let fault as Fault where fault.code == "budget" {
+            Terminal.note("tk: the description's words choose the advisors: \(fault.message)")
+            team = try await TeamAssembler(catalogue: catalogue, prompts: assembler.prompts).assemble(description)
+        }
         if let announcing {
             let setting = ReviewSetting(advisors: catalogue.roles, prices: announcing)
             if !team.calls.isEmpty { Spending.report("advisors", team.calls, setting) }
@@ -88,26 +109,32 @@ struct Reviewing: Sendable {
         return team
     }
 
-    /// - Throws: `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
+    /// Where no advisor gives an answer, the quick pass's findings stand alone, and ``ReviewedDraft/failures`` says why.
+    /// A service that cannot be used is not asked about further drafts.
+    ///
+    /// - Throws: with `--no-quick`, `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
     func review(_ name: String, _ text: String) async throws -> ReviewedDraft {
         let draft = DraftText(text)
+        let selection = try lines.map { try $0.range(in: draft, name) }
         let hints =
             quick.map {
                 $0.suggestions(
                     for: draft, settings: .init(roles: setting.advisors.map(\.id), ignoredRules: ignoredRules))
             } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
-        var found = hints
+        var found = hints.filter { hint in
+            selection.map { $0.overlaps(hint.anchor.start..<hint.anchor.end) } ?? true
+        }
         if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }) {
-            if isVerbose { Spending.announce(name, try engine.plan(draft, options), setting.prices) }
-            let result = try await engine.review(draft, options)
-            found += result.suggestions
-            reviewed.usedModel = true
-            reviewed.dropped = result.dropped
-            reviewed.isPartial = result.isPartial
-            reviewed.failures = result.failures
-            reviewed.notices = result.notices
-            reviewed.calls = result.calls
+            var options = options
+            options.selection = selection
+            do {
+                found += try await ask(engine, options, &reviewed)
+            } catch {
+                guard quick != nil, Self.leavesQuickPass(error) else { throw error }
+                reviewed.failures = setting.advisors.map { AdvisorFailure(advisorID: $0.id, error: error) }
+                reviewed.calls = (error as? LLMError)?.partial.map { [CallSummary($0)] } ?? []
+            }
         }
         let merged = SuggestionMerger.merge(found, of: draft)
         reviewed.suggestions = filter.apply(merged, dropped: &reviewed.dropped)
@@ -115,12 +142,54 @@ struct Reviewing: Sendable {
         return reviewed
     }
 
+    private func ask(
+        _ engine: SuggestionEngine, _ options: ReviewOptions, _ reviewed: inout ReviewedDraft
+    ) async throws -> [Suggestion] {
+        guard !outage.hasBegun else {
+            throw Fault(.failed, "not asked, because that would fail in the same way", code: Self.notAsked)
+        }
+        if isVerbose { Spending.announce(reviewed.name, try engine.plan(reviewed.draft, options), setting.prices) }
+        do {
+            let result = try await engine.review(reviewed.draft, options)
+            reviewed.usedModel = true
+            reviewed.dropped = result.dropped
+            reviewed.isPartial = result.isPartial
+            reviewed.failures = result.failures
+            reviewed.notices = result.notices
+            reviewed.calls = result.calls
+            return result.suggestions
+        } catch let error as LLMError {
+            if Self.concernsTheService(error) { outage.begin() }
+            throw error
+        }
+    }
+
+    private static let notAsked = "not-asked"
+
+    /// Whether it stops the advisors alone. Anything else is no failure of theirs.
+    private static func leavesQuickPass(_ error: any Error) -> Bool {
+        error is LLMError || ["budget", notAsked].contains((error as? Fault)?.code)
+    }
+
+    /// Whether the next draft would fare no better: its tries have been made, or a person must act first.
+    private static func concernsTheService(_ error: LLMError) -> Bool {
+        switch error.kind {
+        case .keyMissing, .authentication, .billing, .overloaded, .notAvailable, .network, .server: true
+        case .rateLimited, .invalidRequest, .contextTooLong, .refused, .truncated, .malformed: false
+        }
+    }
+
     /// What went wrong without ending the review, and with `--verbose` what it took, on standard error.
     func report(_ draft: ReviewedDraft) {
-        Terminal.noteNow()
-        for failure in draft.failures {
-            Terminal.note(
-                "tk: warning: \(draft.name): \(setting.name(of: failure.advisorID)) gave no answer: \(failure.message)")
+        if draft.isUnanswered, let failure = draft.failures.first {
+            Terminal.noteNever()
+            Terminal.note("tk: \(draft.name): quick pass only: \(failure.message)")
+        } else {
+            Terminal.noteNow()
+            for failure in draft.failures {
+                let who = setting.name(of: failure.advisorID)
+                Terminal.note("tk: warning: \(draft.name): \(who) gave no answer: \(failure.message)")
+            }
         }
         for notice in draft.notices { Terminal.note("tk: \(draft.name): \(notice)") }
         if draft.isPartial {
@@ -132,12 +201,16 @@ struct Reviewing: Sendable {
                 "tk: \(draft.name): muted rules: \(setting.mutedRules.sorted().joined(separator: ", ")) "
                     + "(`tk config unmute RULE`)")
         }
-        if draft.dropped.faulty > 0 {
-            Terminal.note(
-                "tk: \(draft.name): \(draft.dropped.faulty) findings were dropped, because they do not fit the text")
+        for reason in draft.dropped.reasons("finding") where !draft.notices.contains(reason) {
+            Terminal.note("tk: \(draft.name): \(reason)")
         }
-        Spending.report(draft.name, draft.calls, setting)
+        if !draft.isUnanswered || !draft.calls.isEmpty { Spending.report(draft.name, draft.calls, setting) }
     }
+}
+
+extension ReviewedDraft {
+    /// Whether advisors were to read it, and none of them gave an answer.
+    var isUnanswered: Bool { !usedModel && !failures.isEmpty }
 }
 
 /// Tokens and money for people (seed 001: on standard error with `--verbose`).

@@ -64,6 +64,8 @@ struct Suggest: AsyncParsableCommand {
             if interactive, drafts.count > 1 {
                 throw Fault(.usage, "--interactive goes through one draft at a time; name one file")
             }
+            // Before anything is asked.
+            if interactive { try InteractiveReview.check(drafts[0]) }
             let reviewing = try await Reviewing(review, model)
             let formatter = chosenFormat.formatter(reviewing.setting, style: Terminal.style, version: TK.version)
             var reviewed: [ReviewedDraft] = []
@@ -73,17 +75,18 @@ struct Suggest: AsyncParsableCommand {
                 case .success(let found):
                     reviewing.report(found)
                     reviewed.append(found)
-                    if interactive {
-                        try InteractiveReview(reviewing.setting, reviewing.answers).run(found, draft)
-                    } else {
-                        Terminal.write(formatter.piece(found))
-                    }
+                    if found.isUnanswered { hasFailed = true }
+                    if !interactive { Terminal.write(formatter.piece(found)) }
                 case .failure(let error):
                     hasFailed = true
                     Terminal.note("tk: \(draft.name): \(explain(error))")
                 }
             }
-            if !interactive, !reviewed.isEmpty { Terminal.write(formatter.end(reviewed)) }
+            if interactive, let found = reviewed.first {
+                try await InteractiveReview(reviewing).run(found, drafts[0])
+            } else if !reviewed.isEmpty {
+                Terminal.write(formatter.end(reviewed))
+            }
             if hasFailed { throw ExitCode(1) }
             if strict, reviewed.contains(where: { !$0.suggestions.isEmpty }) { throw ExitCode(2) }
         }

@@ -54,10 +54,18 @@ enum Terminal {
         for notice in notices { note(notice) }
     }
 
+    /// Leaves out what ``noteLater(_:)`` has kept, because the work failed.
+    static func noteNever() { waiting.withLock { $0 = [] } }
+
     /// As it is: for prompts and blocks that hold colours.
     static func ask(_ text: String) { put(Array(text.utf8), STDERR_FILENO) }
 
     private static func put(_ bytes: [UInt8], _ descriptor: Int32) {
+        Progress.apart(bytes, on: descriptor) { send(bytes, descriptor) }
+    }
+
+    /// Writes all of it, without regard to ``Progress``.
+    static func send(_ bytes: [UInt8], _ descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -70,7 +78,7 @@ enum Terminal {
             if count < 0, errno == EPIPE, descriptor == STDOUT_FILENO { endByPipe() }
             if count < 0, descriptor == STDOUT_FILENO {
                 let reason = String(cString: strerror(errno))
-                put(Array("tk: cannot write to standard output: \(reason)\n".utf8), STDERR_FILENO)
+                send(Array("tk: cannot write to standard output: \(reason)\n".utf8), STDERR_FILENO)
                 exit(1)
             }
             guard count > 0 else { return }

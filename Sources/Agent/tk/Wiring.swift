@@ -79,7 +79,8 @@ struct Wiring {
             home.usage, prices: models, budget: configuration.monthlyBudget, timeZone: .current)
         for notice in opened.notices { Terminal.note("tk: warning: \(notice)") }
         return ModelAccess(
-            provider: provider, recorder: UsageRecorder(opened.ledger) { Terminal.note("tk: warning: \($0)") },
+            provider: Progress.watched(provider),
+            recorder: UsageRecorder(opened.ledger) { Terminal.note("tk: warning: \($0)") },
             entry: choice.entry(provider))
     }
 

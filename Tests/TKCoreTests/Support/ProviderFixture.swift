@@ -94,6 +94,8 @@ enum ProviderFixture {
 /// What a stream came to: its pieces, its response, its error.
 struct StreamOutcome {
     var pieces: [String] = []
+    /// Those that were told before a try was repeated.
+    var pauses: [Duration] = []
     var response: LLMResponse?
     var error: (any Error)?
 
@@ -104,6 +106,7 @@ struct StreamOutcome {
         do {
             for try await event in stream {
                 switch event {
+                case .retrying(let pause, _): pauses.append(pause)
                 case .text(let piece): pieces.append(piece)
                 case .done(let done): response = done
                 }

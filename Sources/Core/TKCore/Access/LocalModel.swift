@@ -1,3 +1,5 @@
+import Foundation
+
 /// Ollama with whatever model it has, for a user who configured none: the first that it lists.
 struct FirstOllamaModel: LLMProvider {
     let name = "ollama"
@@ -12,6 +14,7 @@ struct FirstOllamaModel: LLMProvider {
     }
 
     var isLocal: Bool { endpoint.isLoopback }
+    var server: String? { endpoint.baseURL.absoluteString }
 
     func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         AsyncThrowingStream { continuation in

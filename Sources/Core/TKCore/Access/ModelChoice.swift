@@ -24,7 +24,8 @@ package struct ModelChoice: Sendable {
     ///
     /// A cloud is taken at its word that there is a key; what runs on this machine is asked whether it is there.
     ///
-    /// - Parameter onFallback: hears a sentence for each provider that is passed over while answers are asked for.
+    /// - Parameter onFallback: hears a sentence for each provider that is passed over while answers are asked for, and
+    ///   where the draft goes instead.
     /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) that says what each lacks; `Fault` for a key that must
     ///   not be used.
     package func provider(onFallback: @escaping @Sendable (String) -> Void) async throws -> any LLMProvider {
@@ -33,11 +34,20 @@ package struct ModelChoice: Sendable {
         let manager = ProviderManager(
             preferred: preferred, chain: chain, cloudAfterLocal: configuration[.fallback] == FallbackPolicy.any.rawValue
         ) { attempt in
-            if let reason = attempt.reason { onFallback("\(reason.message) Going on without it.") }
+            if let reason = attempt.reason {
+                onFallback("\(reason.message) Going on without it.")
+            } else {
+                onFallback("Asking \(Self.place(attempt.provider, attempt.server)) instead.")
+            }
         }
         if try isReady(preferred) { return await resolved(preferred, manager) }
         // Without a key the preferred one cannot answer; the reason is told if nobody else can.
         let selection = try await manager.select()
+        if let reason = selection.passedOver.first?.reason {
+            let lack = reason.kind == .keyMissing ? "has no key" : "is not available"
+            let other = Self.place(selection.provider.name, selection.provider.server)
+            onFallback("\(preferred.name) \(lack). Asking \(other) instead.")
+        }
         return await resolved(selection.provider, selection.provider)
     }
 
@@ -68,15 +78,18 @@ package struct ModelChoice: Sendable {
         }
     }
 
+    private static func place(_ provider: String, _ server: String?) -> String {
+        server.map { "\(provider) at \($0)" } ?? provider
+    }
+
+    /// What is on this machine goes first. Ollama need not be: `OLLAMA_HOST` may name another one.
     private func fallbacks() throws -> [any LLMProvider] {
-        let local = ["apple", "ollama"]
-        let names: [String]
-        switch configuration.fallback {
-        case .none: names = []
-        case .local: names = local
-        case .any: names = try local + ["anthropic", "openai"].filter { try secrets.origin(for: $0) != nil }
-        }
-        return try names.filter { $0 != configuration.provider }.map { try provider($0, isPreferred: false) }
+        guard configuration.fallback != .none else { return [] }
+        let clouds = try ["anthropic", "openai"].filter { try secrets.origin(for: $0) != nil }
+        let others = try (["apple", "ollama"] + clouds).filter { $0 != configuration.provider }
+            .map { try provider($0, isPreferred: false) }
+        let local = others.filter(\.isLocal)
+        return configuration.fallback == .any ? local + others.filter { !$0.isLocal } : local
     }
 
     private func provider(_ name: String, isPreferred: Bool) throws -> any LLMProvider {

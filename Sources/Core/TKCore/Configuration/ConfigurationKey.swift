@@ -57,7 +57,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     /// The value as it is kept, if it is one.
     ///
     /// - Throws: an error that says what the value must be.
-    func checked(_ text: String) throws -> String {
+    package func checked(_ text: String) throws -> String {
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
         func refuse(_ message: String) -> Fault {
             Fault(.usage, "`\(rawValue)` cannot be \"\(BytePath.escape(value.utf8))\": \(message)")
@@ -102,19 +102,22 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     }
 
     /// Why a project's file, which may come with somebody else's work, must not set this value; nil if it may.
-    func projectObjection(_ value: String) -> String? {
+    ///
+    /// - Parameter own: the settings in force without that file.
+    func projectObjection(_ value: String, to own: TKConfiguration) -> String? {
         switch self {
-        case .baseURL where !Self.isLoopback(value):
+        case .baseURL:
             "a project cannot choose the server that your key and your drafts are sent to; set it for yourself with "
                 + "`tk config set base_url`, or in TK_BASE_URL"
+        case .provider where own.staysHere && value != own.provider && !TKConfiguration.localProviders.contains(value):
+            "your drafts go to a model on this machine, and a project cannot send them to a cloud; choose it for "
+                + "yourself with `tk config set provider \(value)`, or `--provider \(value)`"
+        case .fallback where FallbackPolicy(rawValue: value).map({ $0.reach > own.fallback.reach }) ?? true:
+            "a project cannot let more providers read your drafts than you do; set it for yourself with "
+                + "`tk config set fallback \(value)`"
         case .monthlyBudget: "a project cannot change your budget; set it with `tk config set monthly_budget`"
         default: nil
         }
-    }
-
-    private static func isLoopback(_ url: String) -> Bool {
-        guard let host = URLComponents(string: url)?.host?.lowercased() else { return false }
-        return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
     }
 }
 
@@ -125,4 +128,13 @@ public enum FallbackPolicy: String, Sendable, CaseIterable, Codable {
     case local
     /// Any provider that is configured or has a key.
     case any
+
+    /// How far drafts may go.
+    var reach: Int {
+        switch self {
+        case .none: 0
+        case .local: 1
+        case .any: 2
+        }
+    }
 }

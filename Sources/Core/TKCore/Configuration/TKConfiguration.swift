@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 
 /// The settings in force, each with where it comes from.
@@ -64,7 +65,16 @@ public struct TKConfiguration: Sendable, Hashable {
     /// As configured; without a word about it, a user of a local model stays local.
     public var fallback: FallbackPolicy {
         self[.fallback].flatMap { FallbackPolicy(rawValue: $0) }
-            ?? (["ollama", "apple"].contains(provider) ? .local : .any)
+            ?? (Self.localProviders.contains(provider) ? .local : .any)
+    }
+
+    /// Providers of models of one's own.
+    static let localProviders = ["ollama", "apple"]
+
+    /// Whether drafts are meant for no cloud.
+    var staysHere: Bool {
+        if Self.localProviders.contains(provider) { return true }
+        return baseURL.flatMap { URLComponents(string: $0)?.host }.map(ProxySettings.isLoopback) ?? false
     }
 }
 
@@ -97,16 +107,17 @@ package struct ConfigurationStore: Sendable {
         for (key, value) in flags where !value.isEmpty {
             given[key] = .init(value: try key.checked(value), source: .flag)
         }
-        var layers = [given, try environmentLayer()]
+        var layers = [
+            given, try environmentLayer(),
+            try fileLayer(home.configuration, .user(home.configuration.description)) { _, _ in nil },
+            [.provider: .init(value: "anthropic", source: .builtIn), .role: .init(value: "general", source: .builtIn)],
+        ]
         // Within the home directory the two are one file.
         if try !isSameFile(project, home.configuration) {
-            layers.append(
-                try fileLayer(project, .project(project.description)) { key, value in key.projectObjection(value) })
+            let own = TKConfiguration(settings: resolve(layers))
+            let layer = try fileLayer(project, .project(project.description)) { $0.projectObjection($1, to: own) }
+            layers.insert(layer, at: 2)
         }
-        layers.append(try fileLayer(home.configuration, .user(home.configuration.description)) { _, _ in nil })
-        layers.append([
-            .provider: .init(value: "anthropic", source: .builtIn), .role: .init(value: "general", source: .builtIn),
-        ])
         return TKConfiguration(settings: resolve(layers))
     }
 

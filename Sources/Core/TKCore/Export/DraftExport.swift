@@ -33,7 +33,7 @@ package struct DraftExport: Sendable {
         let (front, body) = Self.split(plain)
         self.source = plain
         markdown = body
-        let given = [title, Self.title(inFrontMatter: front)].compactMap { $0 }.map(Self.oneLine)
+        let given = [title, FrontMatterTitle.find(in: front)].compactMap { $0 }.map(Self.oneLine)
         self.title =
             given.first { !$0.isEmpty } ?? Self.firstHeading(body).map(Self.oneLine).flatMap { $0.isEmpty ? nil : $0 }
             ?? fallbackTitle
@@ -53,20 +53,6 @@ package struct DraftExport: Sendable {
         guard let lines = FrontMatter.lines(of: draft) else { return ([], text) }
         let front = lines.dropFirst().dropLast().map { draft[draft.textRange(ofLine: $0 + 1)] }
         return (front, draft[draft.range(ofLine: lines.upperBound + 1).upperBound..<draft.count])
-    }
-
-    private static func title(inFrontMatter lines: [String]) -> String? {
-        guard
-            let line = lines.first(where: {
-                $0.lowercased().hasPrefix("title:") || $0.lowercased().hasPrefix("title =")
-            })
-        else { return nil }
-        var value = line.dropFirst("title".count).drop { $0 == ":" || $0 == "=" || $0.isWhitespace }
-        while value.last?.isWhitespace == true { value.removeLast() }
-        if let mark = value.first, mark == "\"" || mark == "'", value.count > 1, value.last == mark {
-            value = value.dropFirst().dropLast()
-        }
-        return value.isEmpty ? nil : String(value)
     }
 
     private static func firstHeading(_ markdown: String) -> String? {

@@ -6,9 +6,13 @@ package enum AnswerOutput {
     ) -> String {
         let text = Printable.text(answer.text)
         let body = text.hasSuffix("\n") ? text : text + "\n"
-        if isQuiet { return body }
-        let role = setting.advisors.first { $0.id == answer.advisorID }
-        return style.coloured(Printable.line(setting.name(of: answer.advisorID)), role?.color ?? "") + ":\n\n" + body
+        return isQuiet ? body : heading(answer.advisorID, setting, style) + body
+    }
+
+    /// Who answers; what stands above the answer.
+    package static func heading(_ advisorID: String, _ setting: ReviewSetting, _ style: TerminalStyle) -> String {
+        let role = setting.advisors.first { $0.id == advisorID }
+        return style.coloured(Printable.line(setting.name(of: advisorID)), role?.color ?? "") + ":\n\n"
     }
 
     /// - Parameter turns: questions of this conversation, this one included.

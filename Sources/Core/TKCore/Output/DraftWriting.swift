@@ -41,6 +41,8 @@ package enum DraftWriting {
 
     /// Writes a product such as an exported file; one that is there is replaced in one step and keeps its mode.
     /// What is no plain file, such as a pipe, is written to.
+    ///
+    /// - Throws: `Fault`: `.refused` while an editor has the file open, `.usage` where its folder is not there.
     package static func write(_ path: BytePath, _ bytes: [UInt8]) throws {
         var path = path
         var status = try FileStatus.of(path)
@@ -52,7 +54,9 @@ package enum DraftWriting {
         if let status, status.kind == .directory {
             throw Fault(.usage, "\(path) is a folder; name a file", path: path)
         }
-        guard let status else { return try Durable.replaceOwn(path, with: bytes, mode: 0o666) }
+        guard let status else {
+            return try naming(path) { try Durable.replaceOwn(path, with: bytes, mode: 0o666) }
+        }
         guard status.kind == .file else {
             let file = try Descriptor(path, O_WRONLY | O_TRUNC, follow: true)
             var rest = bytes[...]
@@ -64,7 +68,8 @@ package enum DraftWriting {
             }
             return
         }
-        let staged = try Durable.stage(bytes, for: path, mode: 0o600)
+        try refuseWhileOpen(path)
+        let staged = try naming(path) { try Durable.stage(bytes, for: path, mode: 0o600) }
         // The mode as it was, whatever the umask takes away from new files.
         let isDone = staged.withCString { from in
             chmod(from, status.mode & 0o7777) == 0 && path.withCString { rename(from, $0) == 0 }
@@ -75,6 +80,22 @@ package enum DraftWriting {
             throw fault
         }
         try Durable.syncDirectory(path.parent)
+    }
+
+    /// What fails for a name that nobody has chosen is told of the file that is written.
+    private static func naming<R>(_ path: BytePath, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let fault as Fault {
+            switch fault.errno {
+            case ENOENT, ENOTDIR:
+                let folder = path.parent.isEmpty ? "the folder that it should be in" : "the folder \(path.parent)"
+                throw Fault(
+                    .usage, "\(path) cannot be written, because \(folder) is not there; make it first", path: path)
+            case let code?: throw Fault.system("write", path, errno: code)
+            case nil: throw fault
+            }
+        }
     }
 
     /// - Throws: `Fault` (`.refused`) that names the swap or lock file.

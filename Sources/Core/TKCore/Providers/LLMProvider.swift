@@ -8,6 +8,8 @@ public protocol LLMProvider: Sendable {
     var modelID: String { get }
     /// Whether the draft stays on this machine.
     var isLocal: Bool { get }
+    /// The address that the draft is sent to, for people; nil where there is none.
+    var server: String? { get }
 
     /// The answer as it is written. Ending the iteration, or cancelling its task, ends the call.
     ///
@@ -27,6 +29,9 @@ public protocol LLMProvider: Sendable {
 }
 
 extension LLMProvider {
+    /// None.
+    public var server: String? { nil }
+
     /// Gathers the stream, so that silence of the server is noticed and a cancelled call stops being written.
     public func generate(_ request: LLMRequest) async throws -> LLMResponse {
         for try await event in stream(request) {

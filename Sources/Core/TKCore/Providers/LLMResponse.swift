@@ -124,6 +124,8 @@ public struct LLMResponse: Sendable, Hashable, Codable {
 
 /// What a stream yields: pieces of text, then once the whole response.
 public enum LLMStreamEvent: Sendable, Hashable {
+    /// A try failed before its first piece of text; the next one follows after a pause.
+    case retrying(after: Duration, because: LLMError)
     case text(String)
     case done(LLMResponse)
 }

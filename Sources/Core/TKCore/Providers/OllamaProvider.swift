@@ -55,6 +55,8 @@ public struct OllamaProvider: LLMProvider {
 
     /// True for a server on this machine.
     public var isLocal: Bool { call.endpoint.isLoopback }
+    /// As configured, without user and password.
+    public var server: String? { call.endpoint.baseURL.absoluteString }
 
     /// One chat, streamed.
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {

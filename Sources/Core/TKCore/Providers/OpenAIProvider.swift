@@ -47,6 +47,8 @@ public struct OpenAIProvider: LLMProvider {
 
     /// True for a server on this machine.
     public var isLocal: Bool { call.endpoint.isLoopback }
+    /// As configured, without user and password.
+    public var server: String? { call.endpoint.baseURL.absoluteString }
 
     /// One chat completion, streamed.
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {

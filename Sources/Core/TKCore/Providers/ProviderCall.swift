@@ -50,7 +50,7 @@ package struct ProviderCall: Sendable {
             let task = Task {
                 do {
                     let response = try await run(path, body: body, streams: streams, headers: headers, reader: reader) {
-                        continuation.yield(.text($0))
+                        continuation.yield($0)
                     }
                     continuation.yield(.done(response))
                     continuation.finish()
@@ -64,7 +64,7 @@ package struct ProviderCall: Sendable {
 
     private func run(
         _ path: String, body: String, streams: Bool, headers: (String?) -> [(String, String)],
-        reader: (KeyRedaction) -> any ReplyReader, yield: (String) -> Void
+        reader: (KeyRedaction) -> any ReplyReader, yield: (LLMStreamEvent) -> Void
     ) async throws -> LLMResponse {
         var retries = 0
         while true {
@@ -72,7 +72,7 @@ package struct ProviderCall: Sendable {
             do {
                 return try await once(path, body: body, streams: streams, headers: headers, reader: reader) { text in
                     hasText = true
-                    yield(text)
+                    yield(.text(text))
                 }
             } catch let error as LLMError {
                 try Task.checkCancellation()
@@ -80,6 +80,7 @@ package struct ProviderCall: Sendable {
                     throw error
                 }
                 retries += 1
+                yield(.retrying(after: pause, because: error))
                 try await clock.sleep(for: pause)
             }
         }

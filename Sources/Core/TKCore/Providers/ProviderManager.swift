@@ -10,8 +10,17 @@ public struct ProviderManager: LLMProvider {
         public var provider: String
         /// Its model.
         public var model: String
+        /// Its address, as in ``LLMProvider/server``.
+        public var server: String?
         /// Nil for the one that was taken.
         public var reason: LLMError?
+
+        init(_ provider: any LLMProvider, _ reason: LLMError?) {
+            self.provider = provider.name
+            model = provider.modelID
+            server = provider.server
+            self.reason = reason
+        }
     }
 
     /// The one that was chosen, and those before it with their reasons.
@@ -29,7 +38,7 @@ public struct ProviderManager: LLMProvider {
     private let onFallback: @Sendable (Attempt) -> Void
 
     /// `preferred` is asked without a health check; `chain`, in its order, with one each of at most `healthTimeout`.
-    /// `onFallback` hears of every provider that is passed over.
+    /// `onFallback` hears of every provider that is passed over, and before the request goes to another one, of that one.
     public init(
         preferred: (any LLMProvider)?, chain: [any LLMProvider], cloudAfterLocal: Bool = false,
         healthTimeout: Duration = .seconds(3), clock: any Clock<Duration> = ContinuousClock(),
@@ -52,6 +61,8 @@ public struct ProviderManager: LLMProvider {
     public var modelID: String { candidates.first?.modelID ?? "none" }
     /// Whether none of the candidates sends the draft away.
     public var isLocal: Bool { candidates.allSatisfy(\.isLocal) }
+    /// The address of the first candidate.
+    public var server: String? { candidates.first?.server }
 
     /// The first provider whose health check passes, the preferred one included. Throws ``LLMError`` (`notAvailable`)
     /// that names all and their reasons.
@@ -62,7 +73,7 @@ public struct ProviderManager: LLMProvider {
                 try await check(candidate)
                 return Selection(provider: candidate, passedOver: passed)
             } catch let error as LLMError {
-                passed.append(Attempt(provider: candidate.name, model: candidate.modelID, reason: error))
+                passed.append(Attempt(candidate, error))
             }
         }
         throw Self.nobody(passed)
@@ -94,6 +105,7 @@ public struct ProviderManager: LLMProvider {
                     try await check(candidate)
                 }
                 mayMoveOn = false
+                if !passed.isEmpty { onFallback(Attempt(candidate, nil)) }
                 var hasText = false
                 do {
                     for try await event in candidate.stream(request) {
@@ -109,7 +121,7 @@ public struct ProviderManager: LLMProvider {
             } catch let error as LLMError {
                 try Task.checkCancellation()
                 guard mayMoveOn else { throw error }
-                let attempt = Attempt(provider: candidate.name, model: candidate.modelID, reason: error)
+                let attempt = Attempt(candidate, error)
                 passed.append(attempt)
                 onFallback(attempt)
             }

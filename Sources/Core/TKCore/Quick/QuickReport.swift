@@ -6,7 +6,8 @@ struct QuickReport {
 
     mutating func suggestions(from findings: [QuickScan.Finding], settings: QuickPass.Settings) -> [Suggestion] {
         var kept: [(finding: QuickScan.Finding, words: Wording)] = []
-        for finding in findings {
+        for found in findings {
+            let finding = sparingMarkup(found)
             let words = wording(of: finding)
             let isWanted =
                 !settings.ignoredRules.contains(words.rule)
@@ -20,6 +21,19 @@ struct QuickReport {
         }
         var occurrences: [String: Int] = [:]
         return withoutOverlaps(kept).map { suggestion($0.finding, $0.words, &occurrences) }
+    }
+
+    /// A finding whose replacement would take marks of emphasis, of links or of line breaks with it becomes a remark about
+    /// its own words.
+    private func sparingMarkup(_ finding: QuickScan.Finding) -> QuickScan.Finding {
+        guard let replacement = finding.replacement else { return finding }
+        // A number that comes to a line's start may open a list.
+        let isSafe = mask.isPlain(finding.range, in: draft) && !replacement.allSatisfy(\.isNumber)
+        guard !isSafe else { return finding }
+        var remark = finding
+        remark.isRemark = true
+        remark.range = finding.phrase ?? finding.range
+        return remark
     }
 
     struct Wording {
@@ -72,11 +86,11 @@ struct QuickReport {
             ? base
             : FindingIdentity.id(
                 maker: words.rule, quote: quote, before: anchor.prefix, after: after, occurrence: count)
+        let replacement = finding.isRemark ? nil : finding.replacement
         return Suggestion(
             id: id, advisorID: Suggestion.quickPass, rule: words.rule, type: words.type, category: words.category,
             priority: words.priority, confidence: words.confidence, originalText: anchor.exact,
-            suggestedText: finding.replacement ?? "", hasReplacement: finding.replacement != nil,
-            reasoning: words.message,
+            suggestedText: replacement ?? "", hasReplacement: replacement != nil, reasoning: words.message,
             anchor: anchor)
     }
 
@@ -84,13 +98,12 @@ struct QuickReport {
         switch finding.rule {
         case .phrase(let number):
             let rule = lexicon.rules[number]
-            let isRemoval =
-                rule.removal != nil
-                && finding.range.upperBound > finding.range.lowerBound + finding.detail.unicodeScalars.count
-            let text = (isRemoval ? rule.removal : nil) ?? rule.message
+            let removal = finding.isRemoval ? rule.removal : nil
+            let isRemoval = removal != nil
             return Wording(
                 rule: rule.id, type: isRemoval ? .remove : rule.type, category: rule.category, priority: rule.priority,
-                confidence: rule.confidence, message: fill(text, finding, quote: isRemoval ? finding.detail : nil))
+                confidence: rule.confidence,
+                message: fill(removal ?? rule.message, finding, quote: isRemoval ? finding.detail : nil))
         case .passive:
             return Wording(
                 rule: "passive", type: .rephrase, category: "clarity", priority: 3, confidence: 0.75,

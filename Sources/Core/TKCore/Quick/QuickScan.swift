@@ -9,8 +9,14 @@ struct QuickScan {
 
         var rule: Rule
         var range: Range<Int>
+        /// The flagged words alone, where the range also holds the word behind them or the article in front.
+        var phrase: Range<Int>?
         /// Nil: there is none.
         var replacement: String?
+        /// Nothing should stand in place of the phrase.
+        var isRemoval = false
+        /// The replacement is for the message alone.
+        var isRemark = false
         /// The flagged word within the quote, or a number for the message.
         var detail = ""
         /// The words from here on do not count for the finding's id: a long sentence stays the same when its end changes.
@@ -96,6 +102,7 @@ struct QuickScan {
         let first = prose.tokens[tokens.lowerBound]
         let last = prose.tokens[tokens.upperBound - 1]
         var finding = Finding(rule: .phrase(entry.rule), range: first.start..<last.end)
+        finding.phrase = finding.range
         finding.detail = string(text, finding.range)
         if rule.dropsWord ?? false {
             guard tokens.upperBound < prose.tokens.count, prose.tokens[tokens.upperBound].followsDirectly else {
@@ -113,6 +120,7 @@ struct QuickScan {
                 guard gapIsSimple(last.end..<next.start, text) else { return }
                 finding.range = first.start..<next.end
                 finding.replacement = string(text, next.start..<next.end)
+                finding.isRemoval = true
             } else {
                 finding.replacement = replacement
             }

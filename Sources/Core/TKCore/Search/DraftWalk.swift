@@ -24,7 +24,7 @@ struct DraftFile {
         let stamp: DraftStamp
     }
 
-    /// Nil where it is gone, or is no text.
+    /// Nil where it is gone, is no text, or is a review's sidecar.
     func read() throws -> Content? {
         let file: Descriptor
         do {
@@ -32,6 +32,7 @@ struct DraftFile {
         } catch let fault as Fault where fault.errno == ENOENT {
             return nil
         }
+        if try SidecarMark.begins(file) { return nil }
         let bytes = try file.readAll(limit: DraftIndex.mostBytes)
         // A NUL means that the name lies: such files are no drafts.
         if bytes.contains(0) { return nil }
@@ -47,11 +48,7 @@ struct DraftFile {
             .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         var body = lines[...]
         if lines.first == "---", let end = lines.dropFirst().firstIndex(of: "---") {
-            for line in lines[1..<end] where line.lowercased().hasPrefix("title:") {
-                let value = line.dropFirst("title:".count).trimmingCharacters(in: .whitespaces)
-                let bare = value.trimmingCharacters(in: CharacterSet(charactersIn: "\"'"))
-                if !bare.isEmpty { return String(bare.prefix(200)) }
-            }
+            if let title = FrontMatterTitle.find(in: lines[1..<end]) { return String(title.prefix(200)) }
             body = lines[(end + 1)...]
         }
         for line in body {

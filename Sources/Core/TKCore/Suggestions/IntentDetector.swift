@@ -63,6 +63,12 @@ public struct IntentDetector: Sendable {
         }
     }
 
+    /// The call that ``detect(_:)`` will make; none where words decide.
+    public func plan(_ text: String) throws -> CallPlan {
+        guard Self.byWords(text).confidence < Self.certain, let model else { return CallPlan([]) }
+        return CallPlan([model.plan(.intent, advisors: [], try request(text))])
+    }
+
     /// By the words alone.
     public static func byWords(_ text: String) -> DetectedIntent {
         let scores = KeywordScore.scores(text, words)

@@ -86,6 +86,7 @@ public struct ModelAccess: Sendable {
         guard let onText else { return try await provider.generate(request) }
         for try await event in provider.stream(request) {
             switch event {
+            case .retrying: continue
             case .text(let piece): onText(piece)
             case .done(let response): return response
             }
@@ -107,7 +108,7 @@ public struct CallSummary: Sendable, Hashable, Codable {
     /// Nil where the server did not say.
     public var usage: LLMUsage?
 
-    init(_ response: LLMResponse) {
+    package init(_ response: LLMResponse) {
         provider = response.provider
         model = response.model
         usage = response.usage
@@ -123,7 +124,7 @@ public struct AdvisorFailure: Codable, Sendable, Hashable {
     /// The provider's kind of error, where it was the provider.
     public var kind: LLMError.Kind?
 
-    init(advisorID: String, error: any Error) {
+    package init(advisorID: String, error: any Error) {
         self.advisorID = advisorID
         kind = (error as? LLMError)?.kind
         message = (error as? LLMError)?.message ?? "\(error)"

@@ -82,6 +82,24 @@ public struct DroppedFindings: Sendable, Hashable, Codable {
         unreadable + notInText + ambiguous + unknownAdvisor + withoutChange + echoed + repeated
     }
 
+    /// What was left out for its quality and why, a sentence for each reason.
+    ///
+    /// - Parameter what: one of those that were dropped: `finding`, `point`.
+    package func reasons(_ what: String) -> [String] {
+        func sentence(_ count: Int, one: String, several: String) -> String? {
+            switch count {
+            case 0: nil
+            case 1: "1 \(what) was dropped, because it \(one)."
+            default: "\(count) \(what)s were dropped, because they \(several)."
+            }
+        }
+        return [
+            sentence(
+                unknownAdvisor, one: "names no advisor who was asked", several: "name no advisor who was asked"),
+            sentence(faulty - unknownAdvisor, one: "does not fit the text", several: "do not fit the text"),
+        ].compactMap { $0 }
+    }
+
     static func += (left: inout DroppedFindings, right: DroppedFindings) {
         left.unreadable += right.unreadable
         left.notInText += right.notInText

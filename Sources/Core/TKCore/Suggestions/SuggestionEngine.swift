@@ -115,10 +115,21 @@ public struct SuggestionEngine: Sendable {
         var missing: [Role]
         do {
             part = try await answer(to: job, draft, mask)
-            guard part.isPartial else { return part }
-            // The answer was cut: those who had no turn yet are asked by themselves.
-            missing = job.options.advisors.filter { role in !part.suggestions.contains { $0.advisorID == role.id } }
-            guard !missing.isEmpty else { return part }
+            if part.suggestions.isEmpty, part.dropped.unknownAdvisor > 0 {
+                // Nobody can tell whose findings these are; who is asked alone needs no name.
+                part.dropped = DroppedFindings()
+                part.isPartial = false
+                part.notices.append(
+                    "one call for all advisors gave findings that name none of them; each was asked alone")
+                missing = job.options.advisors
+            } else {
+                guard part.isPartial else { return part }
+                // The answer was cut: those who had no turn yet are asked by themselves.
+                missing = job.options.advisors.filter { role in
+                    !part.suggestions.contains { $0.advisorID == role.id }
+                }
+                guard !missing.isEmpty else { return part }
+            }
         } catch let error as LLMError where Self.mayHelpAlone(error) {
             part = Part()
             if let partial = error.partial { part.calls.append(CallSummary(partial)) }
@@ -202,8 +213,10 @@ public struct SuggestionEngine: Sendable {
         result.calls += part.calls
     }
 
-    /// Cuts to the number that was asked for, orders by position, and makes ids unique.
+    /// Tells of large losses, cuts to the number that was asked for, orders by position, and makes ids unique.
     private func finish(_ result: inout ReviewResult, _ draft: DraftText, _ options: ReviewOptions) {
+        // More was lost than found: that says something about the model.
+        if result.dropped.faulty > result.suggestions.count { result.notices += result.dropped.reasons("finding") }
         if let most = options.maxSuggestions, result.suggestions.count > max(0, most) {
             let ranked = result.suggestions.sorted(by: SuggestionOrder.byImportance)
             result.dropped.beyondMaximum += ranked.count - max(0, most)

@@ -141,7 +141,12 @@ struct ReviewDraft: RuleAction {
         models: ModelFindings? = nil
     ) throws -> Intent {
         let settings = inForce(wanted, services)
-        let files = try reviewed(file)
+        guard let files = try reviewed(file) else {
+            throw Fault(
+                .superseded,
+                "\(file) is the sidecar of a review, and its draft is not beside it, so there is nothing to review",
+                path: file)
+        }
         let isSidecar = files.draft != file
         guard let draft = try text(files.draft) else {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
@@ -257,13 +262,14 @@ struct ReviewDraft: RuleAction {
 
     // MARK: Reading
 
-    /// The review that a file belongs to: as the draft, or as the sidecar of a draft beside it.
-    static func reviewed(_ file: BytePath) throws -> ReviewFiles {
-        for draft in ReviewFiles.drafts(ofSidecar: file) {
-            let files = ReviewFiles(draft: draft)
-            if try FileStatus.of(files.state) != nil { return files }
-        }
-        return ReviewFiles(draft: file)
+    /// The review that a file belongs to: as the draft, or as the sidecar of a draft beside it. Nil for a sidecar
+    /// without a draft: it is never one itself, though its state may be lost or its name be new.
+    static func reviewed(_ file: BytePath) throws -> ReviewFiles? {
+        let candidates = try ReviewFiles.drafts(ofSidecar: file).filter { try !SidecarMark.stands(in: $0) }
+            .map(ReviewFiles.init(draft:))
+        if let known = try candidates.first(where: { try FileStatus.of($0.state) != nil }) { return known }
+        guard try SidecarMark.stands(in: file) else { return ReviewFiles(draft: file) }
+        return try candidates.first { try FileStatus.of($0.draft)?.kind == .file }
     }
 
     static func state(_ files: ReviewFiles) throws -> (state: ReviewState, hash: ContentHash?) {
@@ -272,11 +278,15 @@ struct ReviewDraft: RuleAction {
         return (try ReviewState(json: bytes, at: files.state), ContentHash(of: bytes))
     }
 
-    /// A file of the sidecar's name that is none, or that of another draft, is a user's own.
+    /// A file of the sidecar's name that is none is a user's own, and `essay.review.md` is not shared by two drafts. One
+    /// that came there with its draft, from another name or another machine, is written anew.
     static func checkOwner(of sidecar: DraftText?, _ files: ReviewFiles, _ state: ReviewState) throws {
         guard let sidecar, state.rendered == nil, !sidecar.string.hasPrefix(ReviewSidecar.mark(state.draft)) else {
             return
         }
+        let others = ReviewFiles.drafts(ofSidecar: files.sidecar).filter { $0 != files.draft }
+        let isShared = try others.contains { try FileStatus.of(ReviewFiles(draft: $0).state) != nil }
+        if !isShared, SidecarMark.begins(sidecar.string.utf8) { return }
         throw Fault(
             .failed,
             "\(files.sidecar) is in the way: the findings of \(files.draft.nameText) belong there; give the file another "

@@ -168,26 +168,16 @@ package struct ReviewModels: Sendable {
             found.reading.notes.append(
                 "Read by \(readers.joined(separator: ", ")) (\(call.provider), \(call.model)).")
         }
-        if result.dropped.faulty > 0 {
-            found.reading.notes.append(Self.dropped(result.dropped.faulty, "finding"))
-        }
+        found.reading.notes += result.dropped.reasons("finding")
         if result.isPartial { found.reading.notes.append("An answer was cut; there may be more to say.") }
-        found.reading.notes += result.notices
+        found.reading.notes += result.notices.filter { !found.reading.notes.contains($0) }
     }
 
     private func take(_ report: CouncilReport, mayGiveUp: Bool, _ found: inout ModelFindings) throws {
         try tell(report.failures, mayGiveUp: mayGiveUp, &found)
         found.council = report
-        if report.dropped.faulty > 0 {
-            found.reading.notes.append(Self.dropped(report.dropped.faulty, "point"))
-        }
+        found.reading.notes += report.dropped.reasons("point")
         found.reading.notes += report.notices.filter { !found.reading.notes.contains($0) }
-    }
-
-    private static func dropped(_ count: Int, _ what: String) -> String {
-        count == 1
-            ? "1 \(what) was dropped, because it does not fit the text."
-            : "\(count) \(what)s were dropped, because they do not fit the text."
     }
 
     // MARK: Failures

@@ -4,7 +4,7 @@ import TKCore
 /// The sidecar's text: made of the state alone, so that what a person has changed in it can be told.
 package enum ReviewSidecar {
     /// The first line: it tells a draft's sidecar from a file that only has such a name.
-    package static func mark(_ draft: BytePath) -> String { "<!-- steward review 1 of \(comment(draft)) -->" }
+    package static func mark(_ draft: BytePath) -> String { SidecarMark.line(comment(draft)) }
 
     package static func text(_ state: ReviewState) -> String {
         let open = state.findings.filter { $0.state == .pending }

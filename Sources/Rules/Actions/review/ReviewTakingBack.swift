@@ -46,7 +46,8 @@ extension ReviewDraft {
         return try carryOut(whole, writing)
     }
 
-    /// Removes what the first review made, if nobody has changed it; a later one has nothing to take back.
+    /// Removes what the first review made, if nobody has changed it; a sidecar that it wrote anew is as it was. A later
+    /// review has nothing to take back.
     private static func removeFirst(
         _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles, resumes: Bool
     ) throws -> Receipt {
@@ -55,7 +56,7 @@ extension ReviewDraft {
         }
         func isOurs(_ write: ReviewWrite) throws -> Bool {
             let found = try writing.hash(write.path)
-            return found == write.result || resumes && found == nil
+            return found == write.result || resumes && (found == nil || found == write.base)
         }
         guard try isOurs(state) else {
             throw Fault(
@@ -68,8 +69,16 @@ extension ReviewDraft {
                 throw Fault(
                     .failed, "\(sidecar.path) has been changed since; it was left as it is", path: sidecar.path)
             }
-            try Durable.remove(sidecar.path)
-            effects.append(.removed(sidecar.path))
+            if let base = sidecar.base, let before = try bytes(files.kept(base)), ContentHash(of: before) == base {
+                let text = String(decoding: before, as: UTF8.self)
+                try writing.putSidecar(ReviewWrite(path: sidecar.path, base: sidecar.result, text: text), mode: 0o600)
+                if let now = try FileStatus.of(sidecar.path) {
+                    effects.append(.wrote(sidecar.path, base: sidecar.result, now.fingerprint, base))
+                }
+            } else {
+                try Durable.remove(sidecar.path)
+                effects.append(.removed(sidecar.path))
+            }
         }
         try Durable.remove(state.path)
         return Receipt("removed the review of \(files.draft.nameText)", effects: effects)

@@ -1,0 +1,32 @@
+import Glibc
+import Platform
+
+/// The first line of a review's sidecar. By it, whatever name the file has by now, a sidecar is told from a draft.
+package enum SidecarMark {
+    private static let opening = "<!-- steward review 1 of "
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// - Parameter draft: the draft's name, such that it ends no comment.
+    package static func line(_ draft: String) -> String { "\(opening)\(draft) -->" }
+
+    /// Whether a text begins with the mark of any draft.
+    package static func begins(_ text: some Collection<UInt8>) -> Bool {
+        let hasByteOrderMark = text.starts(with: byteOrderMark)
+        return text.dropFirst(hasByteOrderMark ? byteOrderMark.count : 0).starts(with: opening.utf8)
+    }
+
+    /// Whether an open file begins with it. Blocks.
+    package static func begins(_ file: Descriptor) throws -> Bool {
+        begins(try file.read(at: 0, count: byteOrderMark.count + opening.utf8.count))
+    }
+
+    /// Whether the file of this name is a sidecar; false where no plain file has it. Blocks.
+    package static func stands(in path: BytePath) throws -> Bool {
+        guard try FileStatus.of(path)?.kind == .file else { return false }
+        do {
+            return try begins(Descriptor(path))
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ELOOP {
+            return false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Platform
+import TestSupport
+
+/// A run of `tk` that a test talks with: it waits for words, and types when they are there.
+final class Conversation {
+    private let process = Process()
+    private let input = Foundation.Pipe()
+    private let files: [BytePath]
+
+    /// - Parameter onTerminal: in a terminal of its own, where both streams come as the output.
+    init(_ fixture: CommandFixture, _ arguments: [String], onTerminal: Bool = false) throws {
+        let stem = ".talk-\(randomHex(6))"
+        files = try ["out", "err"].map { try fixture.write(BytePath("\(stem)-\($0)"), "") }
+        let words = [CommandFixture.binary] + arguments
+        let line = words.map { "'\($0)'" }.joined(separator: " ")
+        let command = onTerminal ? ["/usr/bin/env", "script", "-qefc", line, "/dev/null"] : words
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.environment = fixture.environment
+        process.currentDirectoryURL = URL(fileURLWithPath: fixture.home.path.text)
+        process.standardInput = input
+        process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
+        process.standardError = FileHandle(forWritingAtPath: files[1].text)
+        try process.run()
+    }
+
+    var output: String { get throws { try TemporaryFolder.text(files[0]) } }
+    var errors: String { get throws { try TemporaryFolder.text(files[1]) } }
+
+    /// Waits until it has said something, on either stream.
+    func hears(_ words: String) async throws {
+        try await waitUntil("tk says “\(words)”") { try (output + errors).contains(words) }
+    }
+
+    func types(_ text: String) throws {
+        guard process.isRunning else { throw TestFailure("tk has ended: \(try errors)") }
+        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Waits for its end; whoever typed has nothing more to say.
+    func ends() throws -> CommandFixture.Result {
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        return CommandFixture.Result(status: process.terminationStatus, output: try output, errors: try errors)
+    }
+
+    /// Leaves it in the middle.
+    func breaksOff() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
