@@ -135,7 +135,7 @@ struct ContainerTests {
         let moved = home.path.appending("elsewhere")
         #expect(rename(path(name).text, moved.text) == 0)
         #expect(symlink(moved.text, path(name).text) == 0)
-        #expect(throws: Fault.self) { try slots.open(key) }
+        #expect(throws: VaultError.self) { try slots.open(key) }
     }
 
     @Test("files with other names in keys/ are left alone")

@@ -23,7 +23,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         case .takeIn: _ = try scene.deposit("C.cbz")
         case .adopt:
             let content = ObjectContent(StoreScene.archive("C.cbz"))
-            _ = try vault.objects.seal(.archive, content, vault.unlocked().keys)
+            _ = try vault.objects.seal(.archive, content, vault.unlocked())
         case .acceptRollback:
             try scene.copy("vault", to: "older")
             let id = try #require(try vault.comic(named: "A.cbz")).id

@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -87,7 +88,6 @@ import Testing
         #expect(throws: Fault.self) {
             try vault.takeIn(deposit.drop) { _ in throw Fault(.refused, "no comic") }
         }
-        #expect(throws: Fault.self) { try vault.takeIn(deposit.drop, limit: 100) { try StoreScene.verdict($0) } }
         #expect(try vault.drops().waiting.map(\.id) == [deposit.drop])
         try scene.expect([], in: vault)
     }
@@ -99,6 +99,110 @@ import Testing
         try scene.takeInAll(vault)
         try scene.expect(["B.cbz"], in: vault)
         #expect(try scene.files("vault/drop").isEmpty)
+    }
+
+    // MARK: What the vault has already
+
+    /// Writes `change`, or nothing at all, in the place of what lies there.
+    private func damage(_ path: BytePath, isMissing: Bool) throws {
+        if isMissing { return try Durable.remove(path) }
+        var bytes = try Descriptor(path).readAll()
+        bytes[70_000] ^= 1
+        try Durable.replaceOwn(path, with: bytes)
+    }
+
+    @Test("a damaged or missing copy in the vault is no reason to let the deposit's go", arguments: [true, false])
+    func damagedCopy(isMissing: Bool) throws {
+        let vault = try scene.create("B.cbz")
+        try damage(scene.objectPath(.archive, of: "B.cbz", in: vault), isMissing: isMissing)
+        // The same import again, and another one of the same bytes.
+        for (name, key) in [("C.cbz", "B.cbz"), ("D.cbz", "another")] {
+            let deposit = try scene.deposit(name, content: "B.cbz", key: key)
+            let outcome = try vault.takeIn(deposit.drop) { try StoreScene.verdict($0, of: "B.cbz") }
+            if name == "C.cbz" {
+                let entry = try #require(try vault.comic(named: "C.cbz"))
+                #expect(outcome == .added(entry) && entry.drop == deposit.drop && entry.key.isEmpty)
+            } else {
+                #expect(!outcome.isNew, "a copy that is whole stands beside the damaged one")
+            }
+            #expect(try scene.files("vault/drop").isEmpty)
+        }
+        #expect(try vault.list().map(\.name) == ["B.cbz", "C.cbz"])
+        #expect(try vault.verify().findings.map(\.entry.name) == ["B.cbz"])
+        let bytes = StoreScene.archive("B.cbz")
+        let whole = try #require(try vault.wholeComic(content: ContentHash(of: bytes)))
+        #expect(whole.name == "C.cbz")
+        #expect(try vault.open(.archive, of: whole.id).read(at: 0, count: bytes.count) == bytes)
+    }
+
+    @Test("a deposit with the key of another comic is no repeat of it")
+    func strangeKey() throws {
+        let vault = try scene.create("A.cbz")
+        let deposit = try scene.deposit("B.cbz", key: "A.cbz")
+        _ = try vault.takeIn(deposit.drop) { try StoreScene.verdict($0) }
+        try scene.expect(["A.cbz", "B.cbz"], in: vault)
+    }
+
+    @Test("a deposit of this host keeps what it was made to keep, another's does not")
+    func keeps() throws {
+        let vault = try scene.create("A.cbz")
+        let stranger = try scene.host("stranger")
+        try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: stranger), host: stranger)
+        let own = try scene.deposit("B.cbz", content: "A.cbz", duplicates: .keep)
+        let strange = try scene.deposit("C.cbz", content: "A.cbz", duplicates: .keep, host: stranger)
+        let first = try vault.takeIn(own.drop) { try StoreScene.verdict($0, of: "A.cbz") }
+        #expect(first.isNew && first.entry.key == Array("B.cbz".utf8))
+        let second = try vault.takeIn(strange.drop, isApproved: true) { try StoreScene.verdict($0, of: "A.cbz") }
+        #expect(!second.isNew)
+        try scene.expect(["A.cbz", "B.cbz"], in: vault)
+        // Once, however often it was deposited.
+        let again = try scene.deposit("B.cbz", content: "A.cbz", duplicates: .keep)
+        _ = try vault.takeIn(again.drop) { try StoreScene.verdict($0, of: "A.cbz") }
+        try scene.expect(["A.cbz", "B.cbz"], in: vault)
+    }
+
+    // MARK: Sizes
+
+    @Test("what is taken while the vault is locked is taken in later, up to the last byte of the limit")
+    func limit() throws {
+        let vault = try scene.create()
+        let length = Int64(StoreScene.archive("B.cbz").count)
+        let deposit = try scene.deposit("B.cbz")
+        let size = try #require(try vault.drops().waiting.first).size
+        #expect(size > length, "the file has more than the archive")
+        _ = try vault.takeIn(deposit.drop, limit: length) { try StoreScene.verdict($0) }
+        try scene.expect(["B.cbz"], in: vault)
+    }
+
+    @Test("a deposit beyond the limit waits until a person has said that it is to be taken in")
+    func beyondTheLimit() throws {
+        let vault = try scene.create()
+        let deposit = try scene.deposit("B.cbz")
+        let fault = #expect(throws: Fault.self) {
+            try vault.takeIn(deposit.drop, limit: 100) { try StoreScene.verdict($0) }
+        }
+        #expect(fault?.kind == .refused && fault?.code == VaultDeposit.tooLarge)
+        #expect(fault?.message.contains("take-in \(deposit.drop)") == true)
+        #expect(try vault.drops().waiting.map(\.id) == [deposit.drop])
+        _ = try vault.takeIn(deposit.drop, isApproved: true, limit: 100) { try StoreScene.verdict($0) }
+        try scene.expect(["B.cbz"], in: vault)
+    }
+
+    @Test("an archive that no unlock would take in is not sealed")
+    func tooLarge() throws {
+        try scene.create().lock()
+        let path = scene.path.appending("large")
+        let file = try Descriptor(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        #expect(ftruncate(file.raw, off_t(VaultDeposit.archiveLimit + 1)) == 0)
+        let envelope = DropEnvelope(
+            name: "large.cbz", source: "", hash: ContentHash(of: [UInt8]()), time: .now())
+        let fault = #expect(throws: Fault.self) {
+            try VaultDeposit.seal(file, envelope, into: scene.vault, host: scene.host())
+        }
+        #expect(fault?.kind == .refused && fault?.code == VaultDeposit.tooLarge)
+        #expect(fault?.message.contains("2 GiB") == true && fault?.message.contains("large") == false)
+        #expect(try scene.files("vault/drop").isEmpty && scene.files("vault/tmp").isEmpty)
+        #expect(try scene.host().deposits().isEmpty)
     }
 
     @Test func aDepositUnderAnotherNameOrInAnotherVaultDoesNotOpen() throws {

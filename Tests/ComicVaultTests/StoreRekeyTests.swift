@@ -139,6 +139,28 @@ import Testing
         try scene.expect(["B.cbz", "S.cbz"], in: scene.open("new"))
     }
 
+    @Test func whatIsInTheQuarantineIsNotDestroyedWithTheOldVault() throws {
+        let vault = try scene.create("A.cbz")
+        let lost = try vault.objects.seal(
+            .archive, ObjectContent(StoreScene.archive("B.cbz")), vault.unlocked()
+        ).id
+        vault.lock()
+        _ = try scene.deposit("C.cbz")
+        let error = #expect(throws: Fault.self) { try rekey(judge: Judge()) }
+        #expect(error?.kind == .refused)
+        #expect(error?.message.contains("quarantine") == true && error?.message.contains("destroy") == true)
+        #expect(try scene.files("vault/drop").count == 1, "it is said before anything is done")
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+        let again = try scene.open()
+        #expect(throws: Fault.self) { try again.requireEmptyQuarantine() }
+        #expect(try again.quarantine().map(\.id) == [lost])
+        _ = try again.adopt(lost, as: "B.cbz")
+        try again.requireEmptyQuarantine()
+        again.lock()
+        try rekey(judge: Judge())
+        try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: scene.open("new"))
+    }
+
     @Test func aDamagedVaultIsNotCopiedHalf() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let path = try scene.objectPath(.archive, of: "B.cbz", in: vault)

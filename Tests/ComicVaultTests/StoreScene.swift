@@ -122,12 +122,19 @@ final class StoreScene: Sendable {
         try FileManager.default.removeItem(atPath: path.appending(relative).text)
     }
 
-    func deposit(_ name: String, host: HostState? = nil) throws -> HostDeposit {
-        let bytes = Self.archive(name)
+    /// - Parameters:
+    ///   - content: whose archive it is, where that is another's.
+    ///   - key: of the import; the name where nothing is said.
+    func deposit(
+        _ name: String, content: String? = nil, key: String? = nil, duplicates: DuplicatePolicy = .skip,
+        host: HostState? = nil
+    ) throws -> HostDeposit {
+        let bytes = Self.archive(content ?? name)
         let file = path.appending("inbox-\(randomHex(4))")
         try Durable.replaceOwn(file, with: bytes)
         let envelope = DropEnvelope(
-            name: BytePath(name), source: "inbox", hash: ContentHash(of: bytes), time: .now(), key: Array(name.utf8))
+            name: BytePath(name), source: "inbox", hash: ContentHash(of: bytes), time: .now(),
+            key: Array((key ?? name).utf8), duplicates: duplicates)
         return try VaultDeposit.seal(Descriptor(file), envelope, into: vault, host: host ?? self.host())
     }
 
@@ -139,10 +146,11 @@ final class StoreScene: Sendable {
         }
     }
 
-    static func verdict(_ content: DropContent) throws -> DropVerdict {
+    /// - Parameter of: whose archive it must be, where that is another's.
+    static func verdict(_ content: DropContent, of name: String? = nil) throws -> DropVerdict {
         var bytes: [UInt8] = []
         try content.stream { bytes += $0 }
-        guard bytes == archive(content.envelope.name.text) else { throw Fault(.refused, "this is no comic") }
+        guard bytes == archive(name ?? content.envelope.name.text) else { throw Fault(.refused, "this is no comic") }
         return DropVerdict(
             name: content.envelope.name, parts: [(.metadata, ObjectContent([1, 2, 3]))], summary: ComicSummary())
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -60,6 +61,23 @@ import Testing
                 try scene.locked().importKey(file, credential: StoreScene.credential("x"))
             }
         }
+    }
+
+    @Test(arguments: [true, false]) func anOddSlotIsADamagedOneAndTheOthersOpen(isLink: Bool) throws {
+        let vault = try scene.create("A.cbz")
+        let first = try #require(try vault.slots().first).id
+        let second = try vault.addSlot(StoreScene.credential("second"))
+        vault.lock()
+        let path = scene.vault.appending(VaultLayout.slot(first.description))
+        try Durable.remove(path)
+        if isLink { #expect(symlink("/dev/null", path.text) == 0) } else { try Durable.makeDirectory(path) }
+        let again = try scene.locked()
+        let slots = try again.slots()
+        #expect(slots.count == 2 && slots.filter { $0.damage == nil }.map(\.id) == [second])
+        let report = try again.unlock(StoreScene.credential("second"))
+        #expect(report.slot == second && report.damagedSlots.count == 1)
+        again.lock()
+        #expect(throws: VaultError.self) { try scene.open() }
     }
 
     @Test func theKeyOfAnotherVaultIsRefused() throws {

@@ -227,7 +227,7 @@ import Testing
         // A crash after the rename and before the record looks like an older manifest with newer objects.
         let other = try scene.open()
         let sealed = try other.objects.seal(
-            .archive, ObjectContent(StoreScene.archive("C.cbz")), other.unlocked().keys)
+            .archive, ObjectContent(StoreScene.archive("C.cbz")), other.unlocked())
         other.lock()
         let again = try scene.locked()
         #expect(try again.unlock(StoreScene.credential()).recovery.quarantined == [sealed.id])
@@ -273,7 +273,7 @@ import Testing
         try Durable.makeDirectory(elsewhere)
         #expect(rename(path.text, elsewhere.appending("object").text) == 0)
         #expect(symlink(elsewhere.appending("object").text, path.text) == 0)
-        #expect(throws: Fault.self) { try vault.open(.archive, of: id) }
+        #expect(throws: VaultError.self) { try vault.open(.archive, of: id) }
         try scene.remove("vault/tmp")
         #expect(symlink(elsewhere.text, scene.vault.appending("tmp").text) == 0)
         #expect(throws: (any Error).self) { try scene.add("B.cbz", to: vault) }
@@ -336,5 +336,51 @@ import Testing
         }
         let again = try scene.open()
         try scene.expect(["A.cbz"], in: again)
+        #expect(try scene.files("vault/quarantine").isEmpty)
+    }
+
+    @Test func lockingBehindTheArchiveLeavesNothingOfItEither() throws {
+        let vault = try scene.create("A.cbz")
+        let comic = try scene.comic("B.cbz", hasParts: false)
+        let pack = ObjectContent(streamOf: "B.cbz", length: 0, identity: comic.hash) { _, _ in
+            vault.lock()
+            return 0
+        }
+        #expect(throws: VaultError.self) {
+            try vault.add(
+                NewComic(name: "B.cbz", archive: comic.archive, hash: comic.hash, parts: [(.pagePack, pack)]))
+        }
+        #expect(
+            try scene.files("vault/objects").flatMap { try scene.files(BytePath("vault/objects/\($0)")) }.count == 2)
+        try scene.expect(["A.cbz"], in: scene.open())
+        #expect(try scene.files("vault/quarantine").isEmpty)
+    }
+
+    private struct Weak {
+        weak var secret: SecretBytes?
+    }
+
+    @Test func aLockWipesTheKeysHoweverMuchThereIsToSeal() throws {
+        let vault = try scene.create("A.cbz")
+        let comic = try scene.comic("B.cbz")
+        let keys = try vault.unlocked().withSecrets { secrets in
+            [
+                secrets.master, secrets.keyPair.privateKey, secrets.keys.wrap, secrets.keys.manifest,
+                secrets.keys.dedup,
+            ].map { Weak(secret: $0) }
+        }
+        #expect(keys.allSatisfy { $0.secret != nil })
+        var reads = 0
+        let archive = ObjectContent(streamOf: "B.cbz", length: 10 << 20, identity: comic.hash) { buffer, _ in
+            reads += 1
+            vault.lock()
+            #expect(keys.allSatisfy { $0.secret == nil })
+            return buffer.count
+        }
+        do {
+            _ = try vault.add(NewComic(name: "B.cbz", archive: archive, hash: comic.hash))
+            Issue.record("it was added to a locked vault")
+        } catch VaultError.locked {}
+        #expect(reads == 1)
     }
 }

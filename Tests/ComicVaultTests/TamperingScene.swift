@@ -118,7 +118,9 @@ struct Examination: Equatable {
         for comic in manifest.state.comics.values {
             for reference in comic.objects {
                 self.objects["\(reference.id)"] = outcome {
-                    let hash = try objects.open(reference, keys).verify()
+                    let hash = try objects.open(reference) {
+                        try ObjectReader($0, reference.id, reference.kind, with: .vault(keys))
+                    }.verify()
                     if reference.kind == .archive { comics[comic.name.text] = hash }
                 }
             }

@@ -266,6 +266,27 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
+    @Test("what is to be kept although the vault has the very same is kept by a locked vault, too")
+    func keepsCopies() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service()
+        let bytes = StoreScene.archive("A.cbz")
+        let file = scene.path.appending("inbox-copy")
+        try Durable.replaceOwn(file, with: bytes)
+        for (key, policy) in [("one", DuplicatePolicy.skip), ("two", .keep)] {
+            _ = try await service.take(
+                VaultComic(
+                    archive: Descriptor(file), hash: ContentHash(of: bytes), name: "A.cbz", summary: ComicSummary(),
+                    key: Array(key.utf8), duplicates: policy))
+        }
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        #expect(try await names(service) == ["A (1).cbz", "A.cbz"])
+        #expect(try await service.comic(key: Array("one".utf8)) == nil)
+        #expect(try await service.comic(key: Array("two".utf8))?.name == "A (1).cbz")
+        await service.lock(.stop)
+    }
+
     @Test("a deposit that is refused waits, with the reason for who asks, and does not keep the others out")
     func refusesDeposits() async throws {
         try scene.create().lock()

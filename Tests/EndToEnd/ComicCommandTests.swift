@@ -91,8 +91,20 @@ struct ComicCommandTests {
         let unread = try comics("inspect", "in/deep/good.cbz", "in/pipe.cbz")
         #expect(unread.status == 1)
         #expect(unread.output.contains("\nnot read  \(home.appending("in/pipe.cbz")) is not a file"))
-        #expect(try comics("inspect", "in/none.cbz").status == 64)
-        #expect(try comics("inspect", "in/none.cbz").errors.contains("none.cbz is not there"))
+        let missing = try comics("inspect", "in/none.cbz", "in/deep/good.cbz")
+        #expect(missing.status == 1)
+        #expect(missing.output.contains("not read  \(home.appending("in/none.cbz")) is not there"))
+        #expect(missing.output.contains("1 accepted, 0 refused, 1 not read"))
+        // Of other commands as well: neither a pipe nor a file in place of a folder is taken for something else.
+        let pipe = try comics("page", "in/pipe.cbz", "1", "-o", "y")
+        #expect(pipe.status == 64 && pipe.errors.contains("in/pipe.cbz is not a file"), "\(pipe.errors)")
+        let listed = try comics("list", "in/bad.cbz")
+        #expect(listed.status == 1 && listed.errors.contains("in/bad.cbz is not a folder"), "\(listed.errors)")
+        let full = try steward.shell([
+            "sh", "-c", "exec \"$0\" comics page in/deep/good.cbz 1 -o - > /dev/full", AgentFixture.binary,
+        ])
+        #expect(full.status == 1 && full.errors.contains("free some space"), "\(full.errors)")
+        #expect(!full.errors.contains("tried again"))
         try steward.home.write("empty/letter.txt", "x")
         #expect(try comics("inspect", "empty").errors.contains("there is no comic in "))
     }

@@ -37,6 +37,12 @@ struct VaultMendingTests {
         #expect(!others.isEmpty)
         #expect(try scene.names().isEmpty)
 
+        // A rekey would leave them behind in the old vault, which goes.
+        for arguments in [["rekey", "--dry-run"], ["rekey", "--yes"]] {
+            let rekey = try scene.runVault(arguments, password: VaultScene.password, new: "new")
+            #expect(rekey.status == 1 && rekey.errors.contains("adopt or discard them"))
+        }
+
         let first = try #require(others.first)
         #expect(try scene.vault("quarantine", "adopt", first).status == 1, "it is no archive")
         #expect(try scene.vault("quarantine", "adopt", "0123").status == 64)

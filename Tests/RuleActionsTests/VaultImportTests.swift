@@ -104,6 +104,25 @@ struct VaultImportTests {
         #expect(try await scene.comics().map(\.name) == ["a.cbz", "c.cbz"])
     }
 
+    @Test("`duplicates: keep` seals it once more although the vault was locked, and undo finds that one")
+    func keptWhileLocked() async throws {
+        let scene = try VaultScene()
+        let bytes = try comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        _ = try await scene.open().run(Self.entry, on: "a.cbz")
+        await scene.service.lock(.asked)
+        try scene.drop("b.cbz", bytes)
+        let deed = try await scene.open().run(
+            "import-comic: { vault: main, duplicates: keep }", on: "b.cbz", step: "job1.0")
+        #expect(text(deed.receipt, "state") == "deposited")
+        try await scene.unlock()
+        #expect(try await scene.comics().map(\.name) == ["a.cbz", "b.cbz"])
+        try await deed.undo()
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/b.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().map(\.name) == ["a.cbz"])
+    }
+
     @Test("a duplicate of a copy that cannot be read any more is sealed anew before its source goes")
     func damagedCopy() async throws {
         let scene = try VaultScene()
@@ -289,6 +308,55 @@ struct VaultImportTests {
         #expect(try scene.drops() == 0)
         try await scene.unlock()
         #expect(try await scene.comics().isEmpty)
+    }
+
+    @Test(
+        "undo of an import whose file had stayed brings it back where somebody has removed it",
+        arguments: [true, false])
+    func undoneWithoutSource(isChanged: Bool) async throws {
+        let scene = try VaultScene()
+        let bytes = try comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        let deed = try await scene.open().run("import-comic: { vault: main, source: keep }", on: "a.cbz")
+        if isChanged {
+            try scene.drop("a.cbz", try comic(2))
+        } else {
+            try Durable.remove(scene.scene.path("dropbox/a.cbz"))
+        }
+        let receipt = try await deed.undo()
+        let back: BytePath = isChanged ? "dropbox/a (1).cbz" : "dropbox/a.cbz"
+        #expect(try ContentHash.ofFile(scene.scene.path(back)) == ContentHash(of: bytes))
+        #expect(receipt.effects.count == 1 && receipt.summary.contains("it is back"))
+        #expect(try await scene.comics().isEmpty)
+    }
+
+    @Test("undo of a deposit keeps it where the file that had stayed is gone")
+    func undoneLockedWithoutSource() async throws {
+        let scene = try VaultScene()
+        try scene.drop("a.cbz", try comic())
+        let deed = try await scene.open().run("import-comic: { vault: main, source: keep }", on: "a.cbz")
+        try Durable.remove(scene.scene.path("dropbox/a.cbz"))
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.kind == .failed && fault?.message.contains("unlock") == true)
+        #expect(try scene.drops() == 1)
+    }
+
+    @Test("undo of a deposit that the vault did not take in, because it held the same, gives the file back")
+    func undoneDuplicateDeposit() async throws {
+        let scene = try VaultScene()
+        let bytes = try comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        _ = try await scene.open().run(Self.entry, on: "a.cbz")
+        await scene.service.lock(.asked)
+        try scene.drop("b.cbz", bytes)
+        let deed = try await scene.open().run(Self.entry, on: "b.cbz", step: "job.1")
+        try await scene.unlock()
+        #expect(try await scene.comics().count == 1)
+        try await deed.undo()
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/b.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().count == 1)
     }
 
     @Test("undo of a duplicate puts the file back and leaves the vault's own where it is")

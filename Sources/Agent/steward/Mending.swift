@@ -131,17 +131,29 @@ struct Reprocess: AsyncParsableCommand {
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "After the ledger was lost: have a place's files dealt with as if they had just arrived.")
+        abstract: "After the ledger was lost, or a place was replaced: say what the files there are.")
 
     @OptionGroup var options: CommonOptions
 
-    @Option(name: .customLong("process"), help: "The place.")
-    var place: String
+    @Option(help: "A place whose files are dealt with as if they had just arrived.")
+    var process: String?
+
+    @Option(help: "A place that is away: the folder that stands there now is taken for it.")
+    var accept: String?
+
+    func validate() throws {
+        guard (process == nil) != (accept == nil) else {
+            throw ValidationError("Say which place is meant: `--process PLACE` or `--accept PLACE`.")
+        }
+    }
 
     func run() async throws {
         try await Output.guarding {
-            try await DaemonOrHere(options: options).ask(ControlRequest(.rebuild, place: place)) {
-                try await $0.rebuild(place: place)
+            let asks = DaemonOrHere(options: options)
+            if let accept {
+                try await asks.ask(ControlRequest(.accept, place: accept)) { try await $0.accept(place: accept) }
+            } else if let process {
+                try await asks.ask(ControlRequest(.rebuild, place: process)) { try await $0.rebuild(place: process) }
             }
         }
     }

@@ -25,7 +25,7 @@ struct VaultCommand: AsyncParsableCommand {
                 name: "Comics",
                 subcommands: [
                     VaultList.self, VaultShow.self, VaultExtract.self, VaultPage.self, VaultThumbnail.self,
-                    VaultRename.self, VaultRemove.self, VaultVerify.self,
+                    VaultReadProgress.self, VaultBookmark.self, VaultRename.self, VaultRemove.self, VaultVerify.self,
                 ]),
             CommandGroup(
                 name: "Keys",
@@ -170,13 +170,19 @@ struct VaultLock: AsyncParsableCommand {
             let places = all ? try options.configuration().vaults : [try options.place()]
             var locked: [VaultLocked] = []
             for place in places {
-                let answer = try VaultClient.ask(VaultRequest(.lock, place.name), at: socket, VaultOutlet())
-                locked.append(
-                    try answer.map { try JSONDecoder().decode(VaultLocked.self, from: Data($0)) }
-                        // Nobody holds a key.
-                        ?? VaultLocked(vault: place.name, wasUnlocked: false))
+                locked.append(try lock(place, socket))
             }
             try Output.show(locked, lines: locked.flatMap(\.lines), json: options.json)
+        }
+    }
+
+    private func lock(_ place: VaultPlace, _ socket: BytePath) throws -> VaultLocked {
+        let nobodyHasTheKey = VaultLocked(vault: place.name, wasUnlocked: false)
+        do {
+            let answer = try VaultClient.ask(VaultRequest(.lock, place.name), at: socket, VaultOutlet())
+            return try answer.map { try JSONDecoder().decode(VaultLocked.self, from: Data($0)) } ?? nobodyHasTheKey
+        } catch let fault as Fault where fault.code == VaultKeeper.unknown {
+            return nobodyHasTheKey
         }
     }
 }
@@ -193,7 +199,7 @@ struct VaultShowStatus: AsyncParsableCommand {
         try await VaultOptions.guarding {
             let socket = try options.directories().socket
             let places = try options.configuration().vaults
-            let found = try places.map { try VaultUnlock.status($0, socket) ?? VaultStatus($0) }
+            let found = try places.map { try VaultStatus.asked($0, socket) }
             let lines = found.isEmpty ? ["no vault is configured"] : found.flatMap(\.lines)
             try Output.show(found, lines: lines, json: options.json)
         }

@@ -37,7 +37,7 @@ struct VaultPasswd: AsyncParsableCommand {
                 change =
                     try answer.map { try JSONDecoder().decode(VaultChange.self, from: Data($0)) }
                     ?? Self.change(vault, old, credential)
-            } catch let fault as Fault where fault.code == VaultCode.locked {
+            } catch let fault as Fault where [VaultCode.locked, VaultKeeper.unknown].contains(fault.code) {
                 change = try Self.change(vault, old, credential)
             }
             let others = try vault.slots().count - 1
@@ -142,9 +142,9 @@ struct VaultRekey: AsyncParsableCommand {
         commandName: "rekey", abstract: "Encrypt everything anew with new keys; asks first.",
         discussion: """
             For when a password or a key was found out. The vault must be locked. Deposits of this host are taken in first; \
-            others have to be approved or discarded before. It takes the vault's space a second time \
-            while it runs; when it was interrupted, the same command with the same new password goes on. Of all slots only \
-            the new one is left. Old backups still open with the old password: destroy them.
+            others, and what lies in its quarantine, have to be approved or discarded before. It takes the vault's space a \
+            second time while it runs; when it was interrupted, the same command with the same new password goes on. Of \
+            all slots only the new one is left. Old backups still open with the old password: destroy them.
             """)
 
     @OptionGroup var options: VaultOptions
@@ -166,7 +166,7 @@ struct VaultRekey: AsyncParsableCommand {
 
         var lines: [String] {
             [
-                "would encrypt \(comics == 1 ? "1 comic" : "\(comics) comics") anew: \(bytes) bytes; \(free) are free there"
+                "would encrypt \(comics == 1 ? "1 comic" : "\(comics) comics") anew: \(ComicText.bytes(bytes)); \(ComicText.bytes(free)) are free there"
             ]
         }
     }
@@ -210,6 +210,7 @@ struct VaultRekey: AsyncParsableCommand {
         let vault = try place.open()
         _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
         defer { vault.lock() }
+        try vault.requireEmptyQuarantine()
         let comics = try vault.list()
         var disk = statvfs()
         guard place.path.withCString({ statvfs($0, &disk) }) == 0 else {
@@ -298,7 +299,7 @@ struct VaultImportKey: AsyncParsableCommand {
 /// For what the agent must not hold the keys during.
 enum VaultAlone {
     static func require(_ place: VaultPlace, _ options: VaultOptions) throws {
-        guard try VaultUnlock.status(place, options.directories().socket)?.isUnlocked == true else { return }
+        guard try VaultStatus.asked(place, options.directories().socket).isUnlocked else { return }
         throw Fault(
             .failed,
             "the agent has the vault \(place.name) unlocked; run `steward vault lock` first, and this again")

@@ -19,7 +19,8 @@ A case is a text head, a blank line and, unless it is made from another case, th
     start     the head that a log goes on from: sequence number and tag; end: the head that its last good record makes
     records   how many records of a log are good, the damaged logs' too
     comics tombstones heads how many of each a snapshot holds
-    envelope  what a drop says of its archive, in hexadecimal digits: name, source, hash, nanoseconds, key
+    envelope  what a drop says of its archive, in hexadecimal digits: name, source, hash, nanoseconds, key;
+              one that is to be kept although the vault has the same ends in a byte 1
     base      the case whose bytes these are, after the changes:
     change    OFFSET HEX: bytes written over; `xor OFFSET HEX`: bytes flipped; `cut LENGTH`; `add HEX`;
               `swap OFFSET OFFSET COUNT`: two parts exchanged
@@ -332,6 +333,8 @@ def contents():
             "snapshot", "snapshot-state", "snapshot 7", 6, snapshot(), comics=2, tombstones=3, heads=3)),
         "drop-envelope": ("a deposit with its envelope", looked_at(
             "drop", "drop-envelope", "pair", 5, envelope(), envelope=said)),
+        "drop-keeps": ("a deposit that is to be kept although the vault has the same", looked_at(
+            "drop", "drop-keeps", "pair", 5, envelope(end=b"\1"), envelope=said)),
     }
 
 
@@ -354,6 +357,7 @@ def damaged_contents():
         ("drop-count", "an envelope longer than the deposit", "no envelope", envelope(count=10_000)),
         ("drop-short", "an envelope that ends too early", "no envelope", envelope(count=20)),
         ("drop-grown", "an envelope with a byte more", "no envelope", envelope(end=b"\0")),
+        ("drop-longer", "an envelope with two bytes more", "no envelope", envelope(end=b"\1\0")),
         ("drop-none", "three bytes", "no envelope", b"\0\0\0"),
         ("drop-name", "an envelope whose name leads elsewhere", "refused", envelope(name=b"../Amazing.cbz")),
     ]:

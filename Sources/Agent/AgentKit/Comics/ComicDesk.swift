@@ -34,6 +34,10 @@ package actor ComicDesk {
     func validator() throws -> ComicValidator { ComicValidator(worker: try worker()) }
 
     func reader(_ path: BytePath) async throws -> any ArchiveReader {
+        let kind = try await lane.run { try FileStatus.of(path)?.kind }
+        guard [nil, .file, .directory].contains(kind) else {
+            throw Fault(.usage, "\(path) is not a file", path: path)
+        }
         do {
             return try await ArchiveReaderFactory(worker: try worker()).reader(for: path)
         } catch InkyPanelsError.archive(.unsupportedFormat(let format))

@@ -134,16 +134,14 @@ extension ComicInspection {
 extension ComicDesk {
     /// The comics among what a person named: files as they are, folders with all comics in them.
     ///
-    /// - Throws: `Fault(.usage)` for a name that nothing has, and for a folder without comics.
+    /// - Throws: `Fault(.usage)` for a folder without comics.
     package func comics(among paths: [BytePath]) async throws -> [(path: BytePath, size: Int64)] {
         var found: [(path: BytePath, size: Int64)] = []
         for path in paths {
             let target = path
-            guard let kind = try await lane.run({ try Self.followed(target) }) else {
-                throw Fault(.usage, "\(path) is not there", path: path)
-            }
-            guard kind.isFolder else {
-                found.append((path, kind.size))
+            let known = try await lane.run { try Self.followed(target) }
+            guard known?.isFolder == true else {
+                found.append((path, known?.size ?? 0))
                 continue
             }
             let (files, unreadable) = try await ComicLibrary(root: path).allComics()
@@ -178,6 +176,9 @@ extension ComicDesk {
             meter.show(start, of: total, "\(counted)\(name)")
             let found: ComicInspection
             do {
+                guard try await lane.run({ try Self.followed(file.path) }) != nil else {
+                    throw InkyPanelsError.fileSystem(.fileNotFound(file.path)).fault()
+                }
                 // Links are followed here, as anybody would expect who names one.
                 let verdict = try await validator.validate(
                     Self.canonical(file.path), mode: mode, hashes: hashes

@@ -4,9 +4,9 @@ import Platform
 import Rules
 
 /// How the comic commands write things for people.
-enum ComicText {
+package enum ComicText {
     /// `12.3 MiB`; whole bytes below 1 KiB.
-    static func bytes(_ count: Int64) -> String {
+    package static func bytes(_ count: Int64) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         if count < 1024 { return "\(count) B" }
         var value = Double(count) / 1024

@@ -30,7 +30,7 @@ package enum PictureTarget: Sendable, Equatable {
         return target
     }
 
-    /// Writes under a name of its own and renames, so that nobody sees half a picture.
+    /// Writes a file that gets its name when it is whole, so that nobody sees half a picture.
     private static func save(
         at target: BytePath, replaces: Bool, _ mode: mode_t, _ write: (Descriptor) throws -> Void
     ) throws {
@@ -43,22 +43,17 @@ package enum PictureTarget: Sendable, Equatable {
                 path: target)
         }
         if existing != nil, !replaces { throw taken }
-        let temporary = Durable.temporaryName(in: target.parent.isEmpty ? "." : target.parent)
-        let file: Descriptor
+        let made: UnseenFile
         do {
-            file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            made = try UnseenFile(for: target, mode: mode)
         } catch let fault as Fault where fault.errno == ENOENT {
             throw Fault(.failed, "there is no folder \(target.parent); make it first", path: target, errno: ENOENT)
         }
         do {
-            try write(file)
-            if existing == nil {
-                guard try Durable.renameNew(temporary, to: target) else { throw taken }
-            } else if temporary.withCString({ from in target.withCString { rename(from, $0) } }) != 0 {
-                throw Fault.system("replace", target)
-            }
+            try write(made.file)
+            guard try made.become(target, replaces: existing != nil) else { throw taken }
         } catch {
-            try Durable.remove(temporary)
+            try made.discard()
             throw error
         }
     }

@@ -38,7 +38,7 @@ package final class VaultAccess {
     ) throws -> [UInt8]? {
         do {
             return try VaultClient.ask(request, secrets, at: socket, outlet)
-        } catch let fault as Fault where fault.code == VaultCode.locked {
+        } catch let fault as Fault where fault.code == VaultCode.locked || fault.code == VaultKeeper.unknown {
             return nil
         }
     }

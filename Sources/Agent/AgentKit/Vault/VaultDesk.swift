@@ -34,6 +34,8 @@ package struct VaultDesk: Sendable {
         case .extract: return try extract(try find(request, vault), vault, outlet)
         case .page: return try page(request, try find(request, vault), vault, outlet)
         case .thumbnail: return try thumbnail(request, try find(request, vault), vault, outlet)
+        case .progress: return try progress(request, try find(request, vault), vault)
+        case .bookmark: return try bookmark(request, try find(request, vault), vault)
         case .rename: return try rename(request, vault)
         case .remove: return try remove(request, vault)
         case .verify:

@@ -17,10 +17,20 @@ package struct VaultExamination: Sendable {
     package func findings() throws -> [Examination.Finding] {
         var found: [Examination.Finding] = []
         for place in places {
-            let status = try VaultStatus(place)
+            let status = try status(place)
             if status.isThere || !status.problems.isEmpty { found.append(finding(status)) }
         }
         return found.isEmpty ? [] : found + [memory()]
+    }
+
+    /// As the daemon has it, which alone knows what an unlocked vault lacks.
+    private func status(_ place: VaultPlace) throws -> VaultStatus {
+        do {
+            return try .asked(place, socket)
+        } catch is Fault {
+            // What is wrong with the daemon is another finding.
+            return try VaultStatus(place)
+        }
     }
 
     private func finding(_ status: VaultStatus) -> Examination.Finding {
@@ -39,8 +49,9 @@ package struct VaultExamination: Sendable {
             remedy: "`steward vault status` shows all; docs/vault.md says what to do with each")
     }
 
-    /// Whether the daemon has it unlocked.
+    /// Whether the daemon or another process has it unlocked.
     private func isHeld(_ status: VaultStatus) -> Bool {
+        if status.isUnlocked { return true }
         guard let file = try? Descriptor(status.path.appending(VaultLayout.description), O_RDWR) else { return false }
         return (try? FileLock.take(.exclusive, on: file)) == false
     }

@@ -31,7 +31,7 @@ extension VaultDesk {
         return try send(picture, number, of: found.count, entry, outlet)
     }
 
-    private static let countedFromOne = Fault(.usage, "pages are counted from 1")
+    static let countedFromOne = Fault(.usage, "pages are counted from 1")
 
     private static func check(
         _ found: (page: PageInMemory?, count: Int), _ number: Int, _ entry: ComicEntry

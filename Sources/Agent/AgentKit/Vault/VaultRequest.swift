@@ -5,7 +5,7 @@ import Platform
 package struct VaultRequest: Codable, Sendable, Equatable {
     package enum Operation: String, Codable, Sendable {
         case unlock, lock, status
-        case list, show, extract, page, thumbnail, rename, remove, verify, passwd
+        case list, show, extract, page, thumbnail, progress, bookmark, rename, remove, verify, passwd
         case addSlot = "slots-add"
         case removeSlot = "slots-remove"
         case quarantine, adopt, discard
@@ -19,12 +19,27 @@ package struct VaultRequest: Codable, Sendable, Equatable {
         package let count: Int
     }
 
+    /// What becomes of a comic's progress or of a bookmark.
+    package enum Mark: String, Codable, Sendable {
+        /// That page is being read.
+        case page
+        /// Read to its end.
+        case done
+        /// As if it had never been opened.
+        case reset
+        /// Sets the page's bookmark where there is none, removes it where there is one.
+        case toggle
+        case remove
+    }
+
     package var operation: Operation
     package var vault: String
     /// An id, the beginning of one, or a name.
     package var comic: String?
     /// Counted from 1; nil for the cover.
     package var page: Int?
+    /// nil only asks.
+    package var mark: Mark?
     package var name: BytePath?
     package var ids: [String] = []
     package var dropsTornTail = false
@@ -33,13 +48,14 @@ package struct VaultRequest: Codable, Sendable, Equatable {
     package internal(set) var secrets: [Secret] = []
 
     package init(
-        _ operation: Operation, _ vault: String, comic: String? = nil, page: Int? = nil, name: BytePath? = nil,
-        ids: [String] = [], dropsTornTail: Bool = false
+        _ operation: Operation, _ vault: String, comic: String? = nil, page: Int? = nil, mark: Mark? = nil,
+        name: BytePath? = nil, ids: [String] = [], dropsTornTail: Bool = false
     ) {
         self.operation = operation
         self.vault = vault
         self.comic = comic
         self.page = page
+        self.mark = mark
         self.name = name
         self.ids = ids
         self.dropsTornTail = dropsTornTail

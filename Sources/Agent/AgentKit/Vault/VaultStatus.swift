@@ -1,4 +1,5 @@
 import ComicVault
+import Foundation
 import Glibc
 import Platform
 
@@ -67,6 +68,7 @@ package struct VaultStatus: Codable, Sendable {
         } else if !pins.contains(offered) {
             problems.append("its key is not the one that this host trusts; unlock it, or see `steward vault trust`")
         }
+        if let remains = try vault.rekeyRemains() { problems.append(remains.advice) }
     }
 
     /// With what the daemon knows.
@@ -76,16 +78,50 @@ package struct VaultStatus: Codable, Sendable {
         status.isUnlocked = await service.isUnlocked
         status.since = await service.unlockedSince
         status.isTakingIn = await service.isTakingIn
-        if status.isUnlocked { status.comics = try? await service.count() }
+        guard status.isUnlocked else { return status }
+        do {
+            status.comics = try await service.count()
+            if case .rolledBack(let mark, let disk) = try await service.standing() {
+                status.problems.insert(VaultError.rolledBack(mark: mark, disk: disk).description, at: 0)
+            }
+        } catch VaultError.locked {
+            (status.isUnlocked, status.comics) = (false, nil)
+        }
+        let refusals = await service.refusals
+        let waiting = try await refusals.isEmpty ? [] : service.look { try place.open().drops().waiting.map(\.id) }
+        status.add(refusals.filter { waiting.contains($0.key) })
         return status
+    }
+
+    /// Deposits that are not taken in, with the reasons.
+    private mutating func add(_ refusals: [ObjectID: String]) {
+        if let (id, reason) = refusals.first, refusals.count == 1 {
+            let isNamed = reason.contains(id.description)
+            problems.append(isNamed ? reason : "the deposit \(id) was not taken in: \(reason)")
+        } else if !refusals.isEmpty {
+            problems.append("\(refusals.count) deposits were not taken in; `steward vault quarantine` says why")
+        }
+    }
+
+    /// What the daemon says, where one runs that knows the vault; else what the disk says. Blocks.
+    package static func asked(_ place: VaultPlace, _ socket: BytePath) throws -> VaultStatus {
+        do {
+            let answer = try VaultClient.ask(VaultRequest(.status, place.name), at: socket, VaultOutlet())
+            if let answer { return try JSONDecoder().decode(VaultStatus.self, from: Data(answer)) }
+        } catch let fault as Fault where fault.code == VaultKeeper.unknown {
+            var status = try VaultStatus(place)
+            if status.isThere { status.problems.append(fault.message) }
+            return status
+        }
+        return try VaultStatus(place)
     }
 
     package var lines: [String] {
         var out = ["\(name)  \(path)"]
         if !isThere && problems.isEmpty {
             out.append(
-                "  there is no vault yet; `steward vault init\(name == VaultPlace.standardName ? "" : " \(name)")` makes it"
-            )
+                "  there is no vault yet; `steward vault init"
+                    + "\(name == VaultPlace.standardName ? "" : " --vault \(name)")` makes it")
         }
         if isThere {
             if isUnlocked {

@@ -122,7 +122,13 @@ package enum VaultClient {
                 try outlet.progress(step.done, step.total, step.text)
             case .bytes: try bytes.withUnsafeBytes { try outlet.bytes($0) }
             case .answer: return bytes
-            case .failure: throw try JSONDecoder().decode(VaultFailure.self, from: Data(bytes)).fault
+            case .failure:
+                let fault = try JSONDecoder().decode(VaultFailure.self, from: Data(bytes)).fault
+                guard fault.code == VaultKeeper.unknown else { throw fault }
+                throw Fault(
+                    .failed,
+                    "the agent does not know the vault \(request.vault): it learns of vaults when it starts; restart it",
+                    code: fault.code)
             }
         }
     }

@@ -212,6 +212,8 @@ package final class ComicLibrary: Sendable {
     static func problem(_ error: any Error, _ path: BytePath) -> any Error {
         guard let fault = error as? Fault else { return error }
         switch fault.errno {
+        case ENOTDIR where (try? FileStatus.of(path)) ?? nil != nil:
+            return Fault(.failed, "\(path) is not a folder; name the folder it lies in", path: path, errno: ENOTDIR)
         case ENOENT, ENOTDIR: return InkyPanelsError.fileSystem(.fileNotFound(path))
         case EACCES, EPERM, EXDEV, ELOOP: return InkyPanelsError.fileSystem(.permissionDenied(path))
         case ENOSPC, EDQUOT: return InkyPanelsError.fileSystem(.insufficientStorage)

@@ -34,8 +34,15 @@ package struct KeySlots {
         return names
     }
 
+    /// - Throws: ``VaultError/damagedSlot(_:why:)`` also for what is not a file or may not be read.
     package func read(_ id: SlotID) throws -> KeySlot {
-        try KeySlot(of: folder.open(VaultLayout.slot(id.description)), id)
+        let path = VaultLayout.slot(id.description)
+        do {
+            return try KeySlot(of: folder.open(path), id)
+        } catch let fault as Fault where fault.isLasting {
+            let why = fault.kind == .refused ? "it is not a regular file" : fault.message
+            throw VaultError.damagedSlot(folder.full(path), why: why)
+        }
     }
 
     /// Tries the slots of the credential's kind, one after the other; each password slot takes a quarter of a second.

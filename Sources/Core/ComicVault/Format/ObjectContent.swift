@@ -59,6 +59,14 @@ package struct ObjectContent {
         self.read = read
     }
 
+    /// The same, of which no more is read once a session has ended.
+    func until(_ end: SessionEnd) -> ObjectContent {
+        ObjectContent(path: path, prefix: prefix, length: length, hash: hash, identity: identity) { buffer, offset in
+            try end.check()
+            return try read(buffer, offset)
+        }
+    }
+
     /// Of prefix and body.
     var total: Int64 { Int64(prefix.count) + length }
 }

@@ -41,7 +41,7 @@ package struct VaultKeyPair: Sendable {
 ///
 /// Name, key and HPKE's input are random and yet differ for different content if the kernel's generator should repeat
 /// itself (a resumed machine image).
-struct ObjectSecrets {
+struct ObjectSecrets: Sendable {
     let header: ObjectHeader
     let dataKey: SecretBytes
 

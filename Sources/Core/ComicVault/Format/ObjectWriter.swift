@@ -16,9 +16,17 @@ package enum ObjectWriter {
     package static func seal(
         _ kind: ObjectKind, _ content: ObjectContent, for target: SealTarget, into file: Descriptor
     ) throws -> SealedObject {
+        try seal(kind, content, into: file) {
+            try .fresh(kind, content: content.identity, for: target, at: file.path)
+        }
+    }
+
+    /// - Parameter secrets: makes the object's own; from then on the keys that wrap them are not needed.
+    static func seal(
+        _ kind: ObjectKind, _ content: ObjectContent, into file: Descriptor, _ secrets: () throws -> ObjectSecrets
+    ) throws -> SealedObject {
         do {
-            let secrets = try ObjectSecrets.fresh(kind, content: content.identity, for: target, at: file.path)
-            return try seal(kind, content, secrets, into: file)
+            return try seal(kind, content, secrets(), into: file)
         } catch let error as VaultError {
             throw error
         } catch {

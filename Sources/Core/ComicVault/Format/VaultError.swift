@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 
 /// What goes wrong with a vault (seed 004, vault protocols), each with its own way out. A full disk and the like stay
@@ -72,6 +73,11 @@ package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension Fault {
+    /// Whether it is about the file itself: what a disk cannot read it will not read later either.
+    var isLasting: Bool { kind != .transient || errno == EIO }
+}
+
 /// Why a password cannot be one.
 package enum PasswordProblem: Hashable, Sendable {
     case empty
@@ -130,6 +136,10 @@ extension VaultError: CustomStringConvertible {
             Self.wrap(cause, "the comic could not be sealed (\(explain(cause))); the original is where it was")
         case .decryptionFailed(let cause):
             Self.wrap(cause, "the sealed comic could not be opened (\(explain(cause)))")
+        case .manifestCorrupted(.strangeFile(let name)):
+            Fault(
+                .failed,
+                "\(ManifestDamage.strangeFile(name)); nothing was changed, move it out of manifest/ and unlock again")
         case .manifestCorrupted(let damage):
             Fault(.failed, "\(damage); nothing was changed, restore the vault's manifest/ from a backup")
         case .manifestMissing(let path):

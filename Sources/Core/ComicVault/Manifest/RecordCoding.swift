@@ -78,7 +78,9 @@ struct RecordDecoder {
         return try (0..<count).map { _ in try read(&self) }
     }
 
+    var isAtEnd: Bool { reader.isAtEnd }
+
     func end() throws {
-        guard reader.isAtEnd else { throw Mismatch(field: "end") }
+        guard isAtEnd else { throw Mismatch(field: "end") }
     }
 }

@@ -24,16 +24,12 @@ package enum MemoryFile {
     ///   - size: bytes that are going to be written.
     ///   - path: what it is called in messages.
     ///   - fill: is given what writes the next bytes.
-    /// - Throws: `Fault(.transient)` where that would take more than half of the machine's memory.
+    /// - Throws: `Fault(.transient)` with ``tooLarge`` where that would take more than half of the machine's memory, or
+    ///   more than this process may have: the kernel would kill it.
     package static func filled(
         _ size: Int64, _ path: BytePath, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> Descriptor {
-        guard size <= memory / 2 else {
-            throw Fault(
-                .transient,
-                "\(path) has \(size) bytes, more than half of this machine's memory, and may not lie on a disk in the clear",
-                path: path)
-        }
+        try admit(size, path, memory: memory, MemoryRoom.current())
         let raw = steward_open_memory("steward")
         guard raw >= 0 else { throw Fault.system("make a file in memory for", path) }
         let file = Descriptor(owning: raw, path: path)
@@ -44,6 +40,31 @@ package enum MemoryFile {
         }
         guard steward_seal_memory(raw) == 0 else { throw Fault.system("seal the file in memory for", path) }
         return file
+    }
+
+    /// The ``Fault/code`` of what memory has no room for.
+    package static let tooLarge = "memory"
+
+    /// Bytes for those that read the file: this process, and the caged one.
+    private static let besides: Int64 = 64 << 20
+
+    /// - Parameter memory: bytes that the machine has.
+    package static func admit(_ size: Int64, _ path: BytePath, memory: Int64, _ room: MemoryRoom?) throws {
+        func mebibytes(_ count: Int64) -> String { "\(count >> 20) MiB" }
+        let what =
+            "\(path) has \(mebibytes(size + (1 << 20) - 1)), and is looked into in memory, never on a disk in the clear"
+        guard size <= memory / 2 else {
+            throw Fault(
+                .transient, "\(what): that is more than half of what this machine has (\(mebibytes(memory)))",
+                path: path,
+                code: tooLarge)
+        }
+        guard let room, size + besides > room.left else { return }
+        throw Fault(
+            .transient,
+            "\(what): the control group \(room.group) has room for \(mebibytes(room.left)) more of its "
+                + "\(mebibytes(room.most)), and \(mebibytes(besides)) are needed besides; raise MemoryMax= of the service "
+                + "(`systemctl edit`), or end other work", path: path, code: tooLarge)
     }
 
     /// Bytes that this machine has.

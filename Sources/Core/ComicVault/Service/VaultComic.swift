@@ -72,7 +72,8 @@ extension VaultService {
             try VaultDeposit.seal(
                 comic.archive,
                 DropEnvelope(
-                    name: comic.name, source: comic.source, hash: comic.hash, time: .now(), key: comic.key),
+                    name: comic.name, source: comic.source, hash: comic.hash, time: .now(), key: comic.key,
+                    duplicates: comic.duplicates),
                 into: place.path, host: place.hostState())
         }
     }

@@ -2,6 +2,9 @@ import Platform
 
 /// The vaults of a configuration, by name.
 package final class VaultKeeper: Sendable {
+    /// The ``Fault/code`` of a name that none has.
+    package static let unknown = "unknown-vault"
+
     package let services: [VaultService]
 
     package init(_ services: [VaultService] = []) { self.services = services }
@@ -14,7 +17,7 @@ package final class VaultKeeper: Sendable {
             .usage,
             names.isEmpty
                 ? "no vault is configured; add `vaults: { \(name): { path: FOLDER } }` to steward.yaml"
-                : "no vault is called “\(name)”; there are \(names.joined(separator: ", "))")
+                : "no vault is called “\(name)”; there are \(names.joined(separator: ", "))", code: Self.unknown)
     }
 
     /// Locks all, and returns when their keys are forgotten.

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 
 /// One vault in the hands of an agent: locked, until somebody unlocks it; then until it is locked, or was not used for
 /// a while, or the machine was suspended. All that blocks runs on threads of its own.
@@ -193,17 +194,22 @@ package actor VaultService {
 }
 
 extension Vault {
-    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:duplicates:validate:)``. What is in it
-    /// lies in memory only meanwhile.
+    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:validate:)``. What is in it
+    /// lies in memory only meanwhile, and of one deposit at a time, whichever vault they are in.
     package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
-        try takeIn(id, isApproved: isApproved) { drop in
-            let archive = try MemoryFile.filled(drop.length, BytePath("the deposit \(id)")) { put in
-                try drop.stream(put)
+        try takingIn.withLock { _ in
+            try takeIn(id, isApproved: isApproved) { drop in
+                let archive = try MemoryFile.filled(drop.length, BytePath("the deposit \(id)")) { put in
+                    try drop.stream(put)
+                }
+                return try judge.judge(archive, drop.envelope, hash: drop.hash)
             }
-            return try judge.judge(archive, drop.envelope, hash: drop.hash)
         }
     }
 }
+
+/// Held while a deposit is taken in.
+private let takingIn = Mutex(())
 
 extension BlockingLane {
     /// For work that cannot fail.
@@ -222,5 +228,13 @@ extension VaultService {
     package func count() async throws -> Int {
         guard let vault else { throw VaultError.locked }
         return try await work.run { try vault.state().comics.count }
+    }
+
+    /// How the vault stands to what this host remembers of it. Does not count as use.
+    ///
+    /// - Throws: ``VaultError/locked``.
+    package func standing() async throws -> ManifestStanding {
+        guard let vault else { throw VaultError.locked }
+        return try await work.run { try vault.standing() }
     }
 }

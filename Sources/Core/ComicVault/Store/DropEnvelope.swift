@@ -10,16 +10,22 @@ package struct DropEnvelope: Hashable, Sendable {
     package let time: Timestamp
     /// What the depositor knows the import by; see ``NewComic/key``.
     package let key: [UInt8]
+    /// What becomes of it where the vault has the very same. Believed of this host's own deposits only.
+    package let duplicates: DuplicatePolicy
 
     /// Bytes.
     static let limit = 65_536
 
-    package init(name: BytePath, source: String, hash: ContentHash, time: Timestamp, key: [UInt8] = []) {
+    package init(
+        name: BytePath, source: String, hash: ContentHash, time: Timestamp, key: [UInt8] = [],
+        duplicates: DuplicatePolicy = .skip
+    ) {
         self.name = name
         self.source = source
         self.hash = hash
         self.time = time
         self.key = key
+        self.duplicates = duplicates
     }
 
     /// `be32 n ‖ n bytes`, in front of the archive.
@@ -30,6 +36,8 @@ package struct DropEnvelope: Hashable, Sendable {
         encoder.fixed(hash.bytes)
         encoder.integer(time.nanoseconds)
         encoder.counted(key)
+        // A byte that older envelopes do not have, nor those that skip: these read the same everywhere.
+        if duplicates == .keep { encoder.integer(Self.keeps) }
         return UInt32(encoder.bytes.count).bigEndianBytes + encoder.bytes
     }
 
@@ -59,7 +67,13 @@ package struct DropEnvelope: Hashable, Sendable {
         self.hash = hash
         time = Timestamp(nanoseconds: try decoder.integer("time"))
         key = try decoder.counted("key")
+        duplicates = decoder.isAtEnd ? .skip : .keep
+        guard try decoder.isAtEnd || decoder.integer("duplicates") == Self.keeps else {
+            throw RecordDecoder.Mismatch(field: "duplicates")
+        }
     }
+
+    private static let keeps: UInt8 = 1
 
     fileprivate func check() throws {
         try ComicEntry.check(name: name)
@@ -71,18 +85,32 @@ package struct DropEnvelope: Hashable, Sendable {
 
 /// Sealing to a locked vault: with its public key alone, which must be the one that this host has been told to trust.
 package enum VaultDeposit {
+    /// Bytes of an archive that is taken while the vault is locked: more would not be taken in at the unlock, and its
+    /// source would be gone.
+    package static let archiveLimit: Int64 = 2 << 30
+
+    /// The ``Fault/code`` of an archive beyond ``archiveLimit``.
+    package static let tooLarge = "too-large"
+
     /// Seals a validated archive into the vault's `drop/`. When this returns the deposit is durable, read back, verified
     /// and on the host's list, and its source may go. Blocks.
     ///
     /// - Parameters:
     ///   - path: the vault's folder; opened anew each time, for a rekey puts another in its place.
     ///   - archive: open for reading, as it was validated.
-    /// - Throws: ``VaultError/notTrusted(_:why:)``, and nothing is sealed; ``VaultError/inUse(_:holder:)`` during a rekey;
-    ///   ``VaultError/contentChanged(_:)``; `Fault`.
+    /// - Throws: `Fault(.refused)` for an archive of more than ``archiveLimit``, and ``VaultError/notTrusted(_:why:)``, and
+    ///   nothing is sealed; ``VaultError/inUse(_:holder:)`` during a rekey; ``VaultError/contentChanged(_:)``; `Fault`.
     package static func seal(
         _ archive: Descriptor, _ envelope: DropEnvelope, into path: BytePath, host: HostState
     ) throws -> HostDeposit {
         try envelope.check()
+        let size = try archive.status().size
+        guard size <= archiveLimit else {
+            throw Fault(
+                .refused,
+                "it has \(size) bytes, more than the \(archiveLimit >> 30) GiB that are taken while the vault is locked; "
+                    + "unlock the vault and put it in again", code: tooLarge)
+        }
         let vault = try Vault(at: path, host: host)
         let folder = vault.folder
         let keyFile = try folder.open(VaultLayout.publicKey)

@@ -59,8 +59,8 @@ package final class Vault: Sendable {
         }
     }
 
-    /// Forgets the keys and gives up the vault's lock. What is being added at the moment fails and leaves nothing;
-    /// objects that are open stay readable until their readers go.
+    /// Gives up the keys and the vault's lock: when it returns the keys are wiped. What is being added at the moment fails
+    /// and leaves nothing; objects that are open stay readable, each with its own key, until their readers go.
     package func lock() {
         session.withLock { session in
             session?.close()
@@ -139,28 +139,32 @@ package struct UnlockReport: Sendable {
     package internal(set) var recovery = RecoveryReport()
 }
 
-/// The keys of an unlocked vault, its lock, and its manifest.
+/// The keys of an unlocked vault, its lock, and its manifest. Keys are lent for single steps, never for the time that an
+/// object takes: whoever closes the session waits for those steps, and then nobody has them.
 final class VaultSession: Sendable {
-    let secrets: VaultSecrets
+    let publicKey: [UInt8]
+    let end = SessionEnd()
     private let lock: Descriptor
+    private let secrets: Mutex<VaultSecrets?>
     private let state: Mutex<State>
 
     private struct State {
-        let manifest: Manifest
-        var isClosed = false
+        var manifest: Manifest?
     }
 
-    var keys: VaultKeys { secrets.keys }
-
     init(_ secrets: VaultSecrets, lock: Descriptor, _ manifest: sending Manifest) {
-        self.secrets = secrets
+        publicKey = secrets.keyPair.publicKey
+        self.secrets = Mutex(secrets)
         self.lock = lock
         state = Mutex(State(manifest: manifest))
     }
 
-    /// No more changes; the lock is free from now on, whoever still holds the session.
+    /// No more changes and no more keys, whoever still holds the session: they are wiped, and the lock is free, when this
+    /// returns.
     func close() {
-        state.withLock { $0.isClosed = true }
+        end.reach()
+        state.withLock { $0.manifest = nil }
+        secrets.withLock { $0 = nil }
         try? FileLock.release(lock)
     }
 
@@ -169,8 +173,34 @@ final class VaultSession: Sendable {
     /// - Throws: ``VaultError/locked`` once the vault has been locked.
     func withManifest<R: Sendable>(_ body: (Manifest) throws -> R) throws -> R {
         try state.withLock { state in
-            guard !state.isClosed else { throw VaultError.locked }
-            return try body(state.manifest)
+            guard let manifest = state.manifest else { throw VaultError.locked }
+            return try body(manifest)
         }
     }
+
+    /// Lends the keys, to one at a time: for as long as it takes to open or begin an object. No key may leave `body`, and
+    /// the manifest must not be asked for within it.
+    ///
+    /// - Throws: ``VaultError/locked`` once the vault has been locked.
+    func withSecrets<R: Sendable>(_ body: (VaultSecrets) throws -> R) throws -> R {
+        try secrets.withLock { secrets in
+            guard let secrets else { throw VaultError.locked }
+            return try body(secrets)
+        }
+    }
+
+    /// See ``VaultKeys/duplicateTag(_:)``.
+    func duplicateTag(_ content: ContentHash) throws -> [UInt8] {
+        try withSecrets { try $0.keys.duplicateTag(content) }
+    }
+}
+
+/// Whether a session has ended, for long work that holds none of its keys.
+final class SessionEnd: Sendable {
+    private let isReached = Atomic<Bool>(false)
+
+    func reach() { isReached.store(true, ordering: .releasing) }
+
+    /// - Throws: ``VaultError/locked``.
+    func check() throws { if isReached.load(ordering: .acquiring) { throw VaultError.locked } }
 }

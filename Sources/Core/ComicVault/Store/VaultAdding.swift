@@ -46,6 +46,8 @@ package enum AddOutcome: Sendable, Equatable {
         case .added(let entry), .alreadyAdded(let entry), .duplicate(let entry): entry
         }
     }
+
+    var isNew: Bool { if case .added = self { true } else { false } }
 }
 
 extension Vault {
@@ -58,33 +60,37 @@ extension Vault {
     package func add(_ comic: NewComic, duplicates: DuplicatePolicy = .skip) throws -> AddOutcome {
         try ComicEntry.check(name: comic.name)
         let session = try unlocked()
-        let tag = try session.keys.duplicateTag(comic.hash)
+        let tag = try session.duplicateTag(comic.hash)
         let before = try session.withManifest { manifest in
             try manifest.requireKnown()
             return try Self.known(comic, tag, duplicates, manifest)
         }
         if let before { return before }
         var sealed: [SealedObject] = []
+        // Set before a record may name them.
+        var mayBeNamed = false
         do {
-            sealed.append(try objects.seal(.archive, comic.archive, session.keys))
+            sealed.append(try objects.seal(.archive, comic.archive, session))
             guard sealed[0].hash == comic.hash else { throw VaultError.contentChanged(comic.name) }
-            for part in comic.parts { sealed.append(try objects.seal(part.kind, part.content, session.keys)) }
+            for part in comic.parts { sealed.append(try objects.seal(part.kind, part.content, session)) }
+            let outcome: AddOutcome = try session.withManifest { manifest in
+                if let known = try Self.known(comic, tag, duplicates, manifest) { return known }
+                let entry = ComicEntry(
+                    id: try .random(), name: try manifest.state.freeName(comic.name), objects: sealed.map(\.reference),
+                    summary: comic.summary, duplicateTag: tag, source: comic.source, key: comic.key, drop: comic.drop,
+                    added: .now())
+                try manifest.requireKnown()
+                try manifest.state.check(.added(entry))
+                mayBeNamed = true
+                try manifest.append(.added(entry))
+                return .added(entry)
+            }
+            if !outcome.isNew { discard(sealed) }
+            return outcome
         } catch {
-            discard(sealed)
+            if !mayBeNamed { discard(sealed) }
             throw error
         }
-        let outcome = try session.withManifest { manifest in
-            if let known = try Self.known(comic, tag, duplicates, manifest) { return known }
-            let entry = ComicEntry(
-                id: try .random(), name: try manifest.state.freeName(comic.name), objects: sealed.map(\.reference),
-                summary: comic.summary, duplicateTag: tag, source: comic.source, key: comic.key, drop: comic.drop,
-                added: .now())
-            try manifest.append(.added(entry))
-            return .added(entry)
-        }
-        if case .added = outcome { return outcome }
-        discard(sealed)
-        return outcome
     }
 
     var objects: VaultObjects { VaultObjects(folder) }

@@ -37,8 +37,26 @@ extension Vault {
     /// The comics with this content, oldest first.
     package func comics(content: ContentHash) throws -> [ComicEntry] {
         let session = try unlocked()
-        let tag = try session.keys.duplicateTag(content)
+        let tag = try session.duplicateTag(content)
         return try session.withManifest { $0.state.comics(duplicateTag: tag) }
+    }
+
+    /// A comic with this content that can be read to its last byte: what is left where another copy of it goes. Reads it.
+    ///
+    /// - Returns: nil where there is none, or every one is missing or damaged.
+    /// - Throws: ``VaultError/locked``; what passes by itself.
+    package func wholeComic(content: ContentHash) throws -> ComicEntry? {
+        try comics(content: content).first { try isWhole($0, content) }
+    }
+
+    private func isWhole(_ entry: ComicEntry, _ content: ContentHash) throws -> Bool {
+        do {
+            return try open(.archive, of: entry.id).verify() == content
+        } catch let error as VaultError {
+            if case .locked = error { throw error }
+            guard error.fault.isLasting else { throw error }
+            return false
+        }
     }
 
     /// Renames a comic inside the vault; no object is touched.

@@ -18,7 +18,7 @@ extension Vault {
                     + "gone for good, and try again", path: path)
         }
         let vault = try build(at: path, host: host, credentials: credentials)
-        let publicKey = try vault.unlocked().secrets.keyPair.publicKey
+        let publicKey = try vault.unlocked().publicKey
         try host.replacePins([HostPin(vault: vault.id, publicKey: publicKey)])
         return vault
     }

@@ -106,21 +106,24 @@ extension Vault {
     /// Takes a deposit in: hashed, validated by the caller, sealed anew as an object of the vault, recorded, and only then
     /// unlinked.
     ///
+    /// The vault's own copy of the same takes its place only where it can be read to its last byte.
+    ///
     /// - Parameters:
-    ///   - isApproved: that a person has said so, which a deposit of unknown origin needs.
-    ///   - limit: bytes of the file; a larger one is refused before anything of it is opened.
+    ///   - isApproved: that a person has said so, which a deposit of unknown origin needs, and one beyond the limit.
+    ///   - limit: bytes of the archive; what must be larger is refused before anything of it is opened.
     ///   - validate: throws for what is no comic; the deposit stays where it is then.
     /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
     package func takeIn(
-        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = 2 << 30, duplicates: DuplicatePolicy = .skip,
+        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit,
         validate: (DropContent) throws -> DropVerdict
     ) throws -> AddOutcome {
         let session = try unlocked()
         let path = VaultLayout.drop(id)
         let file = try folder.open(path)
-        try admit(id, file, isApproved, limit)
-        let key = OpeningKey.keyPair(session.secrets.keyPair, self.id)
-        let reader = try ObjectReader(file, id, .deposit, with: key)
+        let origin = try admit(id, file, isApproved, limit)
+        let reader = try session.withSecrets {
+            try ObjectReader(file, id, .deposit, with: .keyPair($0.keyPair, self.id))
+        }
         guard let (envelope, start) = try DropEnvelope.read(reader) else {
             throw VaultError.damagedObject(file.path, .content("it does not begin with an envelope"))
         }
@@ -131,10 +134,16 @@ extension Vault {
         let content = DropContent(
             id: id, envelope: envelope, hash: hash, length: reader.length - start, reader: reader, start: start)
         let verdict = try validate(content)
-        let outcome = try add(
+        func comic(_ key: [UInt8]) -> NewComic {
             NewComic(
                 name: verdict.name, archive: content.content(file.path), hash: hash, parts: verdict.parts,
-                summary: verdict.summary, source: envelope.source, key: envelope.key, drop: id), duplicates: duplicates)
+                summary: verdict.summary, source: envelope.source, key: key, drop: id)
+        }
+        var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
+        if !outcome.isNew, try wholeComic(content: hash) == nil {
+            let isKnown = try self.comic(key: envelope.key) != nil
+            outcome = try add(comic(isKnown ? [] : envelope.key), duplicates: .keep)
+        }
         try removeDrop(id)
         return outcome
     }
@@ -148,14 +157,21 @@ extension Vault {
         try host.forget(id)
     }
 
-    private func admit(_ id: ObjectID, _ file: Descriptor, _ isApproved: Bool, _ limit: Int64) throws {
+    private func admit(
+        _ id: ObjectID, _ file: Descriptor, _ isApproved: Bool, _ limit: Int64
+    ) throws -> DropInfo.Origin {
         let size = try file.status().size
-        guard size <= limit else {
+        // Of the largest archive with the longest envelope.
+        let most = ObjectSize(content: limit + Int64(4 + DropEnvelope.limit))?.file ?? .max
+        guard isApproved || size <= most else {
             throw Fault(
-                .refused, "the deposit \(id) has \(size) bytes, more than the \(limit) that are taken in",
-                path: file.path)
+                .refused,
+                "the deposit \(id) has \(size) bytes, more than is taken in unasked; if it is a comic all the same, say so "
+                    + "with `steward vault quarantine take-in \(id)`",
+                path: file.path, code: VaultDeposit.tooLarge)
         }
-        switch try origin(of: id, size, host.deposits()) {
+        let origin = try origin(of: id, size, host.deposits())
+        switch origin {
         case .ownDeposit: break
         case .unknown where isApproved, .changed where isApproved: break
         case .unknown:
@@ -168,6 +184,7 @@ extension Vault {
                 .refused, "the deposit \(id) is not the one that this host made; it waits until a person has seen it",
                 path: file.path)
         }
+        return origin
     }
 
     private static func hash(_ reader: ObjectReader, from start: Int64) throws -> ContentHash {

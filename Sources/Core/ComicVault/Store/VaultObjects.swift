@@ -8,12 +8,20 @@ struct VaultObjects {
     init(_ folder: VaultFolder) { self.folder = folder }
 
     /// Seals, syncs, reads back and verifies; then the object has its name, durably. On any error nothing is left.
-    func seal(_ kind: ObjectKind, _ content: ObjectContent, _ keys: VaultKeys) throws -> SealedObject {
+    ///
+    /// - Throws: ``VaultError/locked`` soon after the session has ended, besides what else can go wrong.
+    func seal(_ kind: ObjectKind, _ content: ObjectContent, _ session: VaultSession) throws -> SealedObject {
         let temporary = try VaultTemporary(folder)
-        let sealed = try ObjectWriter.seal(kind, content, for: .vault(keys), into: temporary.file)
+        let path = temporary.file.path
+        let sealed = try ObjectWriter.seal(kind, content.until(session.end), into: temporary.file) {
+            try session.withSecrets {
+                try .fresh(kind, content: content.identity, for: .vault($0.keys), at: path)
+            }
+        }
         FaultPoint.reach("sealed")
         try sealed.verify()
         FaultPoint.reach("verified")
+        try session.end.check()
         let target = VaultLayout.object(sealed.id)
         try folder.makeDirectory(target.parent)
         try temporary.become(target)
@@ -22,16 +30,26 @@ struct VaultObjects {
 
     /// Opens an object and sees that it is the one that the manifest names.
     ///
-    /// - Throws: ``VaultError/missingObject(_:)``, ``VaultError/damagedObject(_:_:)`` and its like.
-    func open(_ reference: ObjectReference, _ keys: VaultKeys) throws -> ObjectReader {
+    /// - Throws: ``VaultError/missingObject(_:)``, ``VaultError/damagedObject(_:_:)`` and its like, also for what is not a
+    ///   file or may not be read; ``VaultError/locked``.
+    func open(_ reference: ObjectReference, _ session: VaultSession) throws -> ObjectReader {
+        try open(reference) { file in
+            try session.withSecrets { try ObjectReader(file, reference.id, reference.kind, with: .vault($0.keys)) }
+        }
+    }
+
+    /// - Parameter read: opens the object with its key.
+    func open(_ reference: ObjectReference, _ read: (Descriptor) throws -> ObjectReader) throws -> ObjectReader {
         let path = VaultLayout.object(reference.id)
         let file: Descriptor
         do {
             file = try folder.open(path)
         } catch let fault as Fault where fault.errno == ENOENT {
             throw VaultError.missingObject(folder.full(path))
+        } catch {
+            throw VaultError.decryptionFailed(underlying: error)
         }
-        let reader = try ObjectReader(file, reference.id, reference.kind, with: .vault(keys))
+        let reader = try read(file)
         guard reader.reference == reference else {
             throw VaultError.damagedObject(file.path, .content("it is another than the manifest names"))
         }

@@ -16,7 +16,8 @@ extension Vault {
             guard let id = ObjectID(hex: name.text), let status = try folder.status(VaultLayout.quarantined(id)) else {
                 return nil
             }
-            let kind = ObjectKind.allCases.first { (try? openQuarantined(id, $0, session.keys)) != nil }
+            let kind = ObjectKind.allCases.first { (try? openQuarantined(id, $0, session)) != nil }
+            try session.end.check()
             return QuarantinedObject(id: id, size: status.size, kind: kind)
         }
     }
@@ -28,9 +29,9 @@ extension Vault {
         _ id: ObjectID, as name: BytePath, summary: ComicSummary = ComicSummary()
     ) throws -> ComicEntry {
         let session = try unlocked()
-        let reader = try openQuarantined(id, .archive, session.keys)
+        let reader = try openQuarantined(id, .archive, session)
         let hash = try reader.verify()
-        let tag = try session.keys.duplicateTag(hash)
+        let tag = try session.duplicateTag(hash)
         return try session.withManifest { manifest in
             try manifest.requireKnown()
             if let same = manifest.state.comics(duplicateTag: tag).first {
@@ -56,7 +57,10 @@ extension Vault {
         return try objects.destroy(VaultLayout.quarantined(id))
     }
 
-    private func openQuarantined(_ id: ObjectID, _ kind: ObjectKind, _ keys: VaultKeys) throws -> ObjectReader {
-        try ObjectReader(folder.open(VaultLayout.quarantined(id)), id, kind, with: .vault(keys))
+    private func openQuarantined(
+        _ id: ObjectID, _ kind: ObjectKind, _ session: VaultSession
+    ) throws -> ObjectReader {
+        let file = try folder.open(VaultLayout.quarantined(id))
+        return try session.withSecrets { try ObjectReader(file, id, kind, with: .vault($0.keys)) }
     }
 }

@@ -29,7 +29,7 @@ extension Vault {
         guard let reference = try comic(id).object(kind) else {
             throw VaultError.noSuchComic("\(id) with \(kind)")
         }
-        return try objects.open(reference, session.keys)
+        return try objects.open(reference, session)
     }
 
     /// Writes a comic's archive out of the vault, in the clear; durable and verified when it returns.
@@ -73,8 +73,8 @@ extension Vault {
                     return report
                 }
                 do {
-                    let hash = try objects.open(object, session.keys).verify()
-                    if object.kind == .archive, try session.keys.duplicateTag(hash) != entry.duplicateTag {
+                    let hash = try objects.open(object, session).verify()
+                    if object.kind == .archive, try session.duplicateTag(hash) != entry.duplicateTag {
                         throw VaultError.damagedObject(
                             folder.full(VaultLayout.object(object.id)), .content("it is another comic"))
                     }

@@ -12,7 +12,7 @@ package struct RecoveryReport: Sendable {
     package var quarantined: [ObjectID] = []
     /// Objects that are gone, although the manifest names them.
     package var missing: [ObjectReference] = []
-    /// Names below `objects/` that the vault has not made.
+    /// Names below `objects/` and `quarantine/` that the vault has not made.
     package var strange: [BytePath] = []
     /// Deposits that had been taken in already, removed.
     package var takenIn: [ObjectID] = []
@@ -54,6 +54,10 @@ struct VaultRecovery {
     }
 
     private func destroy(_ id: ObjectID, _ path: BytePath, _ report: inout RecoveryReport) throws {
+        guard try folder.status(path)?.kind == .file else {
+            report.strange.append(path)
+            return
+        }
         report.destroyed.append(id)
         if try !objects.destroy(path) { report.shared.append(id) }
     }

@@ -20,8 +20,8 @@ extension Vault {
     ///   - new: a slot for each in the new vault; the first one resumes.
     ///   - judge: validates the deposits; nil takes none in.
     ///   - progress: called often; what it throws interrupts.
-    /// - Throws: `Fault(.refused)` while deposits wait that are not this host's, or that are refused, or the old vault
-    ///   does not verify. Deposits that were taken in before that are comics from then on.
+    /// - Throws: `Fault(.refused)` while something lies in the quarantine, or deposits wait that are not this host's, or
+    ///   that are refused, or the old vault does not verify. Deposits that were taken in before that are comics from then on.
     package static func rekey(
         at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
@@ -34,6 +34,7 @@ extension Vault {
         guard try FileLock.takeSoon(.exclusive, on: keyFile) else {
             throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
         }
+        try source.requireEmptyQuarantine()
         try source.emptyDrops(judge, progress)
         let nextHost = try HostState(nextFolder(host))
         let next = try sibling(of: path, nextHost, new, first)
@@ -53,6 +54,20 @@ extension Vault {
         try finish(next.id, at: path, host)
         next.lock()
         withExtendedLifetime(keyFile) {}
+    }
+
+    /// What no comic has is not copied by a rekey, and would go with the old vault.
+    ///
+    /// - Throws: `Fault(.refused)` where there is something; ``VaultError/locked``.
+    package func requireEmptyQuarantine() throws {
+        let left = try quarantine().count
+        guard left == 0 else {
+            throw Fault(
+                .refused,
+                "in the quarantine of \(folder.path) wait objects that no comic has (\(left)), and a rekey would destroy "
+                    + "them; adopt or discard them with `steward vault quarantine`, and call rekey again",
+                path: folder.path)
+        }
     }
 
     /// Whoever deposits waits for the lock that is held meanwhile, so that none comes after this.
@@ -96,7 +111,14 @@ extension Vault {
     /// Whether an earlier rekey had exchanged the folders already; then it is finished here.
     private static func finishedBefore(_ vault: Vault, _ host: HostState, with new: Credential) throws -> Bool {
         guard try host.pins().count == 2, try host.pins().last?.vault == vault.id else { return false }
-        try vault.unlock(new)
+        do {
+            try vault.unlock(new)
+        } catch VaultError.incorrectPassword {
+            throw Fault(
+                .usage,
+                "an earlier rekey has given the vault its new keys already, and this is not the new password of then; "
+                    + "unlock the vault with that one, and call rekey again", path: vault.folder.path)
+        }
         vault.lock()
         return true
     }
@@ -108,7 +130,7 @@ extension Vault {
         try Self.finish(id, at: folder.path, host)
     }
 
-    private static func siblingPath(_ path: BytePath) -> BytePath {
+    static func siblingPath(_ path: BytePath) -> BytePath {
         path.parent.appending(name: path.name + Array(".rekey".utf8))
     }
 
@@ -122,12 +144,19 @@ extension Vault {
             return try build(at: place, host: host, credentials: new)
         }
         let vault = try Vault(at: place, host: host)
-        try vault.unlock(first)
+        do {
+            try vault.unlock(first)
+        } catch VaultError.incorrectPassword {
+            throw Fault(
+                .usage,
+                "a rekey was interrupted, and this is not its new password; give the one of then, or remove \(place) (the "
+                    + "vault is whole without it), and call rekey again", path: place)
+        }
         return vault
     }
 
     private func ownPin() throws -> HostPin {
-        HostPin(vault: id, publicKey: try unlocked().secrets.keyPair.publicKey)
+        HostPin(vault: id, publicKey: try unlocked().publicKey)
     }
 }
 
@@ -168,7 +197,7 @@ private struct RekeyCopy {
         var references: [ObjectReference] = []
         var tag: [UInt8] = []
         for object in entry.objects {
-            let reader = try source.objects.open(object, from.keys)
+            let reader = try source.objects.open(object, from)
             let content = ObjectContent(
                 streamOf: source.folder.full(VaultLayout.object(object.id)), length: reader.length,
                 identity: ContentHash(of: object.headerMAC + object.lastTag)
@@ -177,13 +206,13 @@ private struct RekeyCopy {
                 part.withUnsafeBytes { buffer.copyMemory(from: $0) }
                 return part.count
             }
-            let sealed = try target.objects.seal(object.kind, content, to.keys)
+            let sealed = try target.objects.seal(object.kind, content, to)
             if object.kind == .archive {
-                guard try from.keys.duplicateTag(sealed.hash) == entry.duplicateTag else {
+                guard try from.duplicateTag(sealed.hash) == entry.duplicateTag else {
                     throw VaultError.damagedObject(
                         source.folder.full(VaultLayout.object(object.id)), .content("it is another comic"))
                 }
-                tag = try to.keys.duplicateTag(sealed.hash)
+                tag = try to.duplicateTag(sealed.hash)
             }
             references.append(sealed.reference)
         }

@@ -36,7 +36,7 @@ extension Vault {
     /// Adds a slot to the unlocked vault.
     package func addSlot(_ credential: Credential) throws -> SlotID {
         let id = try SlotID.random()
-        try keySlots.write(unlocked().secrets, id, for: credential, replaces: false)
+        try unlocked().withSecrets { try keySlots.write($0, id, for: credential, replaces: false) }
         return id
     }
 
@@ -49,10 +49,10 @@ extension Vault {
     /// Writes the vault's secrets to a new file with mode 0600, from which ``importKey(_:credential:)`` makes a slot when
     /// every password is lost. Who has it has the vault.
     package func exportKey(to target: BytePath) throws {
-        let secrets = try unlocked().secrets
+        let session = try unlocked()
         let file = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do {
-            try KeyExport.write(secrets, to: file)
+            try session.withSecrets { try KeyExport.write($0, to: file) }
         } catch {
             try? Durable.remove(target)
             throw error

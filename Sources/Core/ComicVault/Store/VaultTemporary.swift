@@ -48,6 +48,8 @@ final class VaultTemporary {
         var removed = 0
         for name in try folder.names(in: VaultLayout.temporary) {
             let path = VaultLayout.temporary.appending(name)
+            // What is no file is nobody's unfinished one.
+            guard try folder.status(path)?.kind == .file else { continue }
             do {
                 let file = try folder.open(path)
                 // Their writers hold exclusive locks; a shared one needs no right to write.

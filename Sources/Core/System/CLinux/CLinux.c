@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -47,3 +48,10 @@ int steward_fsetxattr(int descriptor, const char *name, const void *value, unsig
 }
 
 int steward_fremovexattr(int descriptor, const char *name) { return fremovexattr(descriptor, name); }
+
+int steward_is_mount_root(int descriptor) {
+    struct statx found;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_INO, &found) != 0) return -1;
+    if (!(found.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)) return -1;
+    return (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}

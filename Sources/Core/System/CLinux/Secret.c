@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
@@ -101,4 +102,49 @@ int steward_show_typing(void) {
     for (int index = 0; index < ending_count; index++) sigaction(endings[index], &before[index], NULL);
     errno = code;
     return result;
+}
+
+static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
+enum { fatal_count = sizeof fatal / sizeof fatal[0] };
+
+static struct sigaction before_removal[fatal_count];
+static char *volatile doomed;
+
+// Everything called here is async-signal-safe (signal-safety(7)).
+static void remove_and_pass_on(int signal_number) {
+    char *path = doomed;
+    if (path != NULL) unlink(path);
+    struct sigaction standard;
+    memset(&standard, 0, sizeof standard);
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal_number, &standard, NULL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    raise(signal_number);
+}
+
+int steward_remove_at_end(const char *path) {
+    char *copy = strdup(path);
+    if (copy == NULL) return -1;
+    steward_keep_at_end();
+    doomed = copy;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = remove_and_pass_on;
+    for (int index = 0; index < fatal_count; index++) {
+        sigaction(fatal[index], NULL, &before_removal[index]);
+        // What is ignored, as under nohup, or dealt with stays so.
+        if (before_removal[index].sa_handler == SIG_DFL) sigaction(fatal[index], &action, NULL);
+    }
+    return 0;
+}
+
+void steward_keep_at_end(void) {
+    char *path = doomed;
+    if (path == NULL) return;
+    for (int index = 0; index < fatal_count; index++) sigaction(fatal[index], &before_removal[index], NULL);
+    doomed = NULL;
+    free(path);
 }

@@ -16,62 +16,71 @@ extension ComicToVault {
             throw Fault(.failed, "the ledger does not say what the vault has taken; nothing was changed")
         }
         guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service) }
-        let entry: ComicEntry? =
-            if state == .duplicate {
-                try await service.use { vault in try ComicID(hex: id).map { try vault.comic($0) } }
-            } else {
-                try await service.comic(key: Array(context.stepID.utf8))
-            }
-        guard let entry else {
-            if context.resumesUndo, state != .duplicate {
-                // It was removed from the vault by what was cut off, and only after the file was back.
-                return Receipt(
-                    "taken out of the vault \(intent.vault)",
-                    effects: try await putBack(intent, receipt, nil, context, service))
-            }
+        let (entry, isOwn) = try await held(intent, state, id, context, service)
+        if entry == nil, !context.resumesUndo || state == .duplicate {
             throw Fault(
                 .failed,
                 "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
                     + "`steward vault quarantine`); nothing was changed")
         }
-        let effects = try await putBack(intent, receipt, entry, context, service)
-        if state != .duplicate { _ = try await service.use { try $0.remove(entry.id) } }
-        let back = effects.isEmpty ? "the file had stayed" : "it is back where it was"
+        // Where nothing goes out of the vault, a file that was to stay needs nobody's help.
+        let isUntouched = !isOwn && entry != nil && receipt.effects.isEmpty
+        let effects = isUntouched ? [] : try await putBack(intent, receipt, entry, context, service)
+        if isOwn, let entry { _ = try await service.use { try $0.remove(entry.id) } }
+        let back =
+            if effects.isEmpty {
+                "the file had stayed"
+            } else if !isOwn, NameVeil.isToken(intent.source) {
+                "it is back under the name of the vault's own copy, for its own is not known any more"
+            } else {
+                "it is back where it was"
+            }
         return Receipt(
-            state == .duplicate
-                ? "\(back); the vault \(intent.vault) keeps its own"
-                : "taken out of the vault \(intent.vault); \(back)",
+            isOwn || entry == nil
+                ? "taken out of the vault \(intent.vault); \(back)"
+                : "\(back); the vault \(intent.vault) keeps its own",
             effects: effects)
     }
 
-    /// Puts the source back, if it went.
+    /// The comic in the vault, and whether it came there by this step: it did not where the vault had held the same.
+    private func held(
+        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ context: StepContext, _ service: VaultService
+    ) async throws -> (ComicEntry?, isOwn: Bool) {
+        if state != .duplicate, let own = try await service.comic(key: Array(context.stepID.utf8)) {
+            return (own, true)
+        }
+        return try await service.use { vault in
+            if state == .duplicate { return (try ComicID(hex: id).map { try vault.comic($0) }, false) }
+            // A deposit of what the vault held already was not taken in.
+            return (try state == .deposited ? vault.comics(content: intent.hash).first : nil, false)
+        }
+    }
+
+    /// Puts the source back, if it went, or is gone by now.
     ///
     /// - Parameter entry: nil where the vault does not hold the comic any more, so that it can only be found back.
     private func putBack(
         _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
     ) async throws -> [FileEffect] {
-        switch receipt.effects.first {
-        case .moved?:
+        if case .moved? = receipt.effects.first {
             let back = PuttingBack(services: services, context: context)
             return try await services.files.run { try back.takeOutOfTrash(receipt.effects.first).effects }
-        case .removed?:
-            // A comic that was there before the job came from somewhere else.
-            let source = NameVeil.isToken(intent.source) ? nil : intent.source
-            guard let target = try source ?? entry.map(origin) else { return [] }
-            if context.resumesUndo, let placed = try await extracted(intent, to: target) { return [placed] }
-            guard let entry else { return [] }
-            let placed = try await service.use { vault in
-                try Durable.makeDirectory(target.parent)
-                let path = try vault.extract(entry.id, to: target)
-                guard let status = try FileStatus.of(path) else { throw Fault(.failed, "\(path) vanished", path: path) }
-                return Mover.Placed(path: path, fingerprint: status.fingerprint, hash: try ContentHash.ofFile(path))
-            }
-            return [.created(placed.path, placed.fingerprint, placed.hash)]
-        case .created?, .wrote?, .touched?, nil: return []
         }
+        // A comic that was there before the job came from somewhere else.
+        let source = NameVeil.isToken(intent.source) ? nil : intent.source
+        guard let target = try source ?? entry.map(origin) else { return [] }
+        if let found = try await extracted(intent, to: target) { return receipt.effects.isEmpty ? [] : [found] }
+        guard let entry else { return [] }
+        let placed = try await service.use { vault in
+            try services.journal.makeFolders(for: target)
+            let path = try vault.extract(entry.id, to: target)
+            guard let status = try FileStatus.of(path) else { throw Fault(.failed, "\(path) vanished", path: path) }
+            return Mover.Placed(path: path, fingerprint: status.fingerprint, hash: try ContentHash.ofFile(path))
+        }
+        return [.created(placed.path, placed.fingerprint, placed.hash)]
     }
 
-    /// The comic at `target` or the next names, if it has been extracted there already.
+    /// The comic at `target` or the next names, if it is there.
     private func extracted(_ intent: VaultImport, to target: BytePath) async throws -> FileEffect? {
         try await services.files.run {
             for path in Mover.alternatives(target) {
@@ -101,6 +110,16 @@ extension ComicToVault {
                 .failed,
                 "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
                     + "unlock` and undo again")
+        }
+        guard !NameVeil.isToken(intent.source),
+            try await services.files.run({
+                try FileStatus.of(intent.source)?.kind == .file && ContentHash.ofFile(intent.source) == intent.hash
+            })
+        else {
+            throw Fault(
+                .failed,
+                "the file that was to stay is not known to be there, and the vault \(intent.vault) is locked, which alone "
+                    + "could give the comic back; unlock it with `steward vault unlock` and undo again")
         }
         let place = service.place
         try await service.look {

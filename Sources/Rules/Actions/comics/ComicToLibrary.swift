@@ -46,7 +46,8 @@ struct ComicToLibrary: Sendable {
         let asked = try arguments.has("name") ? ComicNames.name(arguments.pathText("name", values: known)) : nil
         let placement = try await FilePlacement.decide(
             input, root: place.root, folder: ComicNames.folder(arguments.pathText("folder", values: known)),
-            name: ComicNames.name(asked ?? input.file.path.name, as: type), exists: .rename, files: services.files)
+            name: ComicNames.name(asked ?? input.file.path.name, as: type), isFixed: arguments.fixedParts(),
+            exists: .rename, files: services.files)
         let skipsCopies = try arguments.choice("duplicates") == "skip"
         let copies = ComicCopies(library: place.root, without: services.journal.places.nested(in: place))
         let trash = services.trash

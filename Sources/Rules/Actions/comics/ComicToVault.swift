@@ -158,11 +158,13 @@ struct ComicToVault: Sendable {
         }
         do {
             let found = try await take(intent.keepsCopies ? .keep : .skip)
-            guard case .sealed(.duplicate(of: let entry)) = found else { return Self.taken(found) }
+            guard case .sealed(.duplicate) = found else { return Self.taken(found) }
             // The source may go only if what stays can be read.
-            if try await isWhole(entry, intent.hash, service) { return Self.taken(found) }
+            if let whole = try await whole(intent.hash, service) { return Self.taken(.sealed(.duplicate(of: whole))) }
             return Self.taken(try await take(.keep))
-        } catch let fault as Fault where fault.kind == .refused && hidesNames {
+        } catch let fault as Fault
+            where fault.kind == .refused && fault.code != VaultDeposit.tooLarge && hidesNames
+        {
             throw Fault(.refused, "its name cannot be that of a comic: it must be one file name of at most 255 bytes")
         }
     }
@@ -175,12 +177,12 @@ struct ComicToVault: Sendable {
         }
     }
 
-    private func isWhole(_ entry: ComicEntry, _ hash: ContentHash, _ service: VaultService) async throws -> Bool {
+    private func whole(_ hash: ContentHash, _ service: VaultService) async throws -> ComicEntry? {
         do {
-            return try await service.use { try $0.open(.archive, of: entry.id).verify() == hash }
+            return try await service.use { try $0.wholeComic(content: hash) }
         } catch let error as ComicVault.VaultError {
             if case .locked = error { throw error.again }
-            return false
+            throw error.fault
         }
     }
 

@@ -67,3 +67,7 @@ int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64
 /// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
 int steward_lock_file(int descriptor, int exclusive);
 int steward_unlock_file(int descriptor);
+
+/// Whether a file system is mounted just at the open folder (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0, or -1 where the
+/// kernel does not say.
+int steward_is_mount_root(int descriptor);

@@ -22,3 +22,8 @@ int64_t steward_time_suspended(void);
 /// before. One terminal at a time; not for several threads. 0, or -1 with errno set.
 int steward_hide_typing(int terminal);
 int steward_show_typing(void);
+
+/// Has a signal that ends the process remove this file before, until ``steward_keep_at_end``: what lies in the clear
+/// under a name that nobody knows must not stay. One file at a time; not for several threads. 0, or -1 with errno set.
+int steward_remove_at_end(const char *path);
+void steward_keep_at_end(void);

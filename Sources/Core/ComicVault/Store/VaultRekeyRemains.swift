@@ -1,0 +1,36 @@
+import Glibc
+import Platform
+
+/// What an interrupted rekey has left beside the vault.
+package enum RekeyRemains: Sendable, Equatable {
+    /// A copy with the new keys, perhaps not whole; the vault itself is as it was.
+    case copy(BytePath)
+    /// The old vault: the new one has taken its place already.
+    case old(BytePath)
+
+    /// What there is to do about it.
+    package var advice: String {
+        switch self {
+        case .copy(let path):
+            "a rekey was interrupted: `steward vault rekey` with the same new password goes on; to give it up remove "
+                + "\(path), the vault is whole without it"
+        case .old(let path):
+            "a rekey has given the vault its new keys, and was interrupted before it removed the old one at \(path): "
+                + "unlocking with the new password does that"
+        }
+    }
+}
+
+extension Vault {
+    /// - Returns: nil where no rekey was begun, or where one is at work.
+    package func rekeyRemains() throws -> RekeyRemains? {
+        let beside = Self.siblingPath(folder.path)
+        let pins = try host.pins()
+        let isExchanged = pins.count == 2 && pins[1].vault == id
+        let next = (isExchanged ? folder.path : beside).appending(VaultLayout.description)
+        guard try FileStatus.of(next)?.kind == .file else { return nil }
+        // Whoever is at work holds the new vault's lock.
+        guard try FileLock.takeSoon(.exclusive, on: Descriptor(next, O_RDWR)) else { return nil }
+        return isExchanged ? .old(beside) : .copy(beside)
+    }
+}

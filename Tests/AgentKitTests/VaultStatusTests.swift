@@ -1,0 +1,110 @@
+import ComicTestSupport
+import ComicVault
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import AgentKit
+
+/// What a status has to say of a vault that looks well from outside.
+@Suite("What is wrong with a vault")
+struct VaultStatusTests {
+    private let home: TemporaryFolder
+    private let place: VaultPlace
+    private let key: Credential
+
+    private struct Stop: Error {}
+
+    init() throws {
+        home = try TemporaryFolder("steward-status")
+        place = VaultPlace(name: "main", path: home.path.appending("vault"), host: home.path.appending("host"))
+        key = try .keyFile(.random(64))
+        try Vault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
+    }
+
+    private func service() -> VaultService {
+        // No worker: no deposit can be judged.
+        VaultService(place, judge: ArchiveDepositJudge(program: home.path.appending("none")))
+    }
+
+    private func deposit(_ name: BytePath) throws -> ObjectID {
+        let file = try home.write("archive", "of \(name)")
+        let envelope = DropEnvelope(
+            name: name, source: "inbox", hash: ContentHash(of: try Descriptor(file).readAll()), time: .now())
+        return try VaultDeposit.seal(Descriptor(file), envelope, into: place.path, host: place.hostState()).drop
+    }
+
+    @Test("a deposit that is not taken in is named with the reason, until it is gone; several are counted")
+    func waiting() async throws {
+        let first = try deposit("A.cbz")
+        let service = service()
+        try await service.unlock(key)
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        let problems = try await VaultStatus.live(service).problems
+        #expect(problems.count == 1 && problems[0].contains("\(first)"))
+        #expect(problems[0].contains("no comic can be looked into"), "\(problems)")
+        try await service.use { try $0.removeDrop(first) }
+        #expect(try await VaultStatus.live(service).problems == [])
+        await service.lock(.asked)
+        _ = (try deposit("B.cbz"), try deposit("C.cbz"))
+        try await service.unlock(key)
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        #expect(try await VaultStatus.live(service).problems[0].hasPrefix("2 deposits were not taken in"))
+        await service.lock(.stop)
+    }
+
+    @Test("an older copy is a problem for as long as nobody has decided")
+    func rolledBack() async throws {
+        let old = home.path.appending("vault.old").text
+        #expect(try run("cp", "-a", place.path.text, old) == 0)
+        let vault = try place.open()
+        try vault.unlock(key)
+        _ = try vault.addSlot(.keyFile(.random(64)))
+        try vault.consolidate()
+        vault.lock()
+        #expect(try run("rm", "-r", place.path.text) == 0)
+        #expect(try run("mv", old, place.path.text) == 0)
+        let service = service()
+        try await service.unlock(key)
+        let status = try await VaultStatus.live(service)
+        #expect(status.problems.first?.contains("`steward vault accept-rollback`") == true, "\(status.problems)")
+        #expect(status.lines.contains { $0.contains("! the vault is not as this host left it") })
+        _ = try await service.use { try $0.acceptRollback() }
+        #expect(try await VaultStatus.live(service).problems == [])
+        await service.lock(.stop)
+    }
+
+    private func rekey(_ new: Credential, _ stop: (RekeyProgress) -> Bool = { _ in false }) throws {
+        try Vault.rekey(at: place.path, host: place.hostState(), old: key, new: [new]) { if stop($0) { throw Stop() } }
+    }
+
+    @Test("an interrupted rekey is a problem, with the way on; another new password is told from a wrong old one")
+    func rekeying() throws {
+        let (new, other) = (try Credential.keyFile(.random(64)), try Credential.keyFile(.random(64)))
+        #expect(throws: Stop.self) { try rekey(new) { if case .verifying = $0 { true } else { false } } }
+        #expect(try VaultStatus(place).problems.first?.contains("the same new password goes on") == true)
+        let mistaken = #expect(throws: Fault.self) { try rekey(other) }
+        #expect(mistaken?.message.contains("this is not its new password") == true)
+        // Given up: the vault is whole without the copy.
+        #expect(try run("rm", "-r", place.path.text + ".rekey") == 0)
+        #expect(try VaultStatus(place).problems == [])
+        #expect(throws: Stop.self) { try rekey(other) { if case .removingOld = $0 { true } else { false } } }
+        #expect(try VaultStatus(place).problems.first?.contains("before it removed the old one") == true)
+        let late = #expect(throws: Fault.self) { try rekey(new) }
+        #expect(late?.message.contains("has given the vault its new keys already") == true)
+        let vault = try place.open()
+        try vault.unlock(other)
+        #expect(try VaultStatus(place).problems == [])
+        vault.lock()
+    }
+
+    private func run(_ command: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import ComicVault
+
+/// What lies in a vault's folder where a file of it should, or where nothing should.
+@Suite struct VaultOddFiles {
+    let scene: StoreScene
+
+    init() throws { scene = try StoreScene() }
+
+    /// Puts what is no file in the place of one.
+    private func replace(_ path: BytePath, byLink: Bool) throws {
+        try Durable.remove(path)
+        if byLink { #expect(symlink("/dev/null", path.text) == 0) } else { try Durable.makeDirectory(path) }
+    }
+
+    @Test(arguments: [true, false]) func anOddObjectDoesNotKeepACheckFromTheOthers(isLink: Bool) throws {
+        let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
+        let odd = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        try replace(odd, byLink: isLink)
+        try Durable.remove(scene.objectPath(.archive, of: "C.cbz", in: vault))
+        let report = try vault.verify()
+        #expect(report.findings.map(\.entry.name) == ["A.cbz", "C.cbz"] && report.objects == 6)
+        #expect(report.findings.first?.error.fault.path == odd)
+        vault.lock()
+        try scene.open().lock()
+    }
+
+    @Test func whatIsNoFileOfTheVaultDoesNotKeepItFromUnlocking() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        let entry = try #require(try vault.comic(named: "A.cbz"))
+        let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
+        _ = try vault.remove(entry.id)
+        vault.lock()
+        for folder in ["vault/tmp/odd", "vault/quarantine/odd"] {
+            try Durable.makeDirectory(scene.path.appending(BytePath(folder)))
+            #expect(symlink("/dev/null", scene.path.appending(BytePath(folder + " link")).text) == 0)
+        }
+        // In the place of an object that was removed for good.
+        try Durable.makeDirectory(path)
+        let again = try scene.locked()
+        let report = try again.unlock(StoreScene.credential()).recovery
+        #expect(report.strange == [VaultLayout.object(try #require(entry.object(.archive)).id)])
+        #expect(report.destroyed.isEmpty)
+        #expect(try again.list().map(\.name) == ["B.cbz"])
+    }
+
+    @Test func aStrangeFileInTheManifestIsToBeMovedAwayAndNothingRestored() throws {
+        try scene.create("A.cbz").lock()
+        let strange = scene.vault.appending("manifest/.DS_Store")
+        try Durable.replaceOwn(strange, with: [])
+        let error = #expect(throws: VaultError.self) { try scene.open() }
+        let message = error?.fault.message ?? ""
+        #expect(message.contains(".DS_Store") && message.contains("move it out of manifest/"))
+        #expect(!message.contains("backup"))
+        try Durable.remove(strange)
+        try scene.expect(["A.cbz"], in: scene.open())
+    }
+}
