@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Logging
 import Platform
 import Synchronization
 import TestSupport
@@ -63,5 +64,22 @@ struct ControlPatienceTests {
         let error = await #expect(throws: Fault.self) { try await sending().value.get() }
         #expect(error?.message.contains("went away") == true)
         withExtendedLifetime(reader) {}
+    }
+
+    @Test("commands that say nothing hold nobody up: who asks is answered")
+    func silent() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("control.sock")
+        let server = ControlServer(path: path, patience: 1, log: Logger(label: "test"))
+        let serving = Task {
+            try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
+        }
+        try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
+        let silent = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
+        let reply = try await BlockingLane("test").run { try ControlClient.ask(ControlRequest(.status), at: path) }
+        #expect(reply?.lines == ["here"])
+        withExtendedLifetime(silent) {}
+        server.stop()
+        try await serving.value
     }
 }

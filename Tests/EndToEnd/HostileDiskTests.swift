@@ -104,8 +104,14 @@ struct HostileDiskTests {
             let log = try steward.log()
             return log.contains("disk is full") || log.contains("No space left")
         }
+        try await steward.until("status names it") {
+            try steward.status().warnings.contains { $0.contains("ledger") && $0.contains("free some space") }
+        }
+        let wait = try steward.run(["wait"])
+        #expect(wait.status == 1 && wait.errors.contains("cannot commit to the ledger"), "\(wait.errors)")
         try Durable.remove(disk.filler)
         try await expectEach(30, steward)
+        #expect(try steward.status().warnings == [])
         try await steward.stop()
     }
 

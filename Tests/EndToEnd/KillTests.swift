@@ -59,23 +59,33 @@ struct KillTests {
         try expectOnce(texts, steward)
     }
 
+    /// Waits until the test lets it go on, however long that takes.
+    private static func program(_ before: String, until go: String, _ after: String) -> String {
+        "run: { command: [sh, -c, \"\(before); until [ -e '\(go)' ]; do sleep 0.1; done; \(after)\"] }"
+    }
+
     @Test("SIGTERM waits for the step at work, and the job's next steps follow at the next start")
     func drain() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let flag = steward.home.path.appending("flag").text
+        let go = steward.home.path.appending("go").text
         try steward.rule(
             """
             - rule: Slow
               in: drafts
               settle: 50ms
               do:
-                - run: { command: [sh, -c, "touch '\(flag)'; sleep 1; echo ended >> '\(flag)'"] }
+                - \(Self.program("touch '\(flag)'", until: go, "echo ended >> '\(flag)'"))
                 - append-block: { note: log, text: "<after>" }
             """)
         try await steward.start()
         try steward.drop("drafts/a.md", "x\n")
         try await steward.until("the program runs") { try FileStatus.of(BytePath(flag)) != nil }
-        #expect(try await steward.stop() == 0)
+        let status = try await steward.stop {
+            #expect(try steward.home.read("flag") == "")
+            try steward.home.write("go", "")
+        }
+        #expect(status == 0)
         #expect(try steward.home.read("flag") == "ended\n")
         #expect(try steward.count("<after>") == 0)
         try await steward.start()
@@ -88,13 +98,15 @@ struct KillTests {
     func unknown() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let flag = steward.home.path.appending("flag").text
+        let go = steward.home.path.appending("go").text
         try steward.rule(
             "- rule: Slow\n  in: drafts\n  settle: 50ms\n  do:\n"
-                + "    - run: { command: [sh, -c, \"echo begun >> '\(flag)'; sleep 2\"] }\n")
+                + "    - \(Self.program("echo begun >> '\(flag)'", until: go, "true"))\n")
         try await steward.start()
         try steward.drop("drafts/a.md", "x\n")
         try await steward.until("the program runs") { try FileStatus.of(BytePath(flag)) != nil }
         try await steward.kill9()
+        try steward.home.write("go", "")
         try await steward.start()
         try steward.wait()
         let parked = try #require(try steward.json(["status"])["parked"].items.first)

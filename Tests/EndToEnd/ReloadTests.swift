@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Platform
 import TestSupport
@@ -86,6 +87,35 @@ struct ReloadTests {
         try steward.wait()
         #expect(try steward.count("Before by the first.") == 1)
         #expect(try steward.count("After by the first.") == 1)
+    }
+
+    @Test("rules that change while the agent starts are read again")
+    func duringStart() async throws {
+        let steward = try AgentFixture()
+        // More complaints than a pipe holds: the agent has read its rules, and waits until somebody reads what it says.
+        try steward.rule(
+            (0..<3000).map { "- rule: B\($0)\n  in: drofts\n  do: trash\n" }.joined())
+        let pipe = steward.home.path.appending("said")
+        #expect(mkfifo(pipe.text, 0o600) == 0)
+        let end = open(pipe.text, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(end >= 0)
+        try await steward.launch(wrapper: ["/bin/sh", "-c", "exec \"$@\" 2> \(pipe.text)", "sh"])
+        var said = [UInt8](repeating: 0, count: 16)
+        try await steward.until("it complains") { read(end, &said, said.count) > 0 }
+        try steward.rule(captures("the mended"))
+        _ = fcntl(end, F_SETFL, 0)
+        Thread.detachNewThread {
+            var rest = [UInt8](repeating: 0, count: 65_536)
+            while read(end, &rest, rest.count) > 0 {}
+            close(end)
+        }
+        try await steward.until("the agent has the mended rules") {
+            try steward.run(["status", "--json"]).output.contains("\"rules\" : 1")
+        }
+        try steward.drop("dropbox/a.md", "Taken")
+        try steward.wait()
+        #expect(try steward.count("Taken by the mended.") == 1)
+        try await steward.stop()
     }
 
     @Test("SIGHUP reads the rules again")

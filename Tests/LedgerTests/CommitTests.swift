@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import Platform
 import TestSupport
@@ -92,6 +93,43 @@ struct CommitTests {
             try (0..<100).count { try transaction.meta("a\($0)") == "1" && transaction.meta("b\($0)") == "1" }
         }
         #expect(count == 100)
+    }
+
+    @Test("What a full disk does not take is to be tried again, and the ledger says so until a write is made")
+    func full() async throws {
+        await #expect(processExitsWith: .success) { [state = folder.path.text as String] in
+            let ledger = try Ledger.open(directory: BytePath(state)).ledger
+            try ledger.writeBlocking { try $0.setMeta("a", "1") }
+            // No file may grow beyond a byte.
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 1, rlim_max: .max)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let blocking = #expect(throws: Fault.self) { try ledger.writeBlocking { try $0.setMeta("a", "2") } }
+            #expect(blocking?.kind == .transient && blocking?.message.contains("cannot commit to the ledger") == true)
+            #expect(ledger.problem == blocking?.message)
+            let shared = await #expect(throws: Fault.self) { try await ledger.write { try $0.setMeta("a", "3") } }
+            #expect(shared?.kind == .transient)
+            // What does not fit into SQLite's memory is written before the commit.
+            let large = String(repeating: "x", count: 16 << 20)
+            let early = await #expect(throws: Fault.self) { try await ledger.write { try $0.setMeta("b", large) } }
+            #expect(early?.kind == .transient)
+            #expect(try ledger.readBlocking { try $0.meta("a") } == "1")
+            #expect(ledger.problem != nil, "reading is no writing")
+            limit.rlim_cur = .max
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            try await ledger.write { try $0.setMeta("a", "4") }
+            #expect(ledger.problem == nil)
+            #expect(try ledger.readBlocking { try $0.meta("a") } == "4")
+        }
+    }
+
+    @Test("A write that fails by itself says nothing of the ledger")
+    func ownFailure() throws {
+        #expect(throws: Fault.self) { try ledger.writeBlocking { _ in throw Fault(.transient, "busy") } }
+        #expect(throws: (any Error).self) {
+            try ledger.writeBlocking { try $0.addJob(Sample.job("j"), steps: Sample.steps("j") + Sample.steps("j")) }
+        }
+        #expect(ledger.problem == nil)
     }
 
     @Test("A reader sees one state from its first row to its last, while writes go on")

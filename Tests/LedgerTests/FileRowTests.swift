@@ -80,6 +80,27 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.countFiles() } == 0)
     }
 
+    @Test("What is known of a place's files is kept while it is away; files of the folder in its stead are not")
+    func away() async throws {
+        let own = FolderIdentity(device: 1, inode: 1, fileSystem: 0, isMount: false)
+        let other = FolderIdentity(device: 1, inode: 2, fileSystem: 0, isMount: false)
+        try await ledger.write { transaction in
+            #expect(try transaction.meetPlace("inbox", root: "/in"))
+            try transaction.setFile(Sample.file("a"))
+            try transaction.setPlaceHere("inbox", own)
+            #expect(try transaction.place("inbox") == PlaceRecord(root: "/in", identity: own, other: nil))
+            try transaction.setPlaceAway("inbox", instead: other)
+            try transaction.setFile(Sample.file("b", inode: 2))
+            try transaction.setPlaceAway("inbox", instead: other)
+            #expect(try transaction.place("inbox") == PlaceRecord(root: "/in", identity: own, other: other))
+            #expect(try transaction.file("inbox", "a")?.isKept == true)
+            #expect(try transaction.file("inbox", "b")?.isKept == false)
+            try transaction.setPlaceHere("inbox", own)
+            #expect(try transaction.file("inbox", "a")?.isKept == false)
+            #expect(try transaction.place("inbox")?.other == nil)
+        }
+    }
+
     @Test("Rules that were in force are known by name")
     func rules() async throws {
         try await ledger.write { transaction in

@@ -133,20 +133,43 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "M") })
     }
 
-    @Test("Forgetting keeps what is open, what waits for a human, and what was refused")
+    @Test("Forgetting keeps what is open, what waits for a human, and what is in quarantine")
     func prune() async throws {
         try await add(
-            job("ready", .ready), job("waiting", .waiting), job("parked", .parked), job("refused", .refused),
-            job("done", .done), job("superseded", .superseded), job("undone", .undone))
-        try await ledger.write { try $0.note("done", "x", job: "done") }
+            job("ready", .ready), job("waiting", .waiting), job("parked", .parked), job("held", .refused),
+            job("refused", .refused), job("done", .done), job("superseded", .superseded), job("undone", .undone))
+        try await ledger.write {
+            try $0.note("done", "x", job: "done")
+            var held = QuarantineRecord(
+                id: "held", job: "held", place: "p", path: "a", root: "/p", stored: "/q/a", reason: "bad")
+            held.state = .held
+            try $0.setQuarantine(held)
+        }
         #expect(try await ledger.write { try $0.prune(before: Timestamp(seconds: 1)) } == 0)
         let before = future
-        #expect(try await ledger.write { try $0.prune(before: before) } == 3)
+        #expect(try await ledger.write { try $0.prune(before: before) } == 4)
         let left = try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) }
-        #expect(left == ["ready", "waiting", "parked", "refused"])
+        #expect(left == ["ready", "waiting", "parked", "held"])
         #expect(try await ledger.read { try $0.steps(of: "parked").count } == 2)
         #expect(try await ledger.read { try $0.steps(of: "done").count } == 0)
         #expect(try await ledger.read { try $0.history(limit: 10) } == [])
+    }
+
+    @Test("Forgetting keeps the count of a name's versions for as long as one of its jobs, whose id holds the count")
+    func pruneVersions() async throws {
+        try await add(job("waits", .parked))
+        let (place, path) = (Sample.job("x").place, Sample.job("x").path)
+        let print = Fingerprint(device: 1, inode: 2, size: 3, modified: 4, changed: 5)
+        try await ledger.write {
+            try $0.setFile(FileRecord(place: place, path: path, fingerprint: print, hash: nil, version: 7))
+            try $0.setFile(FileRecord(place: place, path: "other", fingerprint: print, hash: nil))
+            try $0.setGone(place, path)
+            try $0.setGone(place, "other")
+        }
+        let before = future
+        _ = try await ledger.write { try $0.prune(before: before) }
+        #expect(try await ledger.read { try $0.file(place, path)?.version } == 8)
+        #expect(try await ledger.read { try $0.file(place, "other") } == nil)
     }
 
     @Test("Forgetting keeps the proof that a rule ran in a lineage that is still at work")

@@ -24,6 +24,22 @@ struct NoteRowTests {
             try await ledger.read { try $0.noteBlock(step: "j.0") } == NoteBlockRecord(step: "j.0", token: "jrnl-0930"))
     }
 
+    @Test("Open writes are found by their note and by the steps of their blocks")
+    func openOnes() async throws {
+        let one = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0")) }
+        let two = try await ledger.write { try $0.beginNoteWrite(Sample.write("/m.md", step: "k.0")) }
+        #expect(try await ledger.read { try $0.openNoteWrites("/n.md").map(\.id) } == [one])
+        #expect(
+            try await ledger.read { try $0.openNoteWrites("/m.md").map(\.blocks) } == [
+                Sample.write("", step: "k.0").blocks
+            ])
+        #expect(try await ledger.read { try $0.openNote(step: "k.0") } == "/m.md")
+        try await ledger.write { try $0.endNoteWrite(two) }
+        #expect(try await ledger.read { try $0.openNote(step: "k.0") } == nil)
+        #expect(try await ledger.read { try $0.openNoteWrites("/m.md") } == [])
+        #expect(try await ledger.read { try $0.openNote(step: "l.0") } == nil)
+    }
+
     @Test("A write that never took effect leaves nothing")
     func voided() async throws {
         let id = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0")) }

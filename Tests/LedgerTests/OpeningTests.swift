@@ -129,6 +129,30 @@ struct OpeningTests {
         #expect(try await opened.read { try $0.quarantine(in: [.moving]) } == [old, new])
     }
 
+    @Test(
+        "One that knows of no place's folder is brought up to date, with its places and files",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderPlaces() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { transaction in
+            #expect(try transaction.meetPlace("inbox", root: "/in"))
+            try transaction.setFile(Sample.file("a"))
+        }
+        try ledger.close()
+        for column in ["place drop column identity", "place drop column other", "file drop column kept"] {
+            try execute("alter table \(column)")
+        }
+        try execute("delete from grdb_migrations where identifier like '3 %'")
+        let reader = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await reader.read { try $0.file("inbox", "a") } == Sample.file("a"))
+        #expect(try await reader.read { try $0.place("inbox")?.other } == nil)
+        let opened = try Ledger.open(directory: folder.path).ledger
+        let identity = FolderIdentity(device: .max, inode: 2, fileSystem: 3, isMount: true)
+        try await opened.write { try $0.setPlaceAway("inbox", instead: identity) }
+        #expect(try await opened.read { try $0.place("inbox")?.other } == identity)
+        #expect(try await opened.read { try $0.file("inbox", "a")?.isKept } == true)
+    }
+
     /// Changes the ledger behind its back.
     private func execute(_ statement: String) throws {
         let process = Process()

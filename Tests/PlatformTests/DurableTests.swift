@@ -86,6 +86,19 @@ struct DurableTests {
         #expect(throws: Fault.self) { try Durable.makeDirectory(at("dangling")) }
     }
 
+    @Test("Folders are made below a root, and the root never")
+    func makeDirectoryBelow() throws {
+        try Durable.makeDirectory(at("root"))
+        try Durable.makeDirectory(at("root/a/b"), below: at("root"))
+        #expect(try FileStatus.of(at("root/a/b"))?.kind == .directory)
+        try Durable.makeDirectory(at("root"), below: at("root"))
+        for path in ["away", "away/a/b"] {
+            let fault = #expect(throws: Fault.self) { try Durable.makeDirectory(at(path), below: at("away")) }
+            #expect(fault?.kind == .transient)
+        }
+        #expect(try FileStatus.of(at("away")) == nil)
+    }
+
     @Test("A staged file is recorded while it is empty, and stays out of the way of its target")
     func stage() throws {
         var recorded: (BytePath, Int64)?
@@ -115,13 +128,65 @@ struct DurableTests {
         let source = try folder.write("source", bytes)
         chmod(source.text, 0o640)
         let before = try #require(try FileStatus.of(source))
-        let (temporary, hash) = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
+        let (temporary, hash, lost) = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
         let after = try #require(try FileStatus.of(temporary))
         #expect(try ContentHash.ofFile(temporary) == hash)
         #expect(hash == ContentHash(of: bytes))
         #expect(after.mode == 0o640)
         #expect(after.fingerprint.modified == before.fingerprint.modified)
+        #expect(lost == [])
     }
+
+    @Test("A copy keeps extended attributes, also those of a file that nobody may write", .enabled(if: takesAttributes))
+    func stageCopyAttributes() throws {
+        let source = try folder.write("source", "x")
+        let large = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
+        try ExtendedAttributes.set("user.comment", Array("mine".utf8), on: Descriptor(source))
+        try ExtendedAttributes.set("user.large", large, on: Descriptor(source))
+        try ExtendedAttributes.set("user.empty", [], on: Descriptor(source))
+        chmod(source.text, 0o444)
+        let copy = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
+        #expect(copy.lost == [])
+        let file = try Descriptor(copy.path)
+        #expect(try ExtendedAttributes.value("user.comment", of: file) == Array("mine".utf8))
+        #expect(try ExtendedAttributes.value("user.large", of: file) == large)
+        #expect(try ExtendedAttributes.value("user.empty", of: file) == [])
+        #expect(try file.status().mode == 0o444)
+    }
+
+    @Test("A copy keeps the owner where the agent may give files away", .enabled(if: getuid() == 0))
+    func stageCopyOwner() throws {
+        let source = try folder.write("source", "x")
+        chown(source.text, 65_533, 65_532)
+        chmod(source.text, 0o4750)
+        let copy = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
+        let status = try #require(try FileStatus.of(copy.path))
+        #expect(status.owner == 65_533 && status.group == 65_532)
+        #expect(status.mode == 0o4750)
+    }
+
+    @Test("What the other file system does not keep is said, and the bytes are copied", .enabled(if: getuid() == 0))
+    func stageCopyLosses() throws {
+        let bare = at("bare")
+        mkdir(bare.text, 0o700)
+        // ramfs knows no attributes.
+        guard mount("ramfs", bare.text, "ramfs", 0, nil) == 0 else { try Test.cancel("mounting is not permitted here") }
+        defer { umount2(bare.text, 2) }  // MNT_DETACH
+        let source = try folder.write("source", "x")
+        try ExtendedAttributes.set("user.comment", Array("mine".utf8), on: Descriptor(source))
+        let placed = try Mover.copy(source, expecting: ContentHash(of: [120]), to: [bare.appending("target")]) { _, _ in
+        }
+        #expect(placed.lost == ["the attribute user.comment"])
+        #expect(placed.losses == "; the file system there does not keep the attribute user.comment")
+        #expect(try Descriptor(placed.path).readAll() == [120])
+    }
+
+    private static let takesAttributes: Bool = {
+        guard let folder = try? TemporaryFolder(), let path = try? folder.write("probe", ""),
+            let file = try? Descriptor(path)
+        else { return false }
+        return (try? ExtendedAttributes.set("user.probe", [1], on: file)) != nil
+    }()
 
     @Test("Removing what is gone is fine, removing a folder is not")
     func remove() throws {

@@ -90,6 +90,19 @@ struct MoverTests {
         #expect(try names(other.path) == ["a.txt"])
     }
 
+    @Test("Between file systems attributes go with the bytes", .enabled(if: OtherDevice.isThere))
+    func acrossFileSystemsAttributes() async throws {
+        let other = try OtherDevice()
+        let source = try folder.write("a.txt", "A")
+        try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: Descriptor(source))
+        try await letGo(source)
+        let placed = try Mover.move(source, expecting: hash("A"), to: [other.path.appending("a.txt")]) { _, _ in }
+        let value = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(placed.path))
+        // An older tmpfs takes none.
+        #expect(value == Array("mine".utf8) || placed.lost == ["the attribute user.xdg.tags"])
+        #expect(try names() == [])
+    }
+
     @Test("Between file systems taken names are passed over too", .enabled(if: OtherDevice.isThere))
     func acrossFileSystemsTaken() async throws {
         let other = try OtherDevice()

@@ -30,6 +30,26 @@ import Testing
         #expect(try scene.exists("dropbox/a.txt") == (verb == "copy"))
     }
 
+    @Test(arguments: ["move: { place: drafts }", "write-note: { place: drafts, name: n, text: t }"])
+    func nothingIsPutIntoAPlaceThatIsAway(_ entry: String) async throws {
+        let action = try world.action(entry)
+        let intent = try await action.decided(try world.input("a.txt"))
+        #expect(rename(scene.path("drafts").text, scene.path("away").text) == 0)
+        let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(fault?.kind == .transient && fault?.message.contains("the place drafts is away") == true)
+        let again = await #expect(throws: Fault.self) { try await action.settled(intent, step: "job.0") }
+        #expect(again?.kind == .transient)
+        #expect(try !scene.exists("drafts"))
+        #expect(try scene.home.read("dropbox/a.txt") == "new")
+        #expect(rename(scene.path("away").text, scene.path("drafts").text) == 0)
+        guard case .notDone = try await action.settled(intent, step: "job.0") else {
+            Issue.record("nothing had been done")
+            return
+        }
+        _ = try await action.performed(intent, step: "job.0")
+        #expect(try names("drafts").count == 1)
+    }
+
     @Test(arguments: ["move", "copy"]) func skipLeavesBothAsTheyAre(_ verb: String) async throws {
         try scene.home.write("drafts/a.txt", "old")
         let before = try scene.snapshot()

@@ -76,17 +76,50 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
+    @Test(arguments: [
+        ("rename: { name: \"a/b\" }", "`name` of `rename`: \"a/b\" cannot be a file's name"),
+        ("rename: { name: \"a/{{ file.name }}\" }", "`name` of `rename`: \"a/\" cannot be a file's name"),
+        ("copy: { place: drafts, name: \"..\" }", "`name` of `copy`: \"..\" cannot be a file's name"),
+        ("copy: { place: drafts, name: \"a\\0b\" }", "`name` of `copy`: "),
+        ("move: { folder: \"/abs/../x\" }", "`folder` of `move`: the folder /abs/../x would lie outside its place"),
+        ("move: { folder: x/../../y }", "`folder` of `move`: the folder x/../../y would lie outside its place"),
+        ("write-note: { place: drafts, folder: .., name: a, text: t }", "`folder` of `write-note`: the folder .."),
+        ("write-note: { place: drafts, name: \"\", text: t }", "`name` of `write-note`: \"\" cannot be a file's name"),
+        ("append-block: { note: ../../outside, text: t }", "`note` of `append-block`: the note ../../outside.md would"),
+        ("append-block: { note: /etc/motd, text: t }", "`note` of `append-block`: the note /etc/motd.md would lie"),
+    ]) func whatTheRuleAloneSaysIsCheckedWhenItIsLoaded(_ entry: String, _ complaint: String) throws {
+        let (rules, diagnostics) = try ActionScene().open().load(entry)
+        #expect(rules.isEmpty && diagnostics.count == 1)
+        let found = try #require(diagnostics.first)
+        #expect(found.message.hasPrefix(complaint), "\(found)")
+        #expect(found.description.hasPrefix("10-sample.yaml:4:"), "\(found)")
+    }
+
+    @Test(arguments: [
+        "rename: { name: \"{{ file.stem }}.txt\" }", "move: { folder: \"{{ file.folder }}/x\" }",
+        "move: { folder: a/b..c/.d }", "write-note: { place: drafts, name: \"{{ file.title }}\", text: t }",
+        "append-block: { note: \"{{ file.folder }}/x\", text: t }", "append-block: { note: a/b, text: t }",
+    ]) func whatAFileHasAShareInIsNot(_ entry: String) throws {
+        let (rules, diagnostics) = try ActionScene().open().load(entry)
+        #expect(rules.count == 1 && diagnostics.isEmpty, "\(diagnostics)")
+    }
+
     @Test func aLinkInThePlaceThatLeadsOutIsNotFollowed() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "content")
         try Durable.makeDirectory(scene.path("outside"))
         symlink("../outside", scene.path("drafts/link").text)
-        for folder in ["link", "link/deeper"] {
+        for (folder, kind) in [
+            // The file is not at fault for what the rule alone says.
+            ("link", Fault.Kind.failed), ("link/deeper", .failed),
+            ("\"{{ front.v | default: none }}\"", .refused), ("\"{{ front.v | default: none }}/deeper\"", .refused),
+        ] {
             let fault = await #expect(throws: Fault.self) {
-                try await world.run("move: { place: drafts, folder: \(folder) }", on: "a.txt")
+                try await world.run(
+                    "move: { place: drafts, folder: \(folder) }", on: "a.txt", adding: ["front.v": .text("link")])
             }
-            #expect(fault?.kind == .refused)
+            #expect(fault?.kind == kind, "\(folder)")
         }
         #expect(try listDirectory(scene.path("outside")).isEmpty)
     }

@@ -31,6 +31,19 @@ import Testing
         #expect(tokens == ["cap-0930", "cap-0930__desk", "cap-0930__desk-2", "cap-0930__desk-3"])
     }
 
+    @Test func aVaultThatIsAwayIsNotMadeAnewAndTheBlockIsWrittenWhenItIsBack() async throws {
+        let scene = try ActionScene()
+        try scene.home.write("notes/inbox.md", Self.start)
+        let world = try scene.open()
+        #expect(rename(scene.path("notes").text, scene.path("away").text) == 0)
+        let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }
+        #expect(fault?.kind == .transient && fault?.message.contains("the place notes is away") == true)
+        #expect(try !scene.exists("notes"))
+        #expect(rename(scene.path("away").text, scene.path("notes").text) == 0)
+        #expect(try await world.notes.append(world.request("new")) == "cap-0930")
+        #expect(try scene.home.read("notes/inbox.md") == Self.start + "\n^cap-0930\nnew\n")
+    }
+
     @Test func oneStepWritesOneBlockHoweverOftenItIsAsked() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", Self.start)

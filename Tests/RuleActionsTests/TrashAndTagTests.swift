@@ -5,6 +5,8 @@ import Rules
 import TestSupport
 import Testing
 
+@testable import RuleActions
+
 @Suite struct TrashAction {
     @Test func theFileLiesInTheTrashAsTheFreedesktopSpecificationSays() async throws {
         let scene = try ActionScene()
@@ -41,6 +43,79 @@ import Testing
             let kept = trash.appending("files").appending(name: past.name.dropLast(".trashinfo".utf8.count))
             #expect(String(decoding: try Descriptor(kept).readAll(), as: UTF8.self) == "content")
         }
+    }
+
+    @Test(arguments: ["e", "\u{FC}", "\u{6F2B}"]) func aLongExtensionIsCutAndTheFileComesBack(_ letter: String)
+        async throws
+    {
+        let scene = try ActionScene()
+        let world = try scene.open()
+        for stem in ["x.", "x.y.", ".", "a" + String(repeating: "b", count: 90) + "."] {
+            let length = (254 - stem.utf8.count) / letter.utf8.count
+            let name = BytePath(stem + String(repeating: letter, count: length))
+            try scene.home.write(BytePath("dropbox").appending(name), "content")
+            let deed = try await world.run("trash", on: name, step: "job.\(stem)")
+            let slot = try #require(deed.target)
+            #expect(slot.name.count <= 240 && String(validating: slot.name, as: UTF8.self) != nil, "\(slot)")
+            #expect(try FileStatus.of(scene.path("dropbox").appending(name)) == nil)
+            try await deed.undo()
+            #expect(try scene.home.read(BytePath("dropbox").appending(name)) == "content")
+        }
+    }
+
+    @Test func whereTheTopOfAFileSystemHasATrashThatIsTheUsers() throws {
+        let scene = try ActionScene()
+        let top = scene.path("library")
+        let own = top.appending(".Trash-\(getuid())")
+        let shared = top.appending(".Trash")
+        #expect(try TrashCan.trash(atTopOf: top) == own)
+        // An administrator's, where it is safe.
+        mkdir(shared.text, 0o777)
+        #expect(try TrashCan.trash(atTopOf: top) == own, "without the sticky bit others could take it away")
+        chmod(shared.text, 0o1777)
+        #expect(try TrashCan.trash(atTopOf: top) == shared.appending("\(getuid())"))
+        symlink("/tmp", shared.appending("\(getuid())").text)
+        #expect(try TrashCan.trash(atTopOf: top) == own)
+        unlink(shared.appending("\(getuid())").text)
+        rmdir(shared.text)
+        symlink("/tmp", shared.text)
+        #expect(try TrashCan.trash(atTopOf: top) == own)
+        // What somebody else has put at the user's own name is not the user's.
+        symlink("/tmp", own.text)
+        #expect(try TrashCan.trash(atTopOf: top) == nil)
+        unlink(own.text)
+        mkdir(own.text, 0o700)
+        #expect(try TrashCan.trash(atTopOf: top) == own)
+        if chown(own.text, getuid() + 1, getgid()) == 0 { #expect(try TrashCan.trash(atTopOf: top) == nil) }
+    }
+
+    @Test(.enabled(if: getuid() == 0))
+    func whereTheTopOfTheFileSystemIsNotTheUsersTheHomeTrashTakesIt() async throws {
+        let folder = try TemporaryFolder("steward-trash")
+        let (far, home) = (folder.path.appending("far"), folder.path.appending("home"))
+        for path in [far, home] { mkdir(path.text, 0o755) }
+        guard mount("tmpfs", far.text, "tmpfs", 0, "mode=755") == 0 else {
+            try Test.cancel("mounting is not permitted here")
+        }
+        defer { umount2(far.text, 2) }  // MNT_DETACH
+        let place = far.appending("place")
+        mkdir(place.text, 0o755)
+        let file = try folder.write("far/place/a.txt", "content")
+        chmod(folder.path.text, 0o755)
+        for path in [home, place, file] { chown(path.text, 65_534, 65_534) }
+        await #expect(processExitsWith: .success) { [root = folder.path.text as String] in
+            setgid(65_534)
+            setuid(65_534)
+            let trash = TrashCan(home: BytePath(root).appending("home/Trash"))
+            let file = BytePath(root).appending("far/place/a.txt")
+            #expect(try trash.mustCopy(from: file.parent) && !trash.mustCopy(from: BytePath(root)))
+            let placed = try trash.put(file, expecting: ContentHash(of: "content".utf8), mark: "mark")
+            #expect(placed.path == trash.home.appending("files/a.mark.txt"))
+        }
+        #expect(try folder.read("home/Trash/files/a.mark.txt") == "content")
+        #expect(try folder.read("home/Trash/info/a.mark.txt.trashinfo").contains("\nPath=\(file)\n"))
+        #expect(try listDirectory(place).isEmpty)
+        #expect(try listDirectory(far).map(\.name) == [Array("place".utf8)])
     }
 
     @Test func undoPutsItBackBesideWhatHasTakenItsName() async throws {
@@ -112,6 +187,16 @@ import Testing
         #expect(try scene.home.read("dropbox/a.txt") == "content")
         guard case .touched(let path, _, let hash)? = deed.receipt.effects.first else { throw TestFailure("no effect") }
         #expect(path == scene.path("dropbox/a.txt") && hash == ContentHash(of: "content".utf8))
+    }
+
+    @Test func aTagGoesAlongToAnotherFileSystem() async throws {
+        _ = try await world.run("tag: { add: [one] }", on: "a.txt")
+        let deed = try await world.run("move: { place: far }", on: "a.txt", step: "job.1")
+        let tags = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(try #require(deed.target)))
+        // An older tmpfs takes none.
+        let isTold = deed.receipt.summary.contains("does not keep the attribute user.xdg.tags")
+        #expect(tags == (isTold ? nil : Array("one".utf8)), "\(deed.receipt.summary)")
+        #expect(try listDirectory(scene.path("dropbox")).isEmpty)
     }
 
     @Test func aStepWithoutTagsIsRefusedWhenRulesAreLoaded() {

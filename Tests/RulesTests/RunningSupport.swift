@@ -129,11 +129,12 @@ final class Bench: Sendable {
         planner = Planner(
             ledger: ledger, rules: RuleSet(try Self.rules(yaml, registry, places)), blocksOf: Self.blocks, lanes: lanes,
             host: "host", log: log)
-        judge = Judge(ledger: ledger, planner: planner, inWork: inWork, lanes: lanes, log: log)
+        judge = Judge(
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: 8], log: log)
-        runner = Runner(executor: executor, ledger: ledger, maximumFiles: maximumFiles, log: log)
+        runner = Runner(executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, log: log)
     }
 
     private static func rules(_ yaml: String, _ registry: ActionRegistry, _ places: [PlaceInfo]) throws -> [Rule] {

@@ -133,10 +133,17 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     package func wait() throws { try run(["wait"]).check() }
 
     /// SIGTERM; returns the exit status.
+    ///
+    /// - Parameter body: what happens once the agent has said that it is stopping.
     @discardableResult
-    package func stop() async throws -> Int32 {
+    package func stop(while body: (() throws -> Void)? = nil) async throws -> Int32 {
         guard let agent else { return 0 }
+        let before = try log().count
         agent.terminate()
+        if let body {
+            try await until("the agent is stopping") { try log().dropFirst(before).contains("stopping") }
+            try body()
+        }
         return try await ended(agent)
     }
 

@@ -16,6 +16,7 @@ package struct LoggedStatus: Decodable, Sendable {
         package let name: String
         package let isPresent: Bool
         package let mode: String
+        package let unreadable: [BytePath]
     }
 
     package struct Settling: Decodable, Sendable {

@@ -50,7 +50,7 @@ struct PhotoFolder: Sendable {
                     .refused, "\(file.path) is no regular file; only such a one can be a photo", path: file.path)
             }
             format = PhotoFormat.detect(try file.read(at: 0, count: 12))
-            (staged, hash) = try Durable.stageCopy(of: file, for: path.appending(stem))
+            (staged, hash, _) = try Durable.stageCopy(of: file, for: path.appending(stem))
         }
         var isPlaced = false
         defer { if !isPlaced { try? Durable.remove(staged) } }

@@ -13,6 +13,8 @@ package struct FileRecord: Sendable, Equatable {
     package var present: Bool
     /// Goes up by one with each judgement, so that the same content arriving again is another job.
     package var version: Int
+    /// The place is away: the file is known from the folder that will be back, and nothing is concluded of it till then.
+    package private(set) var isKept = false
 
     package init(
         place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
@@ -103,7 +105,11 @@ extension LedgerTransaction {
             try execute(sql: "DELETE FROM file WHERE place = ? AND path = ?", arguments: [file.place, old.blob])
         }
         try execute(
-            sql: "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO file
+                    (place, path, device, inode, size, modified, changed, hash, present, version, seen)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
                 Int64(bitPattern: print.inode), print.size,
@@ -115,7 +121,10 @@ extension LedgerTransaction {
     package func setGone(_ place: String, _ path: BytePath) throws {
         for form in try names.forms(place, path) {
             try execute(
-                sql: "UPDATE file SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
+                sql: """
+                    UPDATE file SET present = 0, kept = 0, version = version + 1, seen = ?
+                        WHERE place = ? AND path = ?
+                    """,
                 arguments: [Timestamp.now().nanoseconds, place, form.blob])
             guard NameVeil.isToken(form) else { continue }
             // Size and content tell which comic it was.
@@ -170,20 +179,7 @@ extension LedgerTransaction {
         }
     }
 
-    // MARK: Places and rules that were seen before
-
-    /// Notes that `place` exists.
-    ///
-    /// - Returns: true where it is new, or now has another root.
-    package func meetPlace(_ place: String, root: BytePath) throws -> Bool {
-        let known = try Data.fetchOne(cached("SELECT root FROM place WHERE name = ?"), arguments: [place])
-        if known == root.blob { return false }
-        try execute(
-            sql: "INSERT OR REPLACE INTO place VALUES (?, ?, ?)",
-            arguments: [place, root.blob, Timestamp.now().nanoseconds])
-        if known != nil { try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
-        return true
-    }
+    // MARK: Rules that were seen before
 
     /// Names of the rules that were in force before.
     package func knownRules() throws -> Set<String> {
@@ -250,5 +246,7 @@ extension FileRecord {
         hash = ContentHash(blob: row["hash"])
         present = row["present"]
         version = row["version"]
+        // A command may read a ledger that the agent has yet to bring up to date.
+        isKept = row["kept"] as Bool? ?? false
     }
 }

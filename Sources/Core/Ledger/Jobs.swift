@@ -263,12 +263,18 @@ extension LedgerTransaction {
     package func prune(before: Timestamp) throws -> Int {
         try execute(
             sql: """
-                DELETE FROM job WHERE state IN ('done', 'superseded', 'undone') AND updated < ?
+                DELETE FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused') AND updated < ?
+                    AND id NOT IN (SELECT job FROM quarantine WHERE state IN ('moving', 'held'))
                     AND lineage NOT IN (SELECT lineage FROM product)
                     AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'parked'))
                 """, arguments: [before.nanoseconds])
         let pruned = db.changesCount
-        try execute(sql: "DELETE FROM file WHERE present = 0 AND seen < ?", arguments: [before.nanoseconds])
+        // The version goes on counting while a job of that name is there, whose id another's would be else.
+        try execute(
+            sql: """
+                DELETE FROM file WHERE present = 0 AND seen < ?
+                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = file.place AND job.path = file.path)
+                """, arguments: [before.nanoseconds])
         try execute(
             sql: "DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?",
             arguments: [before.nanoseconds])

@@ -9,6 +9,7 @@ import Synchronization
 package final class Ledger: Sendable {
     private let pool: any DatabaseWriter
     private let waiting = Mutex(Waiting())
+    private let refusal = Mutex<String?>(nil)
     package let file: BytePath
     /// Which names stand in the ledger as keyed hashes.
     package let names: NameVeil
@@ -110,35 +111,82 @@ package final class Ledger: Sendable {
     }
 
     /// Runs `body` on a snapshot; other reads and writes go on.
+    ///
+    /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be read just now.
     package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
-        try await pool.read { [names] in try body(LedgerTransaction(db: $0, names: names)) }
+        do {
+            return try await pool.read { [names] in try body(LedgerTransaction(db: $0, names: names)) }
+        } catch {
+            throw told(error, "read")
+        }
     }
 
     /// As ``read(_:)``, for code that may block.
     package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
-        try pool.read { try body(LedgerTransaction(db: $0, names: names)) }
+        do {
+            return try pool.read { try body(LedgerTransaction(db: $0, names: names)) }
+        } catch {
+            throw told(error, "read")
+        }
     }
 
     /// Runs `body` in a transaction of its own and blocks until it is on the disk: for the few places that must commit
     /// between two system calls.
+    ///
+    /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be written just now. Nothing of it is
+    ///   kept then.
     package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
-        try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
+        do {
+            let result = try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
+            accepted()
+            return result
+        } catch {
+            throw refused(told(error, "commit to"))
+        }
     }
 
     /// Runs `body` in a savepoint of its own within a transaction that it shares with whatever else waits; returns
     /// when that transaction is on the disk.
     ///
-    /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the commit failed.
+    /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the ledger cannot be
+    ///   written just now.
     package func write<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
-        try await withCheckedThrowingContinuation { continuation in
-            let write = TypedWrite(body: body, continuation: continuation)
-            let mustDrain = waiting.withLock { state in
-                state.writes.append(write)
-                defer { state.draining = true }
-                return !state.draining
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                let write = TypedWrite(body: body, continuation: continuation)
+                let mustDrain = waiting.withLock { state in
+                    state.writes.append(write)
+                    defer { state.draining = true }
+                    return !state.draining
+                }
+                if mustDrain { Task { await self.drain() } }
             }
-            if mustDrain { Task { await self.drain() } }
+        } catch {
+            throw refused(told(error, "commit to"))
         }
+    }
+
+    /// Why the last write could not be made; nil once one has been. Until then nothing that the agent does is kept.
+    package var problem: String? { refusal.withLock { $0 } }
+
+    private func accepted() { refusal.withLock { $0 = nil } }
+
+    private func refused(_ error: any Error) -> any Error {
+        if let fault = error as? Fault, fault.path == file, fault.kind == .transient {
+            refusal.withLock { $0 = fault.message }
+        }
+        return error
+    }
+
+    /// SQLite's error as the callers know errors: what passes by itself, such as a full disk, is to be tried again.
+    private func told(_ error: any Error, _ doing: String) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        let passing: [ResultCode] = [
+            .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
+            .SQLITE_READONLY, .SQLITE_PROTOCOL, .SQLITE_ABORT,
+        ]
+        guard passing.contains(error.resultCode) else { return error }
+        return Fault(.transient, "cannot \(doing) the ledger \(file): \(error)", path: file)
     }
 
     private func drain() async {
@@ -154,6 +202,7 @@ package final class Ledger: Sendable {
                 try await pool.write { [names] db in
                     for write in batch { write.run(LedgerTransaction(db: db, names: names)) }
                 }
+                accepted()
                 for write in batch { write.finish(failure: nil) }
             } catch {
                 let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)

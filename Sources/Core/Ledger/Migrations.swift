@@ -8,6 +8,14 @@ enum Migrations {
         migrator.registerMigration("2 why a file was refused, in one word") { db in
             try db.execute(sql: "ALTER TABLE quarantine ADD COLUMN code TEXT")
         }
+        migrator.registerMigration("3 which folder a place is, and what is known of one that is away") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE place ADD COLUMN identity TEXT;
+                    ALTER TABLE place ADD COLUMN other TEXT;
+                    ALTER TABLE file ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+                    """)
+        }
         return migrator
     }
 

@@ -115,11 +115,30 @@ extension LedgerTransaction {
 
     /// Writes that were begun and not ended, oldest first: at most one a note.
     package func openNoteWrites() throws -> [NoteWriteRecord] {
-        try Row.fetchAll(cached("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id")).compactMap { row in
-            var record = NoteWriteRecord(row: row)
-            if let id = record?.id { record?.blocks = try noteBlocks(write: id) }
-            return record
-        }
+        try Row.fetchAll(cached("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id")).compactMap(noteWrite)
+    }
+
+    /// Those into one note.
+    package func openNoteWrites(_ note: BytePath) throws -> [NoteWriteRecord] {
+        try Row.fetchAll(
+            cached("SELECT * FROM noteWrite WHERE done = 0 AND note = ? ORDER BY id"), arguments: [note.blob]
+        ).compactMap(noteWrite)
+    }
+
+    /// The note that `step`'s block was being written into by a write that was not ended.
+    package func openNote(step: String) throws -> BytePath? {
+        try Data.fetchOne(
+            cached(
+                "SELECT noteWrite.note FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite "
+                    + "WHERE step = ? AND NOT done"),
+            arguments: [step]
+        ).map(BytePath.init(blob:))
+    }
+
+    private func noteWrite(_ row: Row) throws -> NoteWriteRecord? {
+        var record = NoteWriteRecord(row: row)
+        if let id = record?.id { record?.blocks = try noteBlocks(write: id) }
+        return record
     }
 
     /// What the note held after the latest write of ours that was done.

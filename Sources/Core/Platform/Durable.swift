@@ -5,7 +5,10 @@ import Glibc
 /// of the four was measured to be needed). Everything here blocks.
 package enum Durable {
     /// Makes the folder and those above it, with this mode where it has to make one; syncs each new name.
-    package static func makeDirectory(_ path: BytePath, mode: mode_t = 0o755) throws {
+    ///
+    /// - Parameter root: a folder that may be away and is never made: an unmounted disk, say.
+    /// - Throws: `Fault`; transient where `root` is not there.
+    package static func makeDirectory(_ path: BytePath, below root: BytePath? = nil, mode: mode_t = 0o755) throws {
         if path.isEmpty { return }
         if let found = try FileStatus.of(path) {
             if found.kind == .directory { return }
@@ -14,7 +17,8 @@ package enum Durable {
             if path.withCString({ stat($0, &target) }) == 0, target.st_mode & S_IFMT == S_IFDIR { return }
             throw Fault(.failed, "\(path) is in the way: a folder is needed there", path: path)
         }
-        try makeDirectory(path.parent, mode: mode)
+        if path == root { throw Fault(.transient, "\(path) is not there, and is not made anew", path: path) }
+        try makeDirectory(path.parent, below: root, mode: mode)
         guard path.withCString({ mkdir($0, mode) }) == 0 || errno == EEXIST else {
             throw Fault.system("make the folder", path)
         }
@@ -54,11 +58,13 @@ package enum Durable {
         return temporary
     }
 
-    /// Copies `source` beside `target` under a temporary name, synced, with its mode and modification time; returns
-    /// the name and the hash of the bytes copied.
+    /// Copies `source` beside `target` under a temporary name, synced, with its mode, modification time and extended
+    /// attributes, and its owner where that is permitted.
+    ///
+    /// - Returns: the name, the hash of the bytes copied, and what could not be kept, in words.
     package static func stageCopy(
         of source: Descriptor, for target: BytePath, record: Mover.Record = { _, _ in }
-    ) throws -> (BytePath, ContentHash) {
+    ) throws -> (path: BytePath, hash: ContentHash, lost: [String]) {
         let status = try source.status()
         let temporary = temporaryName(in: target.parent)
         let file = try newFile(temporary, mode: 0o600, record: record)
@@ -72,13 +78,9 @@ package enum Durable {
                 try file.write(part, at: offset)
                 offset += Int64(part.count)
             }
-            fchmod(file.raw, status.mode)
-            let stamp = timespec(
-                tv_sec: Int(status.fingerprint.modified / 1_000_000_000),
-                tv_nsec: Int(status.fingerprint.modified % 1_000_000_000))
-            futimens(file.raw, [stamp, stamp])
+            let lost = try CopiedAttributes.give(of: source, status, to: file)
             try file.sync()
-            return (temporary, hasher.finish())
+            return (temporary, hasher.finish(), lost)
         } catch {
             try? remove(temporary)
             throw error

@@ -52,7 +52,7 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
 
     private static func hint(_ code: Int32) -> String {
         switch code {
-        case ENOSPC, EDQUOT: " (free some space; it is tried again by itself)"
+        case ENOSPC, EDQUOT: " (free some space)"
         case EACCES, EPERM: " (grant the agent's user access, then run `steward retry`)"
         case EROFS: " (the file system is mounted read-only)"
         default: ""

@@ -67,6 +67,14 @@ package struct FileStatus: Sendable {
         if errno == ENOENT || errno == ENOTDIR { return nil }
         throw Fault.system("read the status of", path)
     }
+
+    /// The same for a name below an open folder, whatever stands at that folder's path by now.
+    package static func of(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
+        var found = stat()
+        if path.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw Fault.system("read the status of", folder.path.appending(path))
+    }
 }
 
 /// One name in a directory.

@@ -8,11 +8,19 @@ package enum Mover {
         package let path: BytePath
         package let fingerprint: Fingerprint
         package let hash: ContentHash
+        /// What of the file was lost on the way to another file system, in words.
+        package let lost: [String]
 
-        package init(path: BytePath, fingerprint: Fingerprint, hash: ContentHash) {
+        package init(path: BytePath, fingerprint: Fingerprint, hash: ContentHash, lost: [String] = []) {
             self.path = path
             self.fingerprint = fingerprint
             self.hash = hash
+            self.lost = lost
+        }
+
+        /// For the end of a sentence that says where the file is; empty where it has kept everything.
+        package var losses: String {
+            lost.isEmpty ? "" : "; the file system there does not keep \(lost.joined(separator: ", "))"
         }
     }
 
@@ -116,7 +124,7 @@ package enum Mover {
     }
 
     /// The first `room` bytes, less those of a character that would be cut in two.
-    private static func cut(_ name: [UInt8], _ room: Int) -> [UInt8] {
+    package static func cut(_ name: [UInt8], _ room: Int) -> [UInt8] {
         guard name.count > room else { return name }
         let isText = String(validating: name, as: UTF8.self) != nil
         var end = room
@@ -145,15 +153,17 @@ package enum Mover {
         copyOf file: Descriptor, hash: ContentHash, at target: BytePath, record: Record
     ) throws -> Placed? {
         guard try FileStatus.of(target) == nil else { return nil }
-        let (temporary, copied) = try Durable.stageCopy(of: file, for: target, record: record)
+        let (temporary, copied, lost) = try Durable.stageCopy(of: file, for: target, record: record)
         guard copied == hash else {
             try Durable.remove(temporary)
             throw Fault(.superseded, "\(file.path) changed while it was copied", path: file.path)
         }
-        return try rename(temporary, to: target, hash: hash)
+        return try rename(temporary, to: target, hash: hash, lost: lost)
     }
 
-    private static func rename(_ temporary: BytePath, to target: BytePath, hash: ContentHash) throws -> Placed? {
+    private static func rename(
+        _ temporary: BytePath, to target: BytePath, hash: ContentHash, lost: [String] = []
+    ) throws -> Placed? {
         do {
             guard try Durable.renameNew(temporary, to: target) else {
                 try Durable.remove(temporary)
@@ -166,6 +176,6 @@ package enum Mover {
         guard let status = try FileStatus.of(target) else {
             throw Fault(.failed, "\(target) vanished as soon as it was made", path: target)
         }
-        return Placed(path: target, fingerprint: status.fingerprint, hash: hash)
+        return Placed(path: target, fingerprint: status.fingerprint, hash: hash, lost: lost)
     }
 }

@@ -41,6 +41,9 @@ struct ControlHandler: Sendable {
         case .rebuild:
             guard let place = request.place else { throw Fault(.usage, "say which place is meant") }
             return try await operations.rebuild(place: place)
+        case .accept:
+            guard let place = request.place else { throw Fault(.usage, "say which place is meant") }
+            return try await operations.accept(place: place)
         case .quarantineRestore: return try await operations.restore(try id(request))
         case .quarantineDrop: return try await operations.drop(try id(request))
         case .vault: throw Fault(.usage, "say what is asked of which vault")
@@ -64,6 +67,9 @@ struct ControlHandler: Sendable {
             }
             await agent.runner.idle()
             let isQuiet = try await agent.pipeline.isQuiet()
+            if !isQuiet, let problem = agent.core.ledger.problem {
+                throw Fault(.failed, "\(problem); files wait until it can be written")
+            }
             let running = await agent.runner.status()
             calm = isQuiet && running.running == 0 && (running.queued == 0 || running.paused) ? calm + 1 : 0
             try await Task.sleep(for: .milliseconds(100))

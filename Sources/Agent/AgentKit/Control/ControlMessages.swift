@@ -4,7 +4,7 @@ import Platform
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
-        case status, pause, resume, reload, retry, undo, reprocess, rebuild, wait, vault
+        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
     }

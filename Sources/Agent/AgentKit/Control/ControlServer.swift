@@ -10,9 +10,13 @@ package final class ControlServer: Sendable {
     private let log: Logger
     private let listener = Mutex<Int32?>(nil)
     private let lanes = BlockingLanes("control", count: 4)
+    private let patience: Int
 
-    package init(path: BytePath, log: Logger) {
+    /// - Parameter patience: seconds that a command may say nothing, or take nothing of its answer, before it counts as
+    ///   gone.
+    package init(path: BytePath, patience: Int = 5, log: Logger) {
         self.path = path
+        self.patience = patience
         self.log = log
     }
 
@@ -26,21 +30,30 @@ package final class ControlServer: Sendable {
     ) async throws {
         let descriptor = try await lanes.run { try self.listen() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
+        let (lanes, log, patience) = (lanes, log, patience)
         // accept(2) blocks for as long as nobody calls.
         Thread.detachNewThread {
             while true {
                 let accepted = accept(descriptor, nil, nil)
                 if accepted >= 0 {
                     _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-                    continuation.yield(ControlConnection(owning: accepted))
-                } else if errno != EINTR && errno != ECONNABORTED && errno != EMFILE {
+                    let connection = ControlConnection(owning: accepted)
+                    do {
+                        // Before it has a lane: four that say nothing would hold all of them.
+                        try connection.loseThePatience(after: patience)
+                        continuation.yield(connection)
+                    } catch {
+                        log.debug("a command went away: \(explain(error))")
+                    }
+                } else if Self.passes.contains(errno) {
+                    // The caller stays in the queue, so that accept(2) would fail again at once.
+                    Thread.sleep(forTimeInterval: 0.2)
+                } else if errno != EINTR && errno != ECONNABORTED {
                     break
                 }
             }
             continuation.finish()
         }
-        let lanes = lanes
-        let log = log
         for await connection in connections {
             Task {
                 do {
@@ -56,6 +69,9 @@ package final class ControlServer: Sendable {
             }
         }
     }
+
+    /// What accept(2) lacks for the moment: descriptors or memory.
+    private static let passes: Set<Int32> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     package func stop() {
         let descriptor = listener.withLock { state -> Int32? in

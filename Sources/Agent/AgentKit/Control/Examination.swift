@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Ledger
 import Platform
+import RuleActions
 import Rules
 import Watching
 
@@ -26,11 +27,13 @@ package struct Examination: Sendable {
     /// Looks at everything. Blocks; writes and removes a few bytes in places and in the state directory.
     package func findings() throws -> [Finding] {
         var all = [agent(), watches(), queue(), space(directories.state, "state directory"), clock(), secrets()]
-        all += configuration.places.map(\.info).map { place in
+        for place in configuration.places.map(\.info) {
             do {
-                return try self.place(place.name, place.root)
+                all.append(try self.place(place.name, place.root))
+                if let finding = try denials(place) { all.append(finding) }
             } catch {
-                return bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it")
+                all.append(
+                    bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it"))
             }
         }
         return all
@@ -149,6 +152,11 @@ package struct Examination: Sendable {
             return bad(
                 "place \(name)", "\(root) is not there", "make it, or mount it; the agent waits for it meanwhile")
         }
+        if try Ledger.openForReading(directory: directories.state)?.readBlocking({ try $0.place(name) })?.other != nil {
+            return bad(
+                "place \(name)", "another folder stands at \(root), without the files that are known from there",
+                "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
+        }
         let probe = Durable.temporaryName(in: root)
         let file = try Descriptor(probe, O_RDWR | O_CREAT | O_EXCL)
         defer { try? Durable.remove(probe) }
@@ -160,6 +168,26 @@ package struct Examination: Sendable {
                 "put notes that are written by several programs on a local file system")
         }
         let disk = space(root, "place \(name)")
-        return disk.isWell ? good("place \(name)", "\(root), writable, leases granted") : disk
+        guard disk.isWell else { return disk }
+        let trash =
+            try TrashCan(home: directories.trash).mustCopy(from: root)
+            ? "; what is trashed there is copied into the home trash, as its file system has none for this user" : ""
+        return good("place \(name)", "\(root), writable, leases granted\(trash)")
+    }
+
+    /// What in the place this user may not read; nil where that is nothing.
+    private func denials(_ place: PlaceInfo) throws -> Finding? {
+        let root = WatchRoot(name: place.name, path: place.root, excluded: configuration.map.nested(in: place))
+        var found: [BytePath] = []
+        let report = try Scanner.walk(root: root, ignoring: IgnoreList(extra: configuration.ignore)) { path, _ in
+            if !ReadAccess.isGranted(place.root.appending(path)) { found.append(path) }
+        }
+        found += report.unreadable.filter { ReadAccess.isDenial($0.fault.errno) }.map(\.path)
+        guard !found.isEmpty else { return nil }
+        let names = found.sorted().prefix(3).map(\.description).joined(separator: ", ")
+        let more = found.count > 3 ? " and \(found.count - 3) more" : ""
+        return bad(
+            "place \(place.name)", "this user may not read \(names)\(more)",
+            "grant the agent's user access; what may not be read is passed over until then")
     }
 }

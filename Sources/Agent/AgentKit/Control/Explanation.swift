@@ -26,6 +26,8 @@ package struct Explanation: Codable, Sendable {
     package let event: FileEvent
     /// Whether the ledger has judged this very version.
     package let isKnown: Bool
+    /// Why some of it cannot be told.
+    package let problem: String?
     package let rules: [RuleExplanation]
     package let plans: [Plan]
     package let past: [Past]
@@ -54,13 +56,21 @@ package struct Explanation: Codable, Sendable {
             event.flatMap(FileEvent.init(rawValue:))
             ?? (status == nil
                 ? .removed : known?.present == true && known?.fingerprint != status?.fingerprint ? .changed : .arrived)
+        let isReadable = status?.kind != .file || ReadAccess.isGranted(path)
         let facts = FileFacts(
             place: place, path: relative, status: status, event: happened, now: .now(),
-            gainedBlocks: try await blocks(path, status, place, relative, ledger))
+            gainedBlocks: isReadable ? try await blocks(path, status, place, relative, ledger) : [])
         let explanations = ruleSet.explain(facts)
         var plans: [Plan] = []
-        for match in try ruleSet.match(facts) {
-            plans.append(Plan(rule: match.rule.name, steps: try await steps(match.rule, facts, configuration.device)))
+        if isReadable {
+            for match in try ruleSet.match(facts) {
+                let steps = try await steps(match.rule, facts, configuration.device)
+                plans.append(Plan(rule: match.rule.name, steps: steps))
+            }
+        } else {
+            plans = explanations.filter { $0.verdict == .matches }.map {
+                Plan(rule: $0.rule, steps: $0.actions.map { "\($0), once the file may be read" })
+            }
         }
         let past = try await ledger?.read { transaction in
             try transaction.jobs(of: place.name, relative).prefix(20).map {
@@ -69,9 +79,11 @@ package struct Explanation: Codable, Sendable {
         }
         return Explanation(
             path: path, place: place.name, event: happened,
-            isKnown: known?.present == true && known?.fingerprint == status?.fingerprint, rules: explanations,
-            plans: plans,
-            past: past ?? [], diagnostics: loaded.diagnostics)
+            isKnown: known?.present == true && known?.fingerprint == status?.fingerprint,
+            problem: isReadable
+                ? nil
+                : "this user may not read it; the agent takes a file when its user may: grant access to it",
+            rules: explanations, plans: plans, past: past ?? [], diagnostics: loaded.diagnostics)
     }
 
     /// The blocks of a note that rules have not seen; where they have seen all, all of them, as if they were new.
@@ -118,8 +130,9 @@ package struct Explanation: Codable, Sendable {
     /// For a terminal.
     package var lines: [String] {
         var out = [
-            "\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")", "",
+            "\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")",
         ]
+        out += (problem.map { ["! \($0)"] } ?? []) + [""]
         out += diagnostics.filter { $0.severity == .error }.map(\.description)
         for rule in rules { out += rule.lines }
         for plan in plans {

@@ -102,13 +102,28 @@ package struct Operations: Sendable {
 
     /// After the ledger was lost: has a place's files dealt with as if they had just arrived.
     package func rebuild(place name: String) async throws -> ControlReply {
+        let place = try place(name)
+        let count = try await process(place, rules: nil, within: "", again: false)
+        try await ledger.write { try $0.setMeta("rebuilt", nil) }
+        return try ControlReply(["jobs": count], lines: ["\(count) jobs planned for the files in \(name)"])
+    }
+
+    /// Takes the folder that stands at a place's path for the place: what was known of it and is not there is gone.
+    package func accept(place name: String) async throws -> ControlReply {
+        let place = try place(name)
+        let presence = core.journal.presence
+        try await BlockingLane("accept").run { try presence.accept(place) }
+        await pipeline?.lookThrough(place)
+        return try ControlReply(
+            ["place": name], lines: ["\(place.root) is \(name); files that are not in it any more count as removed"])
+    }
+
+    private func place(_ name: String) throws -> PlaceInfo {
         guard let place = core.places[name: name] else {
             let names = core.places.places.map(\.name)
             throw Fault(.usage, "no place is called \"\(name)\"; there are \(names.joined(separator: ", "))")
         }
-        let count = try await process(place, rules: nil, within: "", again: false)
-        try await ledger.write { try $0.setMeta("rebuilt", nil) }
-        return try ControlReply(["jobs": count], lines: ["\(count) jobs planned for the files in \(name)"])
+        return place
     }
 
     private func root(_ path: BytePath) -> (PlaceInfo, BytePath)? {

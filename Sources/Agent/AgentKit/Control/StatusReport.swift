@@ -14,9 +14,12 @@ package struct StatusReport: Codable, Sendable {
         package var kind: PlaceKind
         package var path: BytePath
         package var isPresent: Bool
+        /// Whether another folder stands there than the one that the place's files are known from.
+        package var isReplaced: Bool
         /// `inotify`, or why the place is polled.
         package var mode: String
         package var watches: Int
+        /// Folders and files that the agent may not read, below the place.
         package var unreadable: [BytePath]
     }
 
@@ -71,15 +74,19 @@ package struct StatusReport: Codable, Sendable {
         report.watchLimitHit = watch.watchLimitHit
         for (index, place) in report.places.enumerated() {
             guard let status = watch.roots.first(where: { $0.name == place.name }) else { continue }
-            report.places[index].isPresent = status.present
+            report.places[index].isPresent = status.present && !place.isReplaced
             report.places[index].watches = status.watches
-            report.places[index].unreadable = status.unreadable
+            report.places[index].unreadable =
+                status.unreadable + (await agent.pipeline.unreadable(place.name)).prefix(100)
             switch status.mode {
             case .inotify: report.places[index].mode = "inotify"
             case .poll(let reason): report.places[index].mode = "polled: \(reason)"
             }
         }
         for service in agent.core.vaults.services { report.vaults.append(try await .live(service)) }
+        if let problem = agent.core.ledger.problem {
+            report.warnings.append("\(problem); files and jobs wait until it can be written (free some space)")
+        }
         if watch.watchLimitHit {
             report.warnings.append(
                 "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
@@ -95,12 +102,15 @@ package struct StatusReport: Codable, Sendable {
 
     /// What the ledger alone tells, beside a daemon or without one.
     package static func fromLedger(_ ledger: Ledger, _ configuration: Configuration) async throws -> StatusReport {
-        let places = configuration.places.map {
-            Place(
-                name: $0.info.name, kind: $0.info.kind, path: $0.info.root, isPresent: isFolder($0.info.root),
-                mode: "not watched", watches: 0, unreadable: [])
-        }
+        let infos = configuration.places.map(\.info)
         return try await ledger.read { transaction in
+            let places = try infos.map { place in
+                let isFolder = isFolder(place.root)
+                let isReplaced = try isFolder && transaction.place(place.name)?.other != nil
+                return Place(
+                    name: place.name, kind: place.kind, path: place.root, isPresent: isFolder && !isReplaced,
+                    isReplaced: isReplaced, mode: "not watched", watches: 0, unreadable: [])
+            }
             func waiting(_ state: JobRecord.State) throws -> [Waiting] {
                 try transaction.jobs(in: [state], limit: 100).map {
                     Waiting(
@@ -122,6 +132,13 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// What is said of a place in whose stead another folder stands.
+    static func other(_ path: BytePath, _ name: String) -> String {
+        "another folder stands at \(path), without the files that are known from there; nothing is concluded of those, and "
+            + "nothing written, until the place is mounted or put back. If it is meant to be another: `steward rebuild "
+            + "--accept \(name)`"
+    }
+
     private static func isFolder(_ path: BytePath) -> Bool {
         var found = stat()
         return path.withCString { stat($0, &found) } == 0 && found.st_mode & S_IFMT == S_IFDIR
@@ -141,8 +158,9 @@ package struct StatusReport: Codable, Sendable {
         for place in places {
             out.append(
                 "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
-                    + (place.isPresent ? "  (\(place.mode))" : "  is not there"))
-            out += place.unreadable.map { "    cannot be read: \($0)" }
+                    + (place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
+            if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
+            out += place.unreadable.map { "    may not be read: \($0) (grant the agent's user access)" }
         }
         out += vaults.filter { $0.isThere || !$0.problems.isEmpty }.map { vault in
             "  vault \(vault.name): \(vault.isUnlocked ? "unlocked" : "locked")"

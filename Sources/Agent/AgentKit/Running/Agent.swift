@@ -23,7 +23,10 @@ package final class Agent: Service {
     private let log: Logger
     package let started = Timestamp.now()
     private let reloads = Mutex<[Diagnostic]>([])
-    private let reloading = Mutex<Bool>(false)
+    /// One reload at a time: an older reading must not take effect after a newer one.
+    private let reloading = Gate(limit: 1)
+    /// The rule files before they were read, so that no change since then is lost.
+    private let rulesAtStart: [BytePath: Fingerprint]
 
     /// Takes the state directory, opens the ledger and loads the rules. Blocks.
     ///
@@ -52,12 +55,13 @@ package final class Agent: Service {
             configuration: configuration, directories: directories, ledger: ledger,
             reads: SourceReadWatch(source: source),
             log: log)
+        rulesAtStart = Self.stateOfFiles(directories.rules)
         let loaded = core.loadRules()
         for diagnostic in loaded.diagnostics { log.warning("\(diagnostic)") }
         let isValid = !loaded.diagnostics.hasErrors
         if isValid { core.planner.ruleSet = RuleSet(loaded.rules) }
         reloads.withLock { $0 = loaded.diagnostics }
-        runner = Runner(executor: core.executor, ledger: ledger, log: log)
+        runner = Runner(executor: core.executor, planner: core.planner, ledger: ledger, log: log)
         pipeline = Pipeline(core: core, runner: runner, source: source, isHeld: !isValid)
         server = ControlServer(path: directories.socket, log: log)
     }
@@ -184,6 +188,18 @@ package final class Agent: Service {
     /// Reads the rules again; with an error among them what was in force stays so.
     @discardableResult
     package func reload() async throws -> [Diagnostic] {
+        await reloading.enter()
+        do {
+            let found = try await readRulesAgain()
+            await reloading.leave()
+            return found
+        } catch {
+            await reloading.leave()
+            throw error
+        }
+    }
+
+    private func readRulesAgain() async throws -> [Diagnostic] {
         SystemNotification.send("RELOADING=1")
         defer { SystemNotification.send("READY=1") }
         let core = core
@@ -210,10 +226,12 @@ package final class Agent: Service {
         let source = source
         let folders = core.directories.rules
         let lane = BlockingLane("rules.watch")
-        var seen = try await lane.run { Self.stateOfFiles(folders) }
+        var seen = rulesAtStart
         await lane.runQuietly {
             for folder in folders { source.watchFolder(folder) { continuation.yield() } }
         }
+        // Since the start nobody has watched them.
+        continuation.yield()
         for await _ in changes {
             // Editors write a file in several steps; a reload for each would show half of one.
             try await Task.sleep(for: .milliseconds(500))

@@ -55,7 +55,8 @@ package final class AgentCore: Sendable {
         let lanes = BlockingLanes("judge", count: 4)
         planner = Planner(
             ledger: ledger, rules: .empty, blocksOf: Self.blocks, lanes: lanes, host: configuration.device, log: log)
-        judge = Judge(ledger: ledger, planner: planner, inWork: inWork, lanes: lanes, log: log)
+        judge = Judge(
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,
             log: log)

@@ -27,6 +27,10 @@ package actor Pipeline {
     private var isHeld: Bool
     private var released: CheckedContinuation<Void, Never>?
     private var firstScans: Set<String> = []
+    /// Places that are away, as far as that has been logged.
+    private var away: Set<String> = []
+    /// Files that may not be read, until their permissions or the hourly look make them be judged again.
+    private var denied: Set<Key> = []
 
     private struct Key: Hashable {
         let root: String
@@ -117,9 +121,15 @@ package actor Pipeline {
     {
         var count = 0
         for record in try await core.ledger.read({ try $0.files(place.name, within: within) }) {
-            let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
-            count += jobs.count
-            await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+            do {
+                let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
+                count += jobs.count
+                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+            } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+                passOver(Key(root: place.name, path: record.path), fault)
+                // No rule has seen it before, so that it is news when it may be read.
+                if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
+            }
         }
         return count
     }
@@ -159,6 +169,11 @@ package actor Pipeline {
 
     package func settling() async -> [Unsettled] { await settler.pending() }
 
+    /// The files of a place, below it, that are passed over because they may not be read; sorted.
+    package func unreadable(_ place: String) -> [BytePath] {
+        denied.filter { $0.root == place }.map(\.path).sorted()
+    }
+
     // MARK: Marks
 
     private func readMarks() async {
@@ -184,6 +199,7 @@ package actor Pipeline {
         case .rootState(let root):
             if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
                 log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
+                away.insert(root)
                 firstScans.remove(root)
             }
         }
@@ -196,13 +212,42 @@ package actor Pipeline {
         await settler.add(root: root, path: path, settle: time + extra, alreadyStill: still)
     }
 
+    /// Has a place looked through, as after an event.
+    package func lookThrough(_ place: PlaceInfo) { source.dirty.insert(.subtree(root: place.name, path: "")) }
+
+    /// Looks whether the place is there, and if so has the jobs go on that wait for it.
+    ///
+    /// - Parameter anew: whether the whole place is about to be looked through.
+    private func look(at root: WatchRoot, anew: Bool) async throws {
+        guard let place = core.places[name: root.name] else { return }
+        let presence = core.journal.presence
+        switch try await scanLane.run({ try presence.look(at: place, anew: anew) }) {
+        case .missing: return
+        case .other:
+            guard away.insert(root.name).inserted else { return }
+            log.warning("the place \(root.name) is away: \(StatusReport.other(place.root, place.name))")
+        case .here:
+            if away.remove(root.name) != nil {
+                log.notice("the place \(root.name) is there again")
+            } else if !anew {
+                return
+            }
+            let waiting = try await core.ledger.read { try $0.jobs(in: [.waiting]) }
+                .filter { $0.problem?.hasPrefix(PlacePresence.awayMessage(place)) == true }
+            await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
+        }
+    }
+
     /// Compares what is on the disk with what the ledger knows.
     private func scan(_ name: String, _ path: BytePath) async {
         guard let root = rootsByName[name] else { return }
         do {
+            try await look(at: root, anew: path.isEmpty)
             let known = try await core.ledger.read { try $0.files(name, within: path) }
             let (ignore, names) = (ignore, core.ledger.names)
-            let found = try await scanLane.run { () -> (news: [BytePath], gone: [BytePath], report: ScanReport) in
+            let passedOver = unreadable(name).filter { $0.isWithin(path) }
+            let found = try await scanLane.run {
+                () -> (news: [BytePath], gone: [BytePath], left: [BytePath], report: ScanReport) in
                 let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
                 var news: [BytePath] = []
                 var seen: Set<BytePath> = []
@@ -214,12 +259,15 @@ package actor Pipeline {
                     if token != path { seen.insert(token) }
                     if (prints[path] ?? prints[token]) != status.fingerprint { news.append(path) }
                 }
-                let gone = report.rootMissing ? [] : prints.keys.filter { !seen.contains($0) && report.covers($0) }
-                return (news, Array(gone), report)
+                let gone =
+                    report.rootMissing
+                    ? [] : known.filter { !$0.isKept && !seen.contains($0.path) && report.covers($0.path) }.map(\.path)
+                return (news, gone, passedOver.filter { !seen.contains($0) }, report)
             }
             for problem in found.report.unreadable {
                 log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
             }
+            denied.subtract(found.left.map { Key(root: name, path: $0) })
             if path.isEmpty, meetings[name] != nil {
                 meetings[name]?.open.formUnion(found.news)
                 meetings[name]?.isScanned = !found.report.rootMissing
@@ -275,6 +323,7 @@ package actor Pipeline {
     private func judge(_ key: Key) async {
         guard let place = core.places[name: key.root] else { return }
         var isDone = true
+        var denial: Fault?
         do {
             let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0 : nil }
             switch try await core.judge.judge(
@@ -293,6 +342,8 @@ package actor Pipeline {
                     Task { await self.noteWasSaved(note) }
                 }
             }
+        } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+            denial = fault
         } catch {
             isDone = false
             let why = core.ledger.names.redacted(explain(error), key.root, root: place.root, key.path)
@@ -300,9 +351,20 @@ package actor Pipeline {
             log.error("cannot judge \(called) in \(key.root), looking again in 30 s: \(why)")
             await settle(key.root, key.path, extra: 30)
         }
+        if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
         inJudgement.remove(key)
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
         if isDone, meetings[key.root]?.open.remove(key.path) != nil { await endMeeting(key.root) }
+    }
+
+    /// Waits for somebody to grant access: that is an event, so the file need not be asked for again.
+    private func passOver(_ key: Key, _ fault: Fault) {
+        guard denied.insert(key).inserted else { return }
+        let called = core.ledger.names.called(key.root, key.path)
+        let why = fault.errno.map { String(cString: strerror($0)) } ?? fault.message
+        log.warning(
+            "\(called) in \(key.root) may not be read (\(why)) and is passed over; grant the agent's user access, and it is taken"
+        )
     }
 
     private func noteWasSaved(_ note: BytePath) async {

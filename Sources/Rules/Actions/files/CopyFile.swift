@@ -20,6 +20,7 @@ struct CopyFile: RuleAction {
         guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
             throw ArgumentFault("place", "`copy` needs a `place`, a `folder` or a `name` to copy to")
         }
+        try arguments.checkDestination()
         self.arguments = arguments
         self.services = services
     }
@@ -27,6 +28,7 @@ struct CopyFile: RuleAction {
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
+            isFixed: arguments.fixedParts(),
             exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
     }
 
@@ -49,7 +51,7 @@ struct CopyFile: RuleAction {
     private func placing(_ intent: FilePlacement) -> Placing {
         intent.copying(services) { placed in
             Receipt(
-                "copied \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
+                "copied \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
                 effects: [.created(placed.path, placed.fingerprint, placed.hash)])
         } skipped: {
             Receipt(

@@ -25,20 +25,22 @@ struct Destination: Codable, Sendable, Equatable {
 
     /// Decides for a folder and a name below `root`.
     ///
-    /// - Throws: `Fault(.refused)` where the path would leave the place or is no file name.
+    /// - Parameter isFixed: what the rule alone says, so that the file cannot be at fault.
+    /// - Throws: `Fault` where the path would leave the place or is no file name: `.refused`, or `.failed` where it is
+    ///   fixed.
     static func decide(
-        root: BytePath, folder: BytePath, name: [UInt8], exists: ExistsPolicy, content: ContentHash,
-        files: BlockingLanes
+        root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
+        content: ContentHash, files: BlockingLanes
     ) async throws -> Destination {
-        guard !folder.isAbsolute, folder.components.allSatisfy({ $0 != ArraySlice("..".utf8) }) else {
-            throw Fault(.refused, "the folder \(folder) would lie outside \(root); give one within the place")
-        }
-        guard !name.isEmpty, name.count <= 255, !name.contains(UInt8(ascii: "/")), name != Array(".".utf8),
-            name != Array("..".utf8)
-        else { throw Fault(.refused, "\(BytePath.escape(name)) cannot be a file's name") }
+        if let complaint = complaint(folder: folder) { throw Fault(isFixed.folder ? .failed : .refused, complaint) }
+        if let complaint = complaint(name: name) { throw Fault(isFixed.name ? .failed : .refused, complaint) }
         let target = root.appending(folder).appending(name: name)
         return try await files.run {
-            try staysWithin(root, folder)
+            do {
+                try staysWithin(root, folder)
+            } catch let fault as Fault where isFixed.folder && fault.kind == .refused {
+                throw Fault(.failed, fault.message, path: fault.path, errno: fault.errno)
+            }
             guard let found = try FileStatus.of(target) else {
                 return Destination(target: target, exists: exists, replaces: nil, skips: false)
             }
@@ -58,11 +60,30 @@ struct Destination: Codable, Sendable, Equatable {
         }
     }
 
+    /// Why a folder cannot lie within a place.
+    static func complaint(folder: BytePath) -> String? {
+        if folder.bytes.contains(0) { return "\(folder) cannot be a folder's name" }
+        let staysBelow = !folder.isAbsolute && folder.components.allSatisfy { $0 != ArraySlice("..".utf8) }
+        return staysBelow ? nil : "the folder \(folder) would lie outside its place; give one within the place"
+    }
+
+    /// Why a file cannot have this name.
+    static func complaint(name: [UInt8]) -> String? {
+        let isName =
+            !name.isEmpty && name.count <= 255 && !name.contains(UInt8(ascii: "/")) && !name.contains(0)
+            && name != Array(".".utf8) && name != Array("..".utf8)
+        return isName ? nil : "\"\(BytePath.escape(name))\" cannot be a file's name"
+    }
+
     /// The deepest folder that exists already must still be within the place when links are followed.
     private static func staysWithin(_ root: BytePath, _ folder: BytePath) throws {
         var existing = folder
         while !existing.isEmpty, try FileStatus.of(root.appending(existing)) == nil { existing = existing.parent }
-        _ = try SafePath.open(existing, beneath: root, O_RDONLY | O_DIRECTORY)
+        do {
+            _ = try SafePath.open(existing, beneath: root, O_RDONLY | O_DIRECTORY)
+        } catch let fault as Fault where existing.isEmpty && fault.errno == ENOENT {
+            // The place is away: carrying it out waits for it, and decides anew when it is back.
+        }
     }
 
     /// The names to try, in order.
@@ -89,6 +110,12 @@ struct Destination: Codable, Sendable, Equatable {
     }
 }
 
+/// Which parts of a destination no value of the file has a share in.
+struct FixedParts: Sendable {
+    let folder: Bool
+    let name: Bool
+}
+
 /// The parameters that say where a file goes.
 enum DestinationParameters {
     static let place = ParameterSpec("place", .place, "the place to put it in; the file's own where it is not given")
@@ -107,6 +134,31 @@ extension Arguments {
     /// The name that the rule asks for, or the file's own.
     func name(_ input: StepInput) throws -> [UInt8] {
         has("name") ? Array(try pathText("name", values: input.values).utf8) : input.file.path.name
+    }
+
+    /// Whether the rule alone says what the parameter is: it gives no value of a file.
+    func isFixed(_ name: String) throws -> Bool { try !has(name) || template(name).references.isEmpty }
+
+    func fixedParts() throws -> FixedParts { FixedParts(folder: try isFixed("folder"), name: try isFixed("name")) }
+
+    /// Finds a folder or name that the rule alone gives and that no file could go to, when the rule is loaded.
+    ///
+    /// - Parameter suffix: what the action adds to a name without extension.
+    /// - Throws: `ArgumentFault`.
+    func checkDestination(addingTo suffix: String = "") throws {
+        if has("folder"), try isFixed("folder") {
+            let folder = BytePath(try pathText("folder", values: [:]))
+            if let complaint = Destination.complaint(folder: folder) { throw ArgumentFault("folder", complaint) }
+        }
+        guard has("name") else { return }
+        var name = Array(try pathText("name", values: [:]).utf8)
+        if try isFixed("name") {
+            if !name.isEmpty, BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(suffix.utf8) }
+        } else {
+            // No value holds a `/`; around values only the rule's own matters.
+            guard name.contains(UInt8(ascii: "/")) else { return }
+        }
+        if let complaint = Destination.complaint(name: name) { throw ArgumentFault("name", complaint) }
     }
 
     /// The root of the place that the rule asks for, or of the file's own.

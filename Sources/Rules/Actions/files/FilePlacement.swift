@@ -9,7 +9,8 @@ struct FilePlacement: Codable, Sendable, Equatable {
     let destination: Destination
 
     static func decide(
-        _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], exists: ExistsPolicy, files: BlockingLanes
+        _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
+        files: BlockingLanes
     ) async throws -> FilePlacement {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -20,7 +21,7 @@ struct FilePlacement: Codable, Sendable, Equatable {
             destination = Destination(target: source, exists: exists, replaces: nil, skips: true)
         } else {
             destination = try await Destination.decide(
-                root: root, folder: folder, name: name, exists: exists, content: hash, files: files)
+                root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash, files: files)
         }
         return FilePlacement(source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination)
     }
@@ -72,7 +73,7 @@ struct FileMoving: Sendable {
         let verb = verb
         return intent.moving(services) { placed in
             Receipt(
-                "\(verb) \(intent.source) to \(placed.path)", values: PlacementValues.of(placed.path),
+                "\(verb) \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
                 effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
         } skipped: {
             Receipt(

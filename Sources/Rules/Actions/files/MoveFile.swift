@@ -21,6 +21,7 @@ struct MoveFile: RuleAction {
         guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
             throw ArgumentFault("place", "`move` needs a `place`, a `folder` or a `name` to move to")
         }
+        try arguments.checkDestination()
         self.arguments = arguments
         self.services = services
         moving = FileMoving(services: services, verb: "moved")
@@ -29,6 +30,7 @@ struct MoveFile: RuleAction {
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
+            isFixed: arguments.fixedParts(),
             exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
     }
 

@@ -32,6 +32,8 @@ struct Placing: Sendable {
     func settle(_ context: StepContext) async throws -> Settlement {
         if destination.skips { return .done(skipped()) }
         return try await services.files.run {
+            // What was done lies in a place that may be away by now.
+            try services.journal.presence.require(destination.target)
             if let done = try finished(context) { return .done(done) }
             return .notDone
         }
@@ -40,7 +42,7 @@ struct Placing: Sendable {
     /// Blocks.
     func carryOut(_ context: StepContext) throws -> Receipt {
         if destination.skips { return skipped() }
-        try Durable.makeDirectory(destination.target.parent)
+        try services.journal.makeFolders(for: destination.target)
         // Called again after it was done, the file is found where it went.
         if let done = try finished(context) { return done }
         try destination.clear(trash: services.trash)

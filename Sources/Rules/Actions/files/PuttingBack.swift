@@ -10,14 +10,14 @@ struct PuttingBack: Sendable {
     /// - Parameter effect: what the step had done.
     func move(_ effect: FileEffect?) throws -> Receipt {
         try carryOut(effect, missing: "is gone or has been changed since; nothing was moved back") {
-            "moved back to \($0.path)"
+            "moved back to \($0.path)\($0.losses)"
         } ?? Receipt("nothing had been moved")
     }
 
     /// As ``move(_:)``, for a file that went into the trash.
     func takeOutOfTrash(_ effect: FileEffect?) throws -> Receipt {
         let receipt = try carryOut(effect, missing: "is no longer in the trash, or has been changed there") {
-            "took \($0.path) out of the trash"
+            "took \($0.path) out of the trash\($0.losses)"
         }
         guard case .moved(_, let slot, _, _)? = effect, let receipt else { return Receipt("nothing was in the trash") }
         try services.trash.forget(slot)

@@ -18,6 +18,7 @@ struct RenameFile: RuleAction {
     private let moving: FileMoving
 
     init(_ arguments: Arguments, _ services: ActionServices) throws {
+        try arguments.checkDestination()
         self.arguments = arguments
         self.services = services
         moving = FileMoving(services: services, verb: "renamed")
@@ -26,6 +27,7 @@ struct RenameFile: RuleAction {
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(
             input, root: input.file.root, folder: input.file.path.parent, name: arguments.name(input),
+            isFixed: arguments.fixedParts(),
             exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
     }
 

@@ -11,9 +11,12 @@ package struct TrashCan: Sendable {
 
     /// Where a file would go, which is the same each time for one `mark`.
     func slot(for path: BytePath, mark: some StringProtocol) throws -> BytePath {
-        let (stem, suffix) = path.stemAndExtension
+        var (stem, suffix) = path.stemAndExtension
+        // What leaves no room for a stem is no extension.
+        if let long = suffix, long.count > 100 { (stem, suffix) = (path.name, nil) }
         let tail = Array(".\(mark)".utf8) + (suffix.map { [UInt8(ascii: ".")] + $0 } ?? [])
-        let name = Array(stem.prefix(max(1, 240 - tail.count))) + tail
+        // Of the 255 bytes of a name ` (99)` and `.trashinfo` need some.
+        let name = Mover.cut(stem, 240 - tail.count) + tail
         return try root(for: path).appending("files").appending(name: name)
     }
 
@@ -22,7 +25,13 @@ package struct TrashCan: Sendable {
     ///
     /// - Returns: where it lies.
     package func put(_ path: BytePath, expecting hash: ContentHash, mark: some StringProtocol) throws -> Mover.Placed {
-        let slot = try slot(for: path, mark: mark)
+        try put(path, expecting: hash, at: try slot(for: path, mark: mark)) { _, _ in }
+    }
+
+    /// The same for a slot that was decided before.
+    func put(
+        _ path: BytePath, expecting hash: ContentHash, at slot: BytePath, record: Mover.Record
+    ) throws -> Mover.Placed {
         let root = slot.parent.parent
         try Durable.makeDirectory(root.appending("files"), mode: 0o700)
         try Durable.makeDirectory(root.appending("info"), mode: 0o700)
@@ -32,7 +41,7 @@ package struct TrashCan: Sendable {
             try past.write(Array(information(path, root).utf8), at: 0)
             try past.sync()
             do {
-                return try Mover.move(path, expecting: hash, to: [free]) { _, _ in }
+                return try Mover.move(path, expecting: hash, to: [free], record: record)
             } catch {
                 if try FileStatus.of(free) == nil { try forget(free) }
                 throw error
@@ -48,19 +57,57 @@ package struct TrashCan: Sendable {
         slot.parent.parent.appending("info").appending(name: slot.name + Array(".trashinfo".utf8))
     }
 
-    /// The home trash where it is on the same file system, else `.Trash-<uid>` at the top of the file's own.
+    /// The home trash where it is on the same file system, else the one of the file's own; where the agent may make or
+    /// write none there, the home trash again, to which the file is copied.
     private func root(for path: BytePath) throws -> BytePath {
-        guard let file = try FileStatus.of(path.parent) else { return home }
+        guard let top = try top(over: path.parent) else { return home }
+        return try Self.trash(atTopOf: top) ?? home
+    }
+
+    /// Whether what is trashed from a folder has to be copied into the home trash.
+    package func mustCopy(from folder: BytePath) throws -> Bool {
+        guard let top = try top(over: folder) else { return false }
+        return try Self.trash(atTopOf: top) == nil
+    }
+
+    /// The top of the folder's file system; nil where that is the home trash's as well.
+    private func top(over folder: BytePath) throws -> BytePath? {
+        guard let status = try FileStatus.of(folder) else { return nil }
         var existing = home
         while !existing.isEmpty, try FileStatus.of(existing) == nil { existing = existing.parent }
-        if try FileStatus.of(existing)?.device == file.device { return home }
-        var top = path.parent
-        while top != BytePath("/"), try FileStatus.of(top.parent)?.device == file.device { top = top.parent }
-        return top.appending(".Trash-\(getuid())")
+        if try FileStatus.of(existing)?.device == status.device { return nil }
+        var top = folder
+        while top != BytePath("/"), try FileStatus.of(top.parent)?.device == status.device { top = top.parent }
+        return top
+    }
+
+    /// What the specification gives a user at the top of a file system: a folder in `.Trash`, if an administrator has
+    /// made that, else `.Trash-<uid>`; nil where neither can be used.
+    static func trash(atTopOf top: BytePath) throws -> BytePath? {
+        let shared = top.appending(sharedName)
+        // Without the sticky bit others could take the user's folder away.
+        if let status = try FileStatus.of(shared), status.kind == .directory, status.mode & S_ISVTX != 0,
+            let own = try usable(shared.appending("\(getuid())"), in: shared)
+        {
+            return own
+        }
+        return try usable(top.appending(".Trash-\(getuid())"), in: top)
+    }
+
+    private static let sharedName: BytePath = ".Trash"
+
+    /// The folder, if it is there and the user's own, or can be made.
+    private static func usable(_ folder: BytePath, in parent: BytePath) throws -> BytePath? {
+        let needed = W_OK | X_OK
+        guard let status = try FileStatus.of(folder) else {
+            return parent.withCString { access($0, needed) } == 0 ? folder : nil
+        }
+        let isOwn = status.kind == .directory && status.owner == getuid()
+        return isOwn && folder.withCString { access($0, needed) } == 0 ? folder : nil
     }
 
     private func information(_ path: BytePath, _ root: BytePath) -> String {
-        let top = root.parent
+        let top = root.parent.name == Self.sharedName.name ? root.parent.parent : root.parent
         let shown = root == home ? path : path.relative(to: top) ?? path
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
         let encoded = shown.bytes.map { byte in

@@ -17,8 +17,11 @@ struct TrashFile: RuleAction {
     }
 
     func perform(_ intent: TrashedFile, _ context: StepContext) async throws -> Receipt {
-        let trash = services.trash
-        return receipt(intent, try await services.files.run { try intent.put(in: trash) })
+        let (trash, journal) = (services.trash, services.journal)
+        return try await services.files.run {
+            let placed = try intent.put(in: trash) { try journal.recordStaged($0, $1, step: context.stepID) }
+            return receipt(intent, placed)
+        }
     }
 
     func settle(_ intent: TrashedFile, _ context: StepContext) async throws -> Settlement {
@@ -39,7 +42,7 @@ struct TrashFile: RuleAction {
 
     private func receipt(_ intent: TrashedFile, _ placed: Mover.Placed) -> Receipt {
         Receipt(
-            "put \(intent.source) into the trash", values: ["trash.path": .text(placed.path.text)],
+            "put \(intent.source) into the trash\(placed.losses)", values: ["trash.path": .text(placed.path.text)],
             effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
     }
 }

@@ -22,8 +22,10 @@ struct TrashedFile: Codable, Sendable, Equatable {
     }
 
     /// Puts it there; where that was done before, says so again.
-    func put(in trash: TrashCan) throws -> Mover.Placed {
-        try found() ?? trash.put(source, expecting: hash, mark: mark)
+    ///
+    /// - Parameter record: called with the temporary file where it has to be copied.
+    func put(in trash: TrashCan, record: Mover.Record = { _, _ in }) throws -> Mover.Placed {
+        try found() ?? trash.put(source, expecting: hash, at: slot, record: record)
     }
 
     /// The file in the trash, if it is there; what a crash has left of the source is removed.

@@ -53,6 +53,10 @@ struct AppendBlock: RuleAction {
         }
         let prefix = try arguments.template("anchor")
         if prefix.references.isEmpty { try Self.check(prefix: prefix.text) }
+        if try arguments.isFixed("note") {
+            let note = Self.named(try arguments.pathText("note", values: [:]))
+            if let complaint = Self.complaint(note: note) { throw ArgumentFault("note", complaint) }
+        }
     }
 
     private static func check(prefix: String) throws {
@@ -127,11 +131,17 @@ struct AppendBlock: RuleAction {
     private func notePath(_ input: StepInput, _ date: Date) throws -> BytePath {
         let asked = try arguments.pathText("note", values: input.values)
         if asked == "today" { return BytePath(Daily.relativePath(for: Dates.utcDay(from: date))) }
-        let path = BytePath(asked.hasSuffix(".md") ? asked : asked + ".md")
-        guard !path.isAbsolute, path.components.allSatisfy({ $0 != ArraySlice("..".utf8) }) else {
-            throw Fault(.failed, "the note \(path) would lie outside the vault \(vault.root)")
-        }
+        let path = Self.named(asked)
+        if let complaint = Self.complaint(note: path) { throw Fault(.failed, "\(complaint) \(vault.root)") }
         return path
+    }
+
+    private static func named(_ note: String) -> BytePath { BytePath(note.hasSuffix(".md") ? note : note + ".md") }
+
+    /// Why a note cannot lie within a vault.
+    private static func complaint(note: BytePath) -> String? {
+        let staysBelow = !note.isAbsolute && note.components.allSatisfy { $0 != ArraySlice("..".utf8) }
+        return staysBelow ? nil : "the note \(note) would lie outside the vault"
     }
 
     /// What a daily note that is not there yet starts from: the vault's own template, if it has one.

@@ -97,7 +97,8 @@ struct ExchangedNote {
     /// What an earlier life left under temporary names that the ledger knows: products that never got their name go;
     /// so do displaced versions of notes, but for those that somebody wrote into, which are kept beside their note.
     func retireLeftovers() throws {
-        for (path, device, inode, job) in try journal.ledger.readBlocking({ try $0.staged() }) {
+        for (path, device, inode, job) in try journal.ledger.readBlocking({ try $0.staged() })
+        where try journal.presence.isHere(path) {
             let note = Self.note(of: job)
             if path.nameText.hasPrefix(".steward-"), let status = try FileStatus.of(path) {
                 if status.inode == inode, status.device == device {

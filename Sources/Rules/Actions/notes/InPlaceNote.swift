@@ -93,7 +93,7 @@ struct InPlaceNote {
         let starter = Array((requests.first?.starter ?? "").utf8)
         let composed = try ComposedNote(
             starter, requests, device: device, reserved: journal.reservedTokens(note, requests))
-        try Durable.makeDirectory(note.parent)
+        try journal.makeFolders(for: note)
         let step = requests.first?.step ?? ""
         let temporary = try Durable.stage(composed.bytes, for: note) { try journal.recordStaged($0, $1, step: step) }
         let result = ContentHash(of: composed.bytes)
@@ -143,7 +143,7 @@ struct InPlaceNote {
             if newSize < size { try file.truncate(to: Int64(newSize)) }
             try file.sync()
         } catch {
-            // Should this fail as well, the write stays open in the ledger and is mended at the next start.
+            // Should this fail as well, the write stays open in the ledger and is mended before the next.
             try file.write(write.oldTail, at: write.position)
             try file.truncate(to: Int64(size))
             try file.sync()

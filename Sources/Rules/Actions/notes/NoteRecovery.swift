@@ -3,7 +3,7 @@ import Ledger
 import Platform
 import Rules
 
-/// After a crash: what became of the writes that were begun.
+/// What became of a write that was begun and not ended.
 struct NoteRecovery {
     enum Finding: Sendable, Equatable {
         /// The bytes are there.
@@ -14,7 +14,8 @@ struct NoteRecovery {
         case mended
         /// The note was written by somebody else since; whether the blocks are in it was looked up.
         case rewritten(blocksPresent: Bool)
-        /// It was torn, but somebody has the note open for writing: it is left as it is until the next start.
+        /// It was torn, but somebody has the note open for writing, or its place is away: it is left as it is until it
+        /// is written to.
         case held
     }
 
@@ -31,7 +32,11 @@ struct NoteRecovery {
                     try journal.wrote(
                         write.note, base: write.base, status.fingerprint, write.result,
                         blocks: write.blocks.map(\.token), in: transaction)
+                    try knowNew(write, status, in: transaction)
                     try guardBlocks(of: write, in: transaction)
+                } else if let (place, relative) = journal.places.locate(write.note) {
+                    // Whoever wrote since is judged by what they wrote, not by these blocks.
+                    try transaction.addBlocks(place.name, relative, write.blocks.map(\.token))
                 }
             case .void, .rewritten(blocksPresent: false):
                 try transaction.voidNoteWrite(write.id)
@@ -40,6 +45,19 @@ struct NoteRecovery {
             }
         }
         return finding
+    }
+
+    /// A note that the write has made, not changed, is the agent's own and no news.
+    private func knowNew(_ write: NoteWriteRecord, _ status: FileStatus, in transaction: LedgerTransaction) throws {
+        guard write.position == 0, write.oldTail.isEmpty, let step = write.blocks.first?.step,
+            try transaction.isStaged(by: step, status), let (place, relative) = journal.places.locate(write.note)
+        else { return }
+        let known = try transaction.file(place.name, relative)
+        if known?.present == true { return }
+        try transaction.setFile(
+            FileRecord(
+                place: place.name, path: relative, fingerprint: status.fingerprint, hash: write.result,
+                version: (known?.version ?? 0) + 1))
     }
 
     /// The guard that the write itself would have left: whether the note had been read since is not known, so only an
@@ -58,6 +76,7 @@ struct NoteRecovery {
     }
 
     private func examine(_ write: NoteWriteRecord) throws -> Finding {
+        guard try journal.presence.isHere(write.note) else { return .held }
         let file: Descriptor
         do {
             file = try Descriptor(write.note, O_RDWR, follow: true)

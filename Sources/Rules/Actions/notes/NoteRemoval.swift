@@ -8,8 +8,12 @@ extension NoteWriter {
     /// - Parameter resumes: whether this was begun before and cut off; a block that is gone has been removed then.
     /// - Throws: `Fault(.failed)` where the block is gone or was edited; `.transient` where the note is open.
     package func remove(_ request: NoteRequest, token: String, resumes: Bool = false) async throws {
-        inWork.begin([request.note])
-        defer { inWork.end([request.note]) }
+        let note = request.note
+        if try await !journal.ledger.read({ try $0.openNoteWrites(note) }).isEmpty {
+            _ = try await enqueue(nil, on: note)
+        }
+        inWork.begin([note])
+        defer { inWork.end([note]) }
         for _ in 0..<100 {
             let attempt = try await lanes.run {
                 try inPlace.rewrite(request.note, root: request.root) { bytes in
@@ -26,7 +30,6 @@ extension NoteWriter {
             switch attempt {
             case .written:
                 let step = request.step
-                let note = request.note
                 try await journal.ledger.write { transaction in
                     try transaction.dropGuard(note, step: step)
                     try transaction.dropNoteBlock(step: step)

@@ -36,18 +36,21 @@ package struct NotePatience: Sendable {
 /// written in one go. Nothing that somebody else wrote is ever replaced unread.
 package actor NoteWriter {
     private struct Waiting {
-        let request: NoteRequest
-        let answer: CheckedContinuation<String, any Error>
+        /// Nil for one that only asks that earlier writes be ended.
+        let request: NoteRequest?
+        /// Whether the block had been written, and was lost.
+        let restores: Bool
+        let answer: CheckedContinuation<String?, any Error>
     }
 
     let journal: EffectJournal
     let inWork: PathsInWork
     let inPlace: InPlaceNote
-    private let exchange: ExchangedNote
-    private let reads: any ReadWatch
+    let exchange: ExchangedNote
+    let reads: any ReadWatch
     private let patience: NotePatience
     let lanes = BlockingLanes("notes", count: 4)
-    private let log: Logger
+    let log: Logger
     private var waiting: [BytePath: [Waiting]] = [:]
     private var atWork: Set<BytePath> = []
     private var armed: Set<BytePath> = []
@@ -80,30 +83,39 @@ package actor NoteWriter {
     package func append(_ request: NoteRequest) async throws -> String {
         let step = request.step
         if let done = try await journal.ledger.read({ try $0.noteBlock(step: step) }) { return done.token }
-        return try await enqueue(request)
+        guard let token = try await enqueue(request, on: request.note) else {
+            throw Fault(.failed, "the block of \(step) was not written")
+        }
+        return token
     }
 
-    private func enqueue(_ request: NoteRequest) async throws -> String {
+    /// Waits for the note's turn, in which what earlier writes left open is ended first.
+    ///
+    /// - Returns: the token of the request's block; nil for one without a request.
+    func enqueue(_ request: NoteRequest?, on note: BytePath, restores: Bool = false) async throws -> String? {
         try await withCheckedThrowingContinuation { answer in
-            waiting[request.note, default: []].append(Waiting(request: request, answer: answer))
-            if atWork.insert(request.note).inserted { Task { await self.serve(request.note) } }
+            waiting[note, default: []].append(Waiting(request: request, restores: restores, answer: answer))
+            if atWork.insert(note).inserted { Task { await self.serve(note) } }
         }
     }
 
     private func serve(_ note: BytePath) async {
-        while let batch = waiting.removeValue(forKey: note) {
+        while var batch = waiting.removeValue(forKey: note) {
             do {
-                let requests = batch.map(\.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
+                try await lanes.run { try journal.presence.require(note) }
+                // Another's turn may have ended a write that was open when these were asked for.
+                let asked = batch.filter { !$0.restores }.compactMap(\.request?.step)
+                let written = try await endOpenWrites(of: note, looking: asked)
+                batch.removeAll { entry in
+                    let token = entry.request.flatMap { written[$0.step] }
+                    guard entry.request == nil || token != nil else { return false }
+                    entry.answer.resume(returning: token)
+                    return true
+                }
+                let requests = batch.compactMap(\.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
                 let blocks = try await write(requests, to: note)
                 let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
-                for entry in batch {
-                    if let token = tokens[entry.request.step] {
-                        entry.answer.resume(returning: token)
-                    } else {
-                        entry.answer.resume(
-                            throwing: Fault(.failed, "the block of \(entry.request.step) was not written"))
-                    }
-                }
+                for entry in batch { entry.answer.resume(returning: entry.request.flatMap { tokens[$0.step] }) }
             } catch {
                 for entry in batch { entry.answer.resume(throwing: error) }
             }
@@ -328,7 +340,8 @@ package actor NoteWriter {
         let note = record.note
         while !isStopping {
             do {
-                _ = try await enqueue(try LedgerJSON.decode(NoteRequest.self, from: record.request))
+                _ = try await enqueue(
+                    try LedgerJSON.decode(NoteRequest.self, from: record.request), on: note, restores: true)
                 try await journal.ledger.write { transaction in
                     try transaction.note(
                         "restored",
@@ -349,23 +362,5 @@ package actor NoteWriter {
                 return
             }
         }
-    }
-
-    // MARK: After a crash, and undo
-
-    /// Looks at every write that was begun and not ended; must run before anything is judged.
-    package func recover() async throws {
-        let recovery = NoteRecovery(journal: journal)
-        for write in try await journal.ledger.read({ try $0.openNoteWrites() }) {
-            let finding = try await lanes.run { try recovery.settle(write) }
-            log.notice("a write into \(write.note) was cut off: \(finding)")
-        }
-        let exchange = exchange
-        try await lanes.run { try exchange.retireLeftovers() }
-    }
-
-    /// Whether `step`'s block has been written, and under which token.
-    package func written(step: String) async throws -> String? {
-        try await journal.ledger.read { try $0.noteBlock(step: step)?.token }
     }
 }

@@ -27,10 +27,13 @@ struct WriteNote: RuleAction {
             "write-note: { place: notes, folder: sources, name: \"{{ file.stem | slug }}\", text: \"# {{ file.title }}\\n\" }"
     )
 
+    private static let suffix = ".md"
+
     private let arguments: Arguments
     private let services: ActionServices
 
     init(_ arguments: Arguments, _ services: ActionServices) throws {
+        try arguments.checkDestination(addingTo: Self.suffix)
         self.arguments = arguments
         self.services = services
     }
@@ -41,11 +44,12 @@ struct WriteNote: RuleAction {
         text = text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
         if !text.hasSuffix("\n") { text += "\n" }
         var name = try arguments.name(input)
-        if BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(".md".utf8) }
+        if BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(Self.suffix.utf8) }
         let hash = ContentHash(of: Array(text.utf8))
         let destination = try await Destination.decide(
             root: arguments.root(input), folder: arguments.folder(input), name: name,
-            exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash, files: services.files)
+            isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash,
+            files: services.files)
         return Intent(destination: destination, text: text, hash: hash)
     }
 

@@ -5,10 +5,12 @@ import Platform
 package struct EffectJournal: Sendable {
     package let ledger: Ledger
     package let places: PlaceMap
+    package let presence: PlacePresence
 
     package init(ledger: Ledger, places: PlaceMap) {
         self.ledger = ledger
         self.places = places
+        presence = PlacePresence(ledger: ledger, places: places)
     }
 
     /// Notes a temporary file while it is empty. Blocks.

@@ -8,6 +8,8 @@ import Synchronization
 package final class JobExecutor: Sendable {
     package enum Outcome: Sendable, Equatable {
         case ended
+        /// Ended without effect, because the file has changed.
+        case superseded
         /// To be tried again; how often it was tried.
         case again(Int)
         /// The agent is stopping; the job goes on at the next start.
@@ -51,20 +53,23 @@ package final class JobExecutor: Sendable {
     }
 
     /// Settles the step that a crash interrupted, if one was, without going on to the next.
-    func settleBegun(_ job: JobRecord) async {
+    ///
+    /// - Returns: how the job ended, if it did.
+    func settleBegun(_ job: JobRecord) async -> Outcome? {
         do {
             guard let (job, steps) = try await load(job.id), job.state.isOpen,
                 let begun = steps.first(where: { $0.state == .intended })
-            else { return }
+            else { return nil }
             var current = job
             do {
                 try await settle(begun, of: &current)
             } catch {
-                _ = await fail(current, error)
+                return await fail(current, error)
             }
         } catch {
             log.error("cannot settle what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
         }
+        return nil
     }
 
     func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
@@ -218,7 +223,7 @@ package final class JobExecutor: Sendable {
     }
 
     private func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
-        let found = error as? Fault ?? Fault(.failed, String(describing: error))
+        let found = await cause(error, of: job)
         let fault = Fault(
             found.kind, redacted(found.message, job), path: found.path, errno: found.errno, code: found.code)
         var job = job
@@ -233,8 +238,15 @@ package final class JobExecutor: Sendable {
                 return .again(job.attempts)
             case .superseded:
                 try await end(job, .superseded, "superseded", fault.message)
+                return .superseded
             case .refused:
-                try await refuse(job, fault)
+                do {
+                    try await refuse(job, fault)
+                } catch let changed as Fault where changed.kind == .superseded {
+                    job.problem = redacted(changed.message, job)
+                    try await end(job, .superseded, "superseded", redacted(changed.message, job))
+                    return .superseded
+                }
             case .failed, .usage, .fatal:
                 try await end(
                     job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")

@@ -29,15 +29,18 @@ package final class Judge: Sendable {
 
     private let ledger: Ledger
     private let planner: Planner
+    private let presence: PlacePresence
     private let inWork: PathsInWork
     private let lanes: BlockingLanes
     private let log: Logger
 
     package init(
-        ledger: Ledger, planner: Planner, inWork: PathsInWork, lanes: BlockingLanes, log: Logger
+        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingLanes,
+        log: Logger
     ) {
         self.ledger = ledger
         self.planner = planner
+        self.presence = presence
         self.inWork = inWork
         self.lanes = lanes
         self.log = log
@@ -51,11 +54,17 @@ package final class Judge: Sendable {
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
-        guard let status = try await lanes.run({ try FileStatus.of(absolute) }), status.kind == .file else {
-            return try await judgeGone(place, path)
+        // Before anything is noted of a file: which folder stands there.
+        let found = try await lanes.run {
+            _ = try presence.look(at: place)
+            return try FileStatus.of(absolute)
         }
+        guard let status = found, status.kind == .file else { return try await judgeGone(place, path) }
         let known = try await ledger.read { try $0.file(place.name, path) }
-        if let known, known.present, known.fingerprint == status.fingerprint { return .known }
+        if let known, known.present, known.fingerprint == status.fingerprint {
+            try await takeBack(known, place)
+            return .known
+        }
         guard planner.mightWant(path, in: place) else {
             try await planner.see(path, in: place, status, known: known)
             return .known
@@ -66,6 +75,7 @@ package final class Judge: Sendable {
             touched.fingerprint = status.fingerprint
             let record = touched
             try await ledger.write { try $0.setFile(record) }
+            try await takeBack(known, place)
             return .touched
         }
         var record = FileRecord(
@@ -83,14 +93,26 @@ package final class Judge: Sendable {
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
         let meeting = isLater ? .normal : asked
         let jobs = try await planner.commit(
-            record, in: place, event: event, oldName: oldName, status: status, meeting: meeting)
-        return .news(event, jobs: jobs)
+            record, known: known, in: place, event: event, oldName: oldName, status: status, meeting: meeting
+        ) { [inWork] in !inWork.contains(absolute) }
+        return jobs.map { .news(event, jobs: $0) } ?? .again
     }
 
     private func judgeGone(_ place: PlaceInfo, _ path: BytePath) async throws -> Verdict {
         guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
+        // What is missing may be away with its place, and not gone from it.
+        switch try await lanes.run({ try presence.isGone(path, in: place) }) {
+        case nil: return .again
+        case false?: return .known
+        case true?: break
+        }
         let jobs = try await planner.commitRemoval(known, in: place)
         return .news(.removed, jobs: jobs)
+    }
+
+    /// A folder that was taken for another is the place itself where a file of the place has come into it.
+    private func takeBack(_ known: FileRecord, _ place: PlaceInfo) async throws {
+        if known.isKept { try await lanes.run { try presence.accept(place) } }
     }
 
     /// The name under which the ledger has this inode, if nothing of that name is there any more.

@@ -21,11 +21,11 @@ package final class Planner: Sendable {
     /// How many generations of products may start rules.
     package static let deepest = 8
 
-    private let ledger: Ledger
+    let ledger: Ledger
     private let rules: Mutex<RuleSet>
     private let blocksOf: BlockFinder
-    private let lanes: BlockingLanes
-    private let host: String
+    let lanes: BlockingLanes
+    let host: String
     private let log: Logger
 
     package init(
@@ -67,35 +67,50 @@ package final class Planner: Sendable {
     }
 
     /// Commits a judgement and the jobs that follow.
+    ///
+    /// - Parameters:
+    ///   - known: what the ledger held of the name when it was judged.
+    ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
+    /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     func commit(
-        _ record: FileRecord, in place: PlaceInfo, event: FileEvent, oldName: BytePath?, status: FileStatus,
-        meeting: Judge.Meeting
-    ) async throws -> [PlannedJob] {
+        _ record: FileRecord, known: FileRecord?, in place: PlaceInfo, event: FileEvent, oldName: BytePath?,
+        status: FileStatus, meeting: Judge.Meeting, isFree: @Sendable () -> Bool
+    ) async throws -> [PlannedJob]? {
         let arrival = Timestamp.now()
         let absolute = place.root.appending(record.path)
         let product = try await ledger.read { try $0.product(absolute) }
         let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
         let blocks = try await blocks(of: record, in: place, oldName: oldName)
+        let overdue = try await event == .changed ? ledger.read { try Self.overdue(place, record.path, in: $0) } : [:]
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
         let (host, names) = (host, ledger.names)
         let drafts = try await lanes.run {
-            let facts = FileFacts(
-                place: place, path: record.path, status: status, event: event, now: arrival,
-                gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
-            let matches = try ruleSet.match(facts).filter { match in
-                switch meeting {
-                case .normal: true
-                case .first: match.rule.existing(in: place) == .process
-                case .silent: false
+            let events = Set(overdue.values.map(\.event) + [event])
+            return try FileEvent.allCases.filter(events.contains).flatMap { due in
+                let facts = FileFacts(
+                    place: place, path: record.path, status: status, event: due, now: arrival,
+                    gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
+                let matches = try ruleSet.match(facts).filter { match in
+                    if let late = overdue[match.rule.name] { return late.event == due }
+                    switch meeting {
+                    case .normal: return due == event
+                    case .first: return due == event && match.rule.existing(in: place) == .process
+                    case .silent: return false
+                    }
                 }
-            }
-            return try Self.drafts(
-                matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host, names: names,
-                values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
+                return try Self.drafts(
+                    matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
+                    names: names, values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
+            }.map { $0.deeper(than: overdue[$0.rule]?.depth) }
         }
+        guard isFree() else { return nil }
         return try await ledger.write { transaction in
+            guard try transaction.file(place.name, record.path) == known,
+                try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
+                try event != .changed || Self.overdue(place, record.path, in: transaction) == overdue
+            else { return nil }
             if let oldName {
                 try transaction.setGone(place.name, oldName)
             }
@@ -170,13 +185,20 @@ package final class Planner: Sendable {
 
     // MARK: Drafts
 
-    private struct Draft: Sendable {
+    struct Draft: Sendable {
         let rule: String
-        let job: JobRecord
+        var job: JobRecord
         let steps: [StepRecord]
+
+        /// For what takes the place of a job of that depth.
+        func deeper(than depth: Int?) -> Draft {
+            var draft = self
+            if let depth { draft.job.depth = depth + 1 }
+            return draft
+        }
     }
 
-    private static func drafts(
+    static func drafts(
         _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
         names: NameVeil, values extra: Values
     ) throws -> [Draft] {
@@ -221,7 +243,7 @@ package final class Planner: Sendable {
         return String(ContentHash(of: bytes).description.prefix(32))
     }
 
-    private static func add(
+    static func add(
         _ drafts: [Draft], lineage: ProductRecord?, to transaction: LedgerTransaction
     ) throws -> [PlannedJob] {
         var planned: [PlannedJob] = []
@@ -229,14 +251,15 @@ package final class Planner: Sendable {
             var job = draft.job
             if let lineage {
                 job.lineage = lineage.lineage
-                job.depth = lineage.depth
-                if job.depth > deepest {
-                    try transaction.note(
-                        "skipped",
-                        "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
-                        job: nil, place: job.place, path: job.path)
-                    continue
-                }
+                job.depth = max(job.depth, lineage.depth)
+            }
+            if job.depth > deepest {
+                try transaction.note(
+                    "skipped", "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
+                    job: nil, place: job.place, path: job.path)
+                continue
+            }
+            if lineage != nil {
                 if try transaction.hasRun(rule: job.rule, lineage: job.lineage) {
                     try transaction.note(
                         "skipped", "the rule \"\(job.rule)\" has run already on what this was made from",
@@ -252,11 +275,13 @@ package final class Planner: Sendable {
         return planned
     }
 
-    /// The blocks of a note, and those among them that the ledger has not seen; nil and empty for other files.
+    /// The blocks of a note, those that the ledger has seen, and those that it has not; nil and empty for other files.
     private func blocks(
         of record: FileRecord, in place: PlaceInfo, oldName: BytePath?
-    ) async throws -> (all: Set<String>?, gained: [BlockFacts]) {
-        guard place.kind == .notes, record.path.stemAndExtension.extension == Array("md".utf8) else { return (nil, []) }
+    ) async throws -> (all: Set<String>?, seen: Set<String>?, gained: [BlockFacts]) {
+        guard place.kind == .notes, record.path.stemAndExtension.extension == Array("md".utf8) else {
+            return (nil, nil, [])
+        }
         let absolute = place.root.appending(record.path)
         let blocksOf = blocksOf
         let found = try await lanes.run { () -> [BlockFacts] in
@@ -266,6 +291,6 @@ package final class Planner: Sendable {
         }
         let seen = try await ledger.read { try $0.blocks(place.name, oldName ?? record.path) }
         let named = found.map { (String($0.token.drop { $0 == "^" }), $0) }
-        return (Set(named.map(\.0)), named.filter { !seen.contains($0.0) }.map(\.1))
+        return (Set(named.map(\.0)), seen, named.filter { !seen.contains($0.0) }.map(\.1))
     }
 }

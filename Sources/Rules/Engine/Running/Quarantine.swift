@@ -45,22 +45,35 @@ package struct Quarantine: Sendable {
             code: code)
         let taken = record
         try await journal.ledger.write { try $0.setQuarantine(taken) }
-        return try await finish(record, rule: job.rule)
+        do {
+            return try await finish(record, rule: job.rule, expecting: file.hash)
+        } catch let fault as Fault where fault.kind == .superseded {
+            try await letGo(record)
+            throw fault
+        }
     }
 
     /// Finishes what a crash interrupted.
     package func recover() async throws {
         for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) }) {
-            let rule = try await journal.ledger.read { try $0.job(record.job)?.rule ?? "" }
+            let job = try await journal.ledger.read { try $0.job(record.job) }
+            let file = try job.map {
+                try LedgerJSON.decode(FileReference.self, from: $0.file, showing: journal.ledger.names)
+            }
             do {
-                _ = try await finish(record, rule: rule)
+                _ = try await finish(record, rule: job?.rule ?? "", expecting: file?.hash)
             } catch let fault as Fault where fault.kind == .superseded {
-                var dropped = record
-                dropped.state = .dropped
-                let gone = dropped
-                try await journal.ledger.write { try $0.setQuarantine(gone) }
+                try await letGo(record)
             }
         }
+    }
+
+    /// Ends a move into quarantine that will not be: the file is gone, or another version than the refused one.
+    private func letGo(_ record: QuarantineRecord) async throws {
+        var dropped = record
+        dropped.state = .dropped
+        let gone = dropped
+        try await journal.ledger.write { try $0.setQuarantine(gone) }
     }
 
     /// Where a hidden file lies, below the folder of its job.
@@ -78,7 +91,10 @@ package struct Quarantine: Sendable {
         return found
     }
 
-    private func finish(_ record: QuarantineRecord, rule: String) async throws -> QuarantineRecord {
+    /// - Parameter expected: the content that was refused; nil where it was not read.
+    private func finish(
+        _ record: QuarantineRecord, rule: String, expecting expected: ContentHash?
+    ) async throws -> QuarantineRecord {
         let journal = journal
         let names = journal.ledger.names
         let source = record.root.appending(record.path)
@@ -88,7 +104,7 @@ package struct Quarantine: Sendable {
             let target = isHidden ? record.stored.appending(record.path) : record.stored
             try Durable.makeDirectory(target.parent, mode: 0o700)
             if try FileStatus.of(isHidden ? try Self.located(record).stored : target)?.kind != .file {
-                let hash = try ContentHash.ofFile(source)
+                let hash = try expected ?? ContentHash.ofFile(source)
                 _ = try Mover.move(source, expecting: hash, to: [target]) {
                     try journal.recordStaged($0, $1, step: record.job)
                 }
@@ -140,7 +156,7 @@ package struct Quarantine: Sendable {
         let record = try await lane.run { try Self.located(held) }
         let target = record.root.appending(record.path)
         let placed = try await lane.run {
-            try Durable.makeDirectory(target.parent)
+            try journal.makeFolders(for: target)
             let hash = try ContentHash.ofFile(record.stored)
             return try Mover.move(record.stored, expecting: hash, to: Mover.alternatives(target)) {
                 try journal.recordStaged($0, $1, step: record.job)

@@ -6,6 +6,7 @@ import Platform
 /// quarantines what is refused, parks the rest for a human.
 package actor Runner {
     private let executor: JobExecutor
+    private let planner: Planner
     private let ledger: Ledger
     private let log: Logger
     private let maximumFiles: Int
@@ -27,8 +28,9 @@ package actor Runner {
     }
 
     /// - Parameter maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
-    package init(executor: JobExecutor, ledger: Ledger, maximumFiles: Int = 512, log: Logger) {
+    package init(executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, log: Logger) {
         self.executor = executor
+        self.planner = planner
         self.ledger = ledger
         self.maximumFiles = maximumFiles
         self.log = log
@@ -40,7 +42,7 @@ package actor Runner {
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
         try await executor.resumeUndoing()
         let open = try await ledger.read { try $0.jobs(in: [.ready, .waiting]) }
-        for job in open { await executor.settleBegun(job) }
+        for job in open where await executor.settleBegun(job) == .superseded { await planAnew(job.id) }
         for job in open {
             if job.state == .waiting, let time = job.nextAttempt, time > .now() {
                 known.insert(job.id)
@@ -131,6 +133,9 @@ package actor Runner {
     private func work(_ id: String, _ key: FileKey) async {
         switch await executor.run(id) {
         case .ended, .stopped: known.remove(id)
+        case .superseded:
+            known.remove(id)
+            await planAnew(id)
         case .again(let attempt):
             let time = Timestamp.now().adding(seconds: Backoff.seconds(attempt: attempt, using: &generator))
             schedule(id, at: time)
@@ -149,6 +154,17 @@ package actor Runner {
         running[key] = nil
         if queues[key] != nil { turn.append(key) }
         pump()
+    }
+
+    /// What a superseded job was to do is done with the version that is there now.
+    private func planAnew(_ id: String) async {
+        do {
+            for job in try await planner.plan(after: id) { enqueue(job.id, place: job.place, path: job.path) }
+        } catch {
+            log.error(
+                "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
+                metadata: ["job": "\(id.prefix(12))"])
+        }
     }
 
     private func schedule(_ id: String, at time: Timestamp) {

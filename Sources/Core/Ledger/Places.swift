@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What the ledger knows of a place's folder.
+package struct PlaceRecord: Sendable, Equatable {
+    package var root: BytePath
+    /// The folder that the place's files are known from; nil where none was seen yet.
+    package var identity: FolderIdentity?
+    /// The folder that stands in its place while the place is away.
+    package var other: FolderIdentity?
+
+    package init(root: BytePath, identity: FolderIdentity?, other: FolderIdentity?) {
+        self.root = root
+        self.identity = identity
+        self.other = other
+    }
+}
+
+extension LedgerTransaction {
+    package func place(_ name: String) throws -> PlaceRecord? {
+        guard let row = try Row.fetchOne(cached("SELECT * FROM place WHERE name = ?"), arguments: [name]) else {
+            return nil
+        }
+        return PlaceRecord(
+            root: BytePath(blob: row["root"]), identity: try Self.identity(row["identity"]),
+            other: try Self.identity(row["other"]))
+    }
+
+    /// Notes that `place` exists.
+    ///
+    /// - Returns: true where it is new, or now has another root.
+    package func meetPlace(_ place: String, root: BytePath) throws -> Bool {
+        let known = try Data.fetchOne(cached("SELECT root FROM place WHERE name = ?"), arguments: [place])
+        if known == root.blob { return false }
+        try execute(
+            sql: "INSERT OR REPLACE INTO place (name, root, firstSeen) VALUES (?, ?, ?)",
+            arguments: [place, root.blob, Timestamp.now().nanoseconds])
+        if known != nil { try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
+        return true
+    }
+
+    /// Notes that this is the folder that the place's files are known from, and that it is there.
+    package func setPlaceHere(_ place: String, _ identity: FolderIdentity) throws {
+        try execute(
+            sql: "UPDATE place SET identity = ?, other = NULL WHERE name = ?",
+            arguments: [try Self.text(identity), place])
+        try execute(sql: "UPDATE file SET kept = 0 WHERE place = ? AND kept", arguments: [place])
+    }
+
+    /// Notes that the place is away, and which folder stands there instead: what is known of its files is kept.
+    package func setPlaceAway(_ place: String, instead other: FolderIdentity) throws {
+        let isNew = try self.place(place)?.other == nil
+        try execute(
+            sql: "UPDATE place SET other = ? WHERE name = ?", arguments: [try Self.text(other), place])
+        // Files that came into the other folder since it was seen first are its own.
+        if isNew { try execute(sql: "UPDATE file SET kept = 1 WHERE place = ? AND present", arguments: [place]) }
+    }
+
+    private static func identity(_ text: String?) throws -> FolderIdentity? {
+        try text.map { try JSONDecoder().decode(FolderIdentity.self, from: Data($0.utf8)) }
+    }
+
+    private static func text(_ identity: FolderIdentity) throws -> String {
+        String(decoding: try JSONEncoder().encode(identity), as: UTF8.self)
+    }
+}

@@ -1,0 +1,169 @@
+import Glibc
+import Ledger
+import Platform
+import Synchronization
+
+/// Whether a place is there, or away: whether the folder at its path is the one that its files are known from, and not
+/// an unmounted disk's bare mount point or a folder that was made anew. Of a place that is away nothing is concluded, and
+/// nothing is written into it. Everything blocks
+/// that does not say otherwise.
+package final class PlacePresence: Sendable {
+    package enum Look: Sendable {
+        /// The place's own folder.
+        case here(Descriptor)
+        /// Another folder stands there.
+        case other(Descriptor)
+        case missing
+    }
+
+    private let ledger: Ledger
+    private let places: PlaceMap
+    let lane = BlockingLane("places")
+    /// What the ledger holds of each place that was looked at.
+    private let known = Mutex<[String: PlaceRecord]>([:])
+
+    init(ledger: Ledger, places: PlaceMap) {
+        self.ledger = ledger
+        self.places = places
+    }
+
+    /// Looks at the folder that stands at the place's path, and notes in the ledger if that has become another.
+    ///
+    /// - Parameter anew: whether a folder that was taken for another is searched for the place's files once more.
+    package func look(at place: PlaceInfo, anew: Bool = false) throws -> Look {
+        guard let folder = try FolderIdentity.open(place.root) else { return .missing }
+        // A place that the ledger has not met has no files that could be away.
+        guard let record = try record(place) else { return .here(folder) }
+        let now = try FolderIdentity(folder)
+        if let identity = record.identity, identity.isSame(as: now) {
+            if record.other != nil { try settle(place) { try $0.setPlaceHere(place.name, now) } }
+            return .here(folder)
+        }
+        if !anew, let other = record.other, other.isSame(as: now) { return .other(folder) }
+        if try isAnother(now, folder, than: record, place) {
+            if record.other != now { try settle(place) { try $0.setPlaceAway(place.name, instead: now) } }
+            return .other(folder)
+        }
+        try settle(place) { try $0.setPlaceHere(place.name, now) }
+        return .here(folder)
+    }
+
+    /// Takes the folder that stands there now for the place, whatever was known before.
+    ///
+    /// - Throws: `Fault(.transient)` where none stands there.
+    package func accept(_ place: PlaceInfo) throws {
+        guard let folder = try FolderIdentity.open(place.root) else { throw Self.away(place, "it is not there") }
+        let now = try FolderIdentity(folder)
+        try settle(place) { try $0.setPlaceHere(place.name, now) }
+    }
+
+    /// Whether a file of the place that was missed is gone from it; nil where it is there after all. That the place is
+    /// away is no reason to think so.
+    func isGone(_ path: BytePath, in place: PlaceInfo) throws -> Bool? {
+        let folder: Descriptor
+        switch try look(at: place) {
+        case .missing: return false
+        case .here(let found): folder = found
+        case .other(let found):
+            if try ledger.readBlocking({ try $0.file(place.name, path) })?.isKept != false { return false }
+            folder = found
+        }
+        return try FileStatus.of(path, below: folder)?.kind == .file ? nil : true
+    }
+
+    /// - Throws: `Fault(.transient)` where the place that the path belongs to is away.
+    package func require(_ path: BytePath) throws { if let fault = try absence(of: path) { throw fault } }
+
+    package func isHere(_ path: BytePath) throws -> Bool { try absence(of: path) == nil }
+
+    /// Why the place that the path belongs to is away, as a transient fault; nil where it is not.
+    func absence(of path: BytePath) throws -> Fault? {
+        guard let place = places.locate(path)?.place ?? places.places.first(where: { $0.root == path }) else {
+            return nil
+        }
+        switch try look(at: place) {
+        case .here: return nil
+        case .missing: return Self.away(place, "it is not there")
+        case .other: return Self.away(place, "another folder stands there, without the files that are known from it")
+        }
+    }
+
+    /// How the message of a job begins that waits for the place.
+    package static func awayMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is away" }
+
+    private static func away(_ place: PlaceInfo, _ why: String) -> Fault {
+        Fault(
+            .transient,
+            "\(awayMessage(place)): \(place.root): \(why); mount it or put it back (`steward status` says more)",
+            path: place.root)
+    }
+
+    private func isAnother(
+        _ now: FolderIdentity, _ folder: Descriptor, than record: PlaceRecord, _ place: PlaceInfo
+    ) throws -> Bool {
+        let files = try ledger.readBlocking { try $0.files(place.name) }.filter { record.other == nil || $0.isKept }
+        guard !files.isEmpty else { return record.identity?.isMount == true && !now.isMount }
+        let mayBeRemounted = record.identity.map { now.mayBeRemounted(as: $0) } ?? true
+        return try !files.contains { try Self.isThere($0, folder, byName: mayBeRemounted) }
+    }
+
+    /// - Parameter byName: whether a file of that name will do, whatever has been written into it since.
+    private static func isThere(_ file: FileRecord, _ folder: Descriptor, byName: Bool) throws -> Bool {
+        guard let status = try FileStatus.of(file.path, below: folder), status.kind == .file else { return false }
+        if byName { return true }
+        guard status.size == file.fingerprint.size else { return false }
+        if status.fingerprint.modified == file.fingerprint.modified { return true }
+        guard let hash = file.hash else { return false }
+        do {
+            return try ContentHash.ofFile(folder.path.appending(file.path)) == hash
+        } catch {
+            // What cannot be read tells nothing; the other files do.
+            return false
+        }
+    }
+
+    private func record(_ place: PlaceInfo) throws -> PlaceRecord? {
+        if let record = known.withLock({ $0[place.name] }) { return record }
+        // One with another root is about to be met anew.
+        guard let record = try ledger.readBlocking({ try $0.place(place.name) }), record.root == place.root else {
+            return nil
+        }
+        known.withLock { $0[place.name] = record }
+        return record
+    }
+
+    private func settle(_ place: PlaceInfo, _ change: (LedgerTransaction) throws -> Void) throws {
+        let record = try ledger.writeBlocking { transaction in
+            try change(transaction)
+            return try transaction.place(place.name)
+        }
+        known.withLock { $0[place.name] = record }
+    }
+}
+
+extension JobExecutor {
+    /// Why a step failed: a file or folder that was not found is not gone while its place is away.
+    func cause(_ error: any Error, of job: JobRecord) async -> Fault {
+        let fault = error as? Fault ?? Fault(.failed, String(describing: error))
+        guard fault.kind == .superseded || fault.errno == ENOENT else { return fault }
+        do {
+            let presence = journal.presence
+            for path in [try file(job).absolute, fault.path].compactMap({ $0 }) {
+                if let away = try await presence.lane.run({ try presence.absence(of: path) }) { return away }
+            }
+            return fault
+        } catch {
+            return error as? Fault ?? fault
+        }
+    }
+}
+
+extension EffectJournal {
+    /// Makes the folders that `target` is to lie in, as far as they are missing, but never that of its place. Blocks.
+    ///
+    /// - Throws: `Fault(.transient)` where its place is away.
+    package func makeFolders(for target: BytePath) throws {
+        try presence.require(target)
+        try Durable.makeDirectory(target.parent, below: places.locate(target)?.place.root)
+    }
+}

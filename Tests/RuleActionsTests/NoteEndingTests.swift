@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@testable import RuleActions
+
+/// A note was written, and then the ledger could not be: its disk was full. What comes next must find the block.
+@Suite struct NoteWritesThatWereNotEnded {
+    private let scene: ActionScene
+    private let world: ActionWorld
+    private let note: BytePath
+    private let inPlace: InPlaceNote
+
+    init() throws {
+        scene = try ActionScene()
+        world = try scene.open()
+        inPlace = InPlaceNote(journal: world.journal, device: "desk")
+        note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+    }
+
+    private var text: String { get throws { try scene.home.read("notes/inbox.md") } }
+    private var isOpen: Bool { get throws { try world.ledger.readBlocking { try !$0.openNoteWrites(note).isEmpty } } }
+
+    /// A write whose end the ledger does not take.
+    private func unended(_ write: (@escaping (LedgerTransaction, [NoteBlockRecord]) throws -> Void) throws -> Void)
+        throws
+    {
+        let fault = #expect(throws: Fault.self) {
+            try write { _, _ in throw Fault(.transient, "the ledger's disk is full") }
+        }
+        #expect(fault?.message == "the ledger's disk is full")
+        #expect(try isOpen)
+    }
+
+    private func append(_ request: NoteRequest) throws {
+        try unended { _ = try inPlace.append([request], to: note, root: request.root, finish: $0) }
+    }
+
+    @Test func theBlockIsNotWrittenAgain() async throws {
+        let request = world.request("new")
+        try append(request)
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try !isOpen)
+    }
+
+    @Test func itsStepIsFoundDone() async throws {
+        try scene.home.write("dropbox/a.md", "new")
+        let action = try world.action("append-block: { note: inbox, text: \"{{ file.text }}\" }")
+        let intent = try await action.decided(world.input("a.md", adding: ["file.text": .text("new")]))
+        try append(try LedgerJSON.decode(NoteRequest.self, from: intent))
+        guard case .done(let receipt) = try await action.settled(intent, step: "job.0") else {
+            throw TestFailure("not found")
+        }
+        #expect(receipt.values["block.anchor"] == .text("cap-0930"))
+        #expect(count("new", in: try text) == 1)
+        #expect(try !isOpen)
+    }
+
+    @Test func aStepWhoseBlockIsNotThereIsFoundNotDone() async throws {
+        let request = world.request("new")
+        try append(request)
+        try Data(NoteAppend.start.utf8).write(to: URL(fileURLWithPath: note.text))
+        #expect(try await world.notes.written(step: request.step) == nil)
+        #expect(try !isOpen)
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+    }
+
+    @Test func othersAreWrittenAfterIt() async throws {
+        let first = world.request("first")
+        try append(first)
+        let second = world.request("second", step: "job.1")
+        async let one = world.notes.append(first)
+        async let two = world.notes.append(second)
+        #expect(try await [one, two] == ["cap-0930", "cap-0930__desk"])
+        #expect(try text == NoteAppend.start + "\n^cap-0930\nfirst\n\n^cap-0930__desk\nsecond\n")
+    }
+
+    @Test func aLineTypedSinceStaysAndTheBlockIsNotWrittenAgain() async throws {
+        let request = world.request("new")
+        try append(request)
+        let written = try text
+        try Data((written + "mine\n").utf8).write(to: URL(fileURLWithPath: note.text))
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == written + "mine\n")
+        #expect(try await world.ledger.read { try $0.blocks("notes", "inbox.md") } == ["cap-0930"])
+    }
+
+    @Test func aNoteThatWasMadeIsNotMadeAgain() async throws {
+        try Durable.remove(note)
+        let request = world.request("new")
+        try unended { _ = try inPlace.create([request], at: note, finish: $0) }
+        let made = try text
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == made && count("new", in: made) == 1)
+        let known = try await world.ledger.read { try $0.file("notes", "inbox.md") }
+        #expect(known?.fingerprint == (try FileStatus.of(note)?.fingerprint), "the agent's own note is news")
+    }
+
+    @Test func aNoteThatWasExchangedIsNotExchangedAgain() async throws {
+        let request = world.request("new")
+        try unended {
+            _ = try ExchangeChild.exchange(world).append([request], to: note, quietFor: 0, finish: $0)
+        }
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+    }
+
+    @Test func whileThePlaceIsAwayItStaysOpen() async throws {
+        let request = world.request("new")
+        try append(request)
+        #expect(rename(scene.path("notes").text, scene.path("away").text) == 0)
+        let next = try scene.open()
+        try await next.notes.recover()
+        #expect(try isOpen)
+        let fault = await #expect(throws: Fault.self) { try await next.notes.written(step: request.step) }
+        #expect(fault?.kind == .transient)
+        #expect(rename(scene.path("away").text, scene.path("notes").text) == 0)
+        #expect(try await next.notes.written(step: request.step) == "cap-0930")
+        #expect(count("new", in: try text) == 1)
+    }
+
+    @Test func aBlockIsTakenOutAllTheSame() async throws {
+        let request = world.request("new")
+        try append(request)
+        try await world.notes.remove(request, token: "cap-0930")
+        #expect(count("new", in: try text) == 0)
+        #expect(try !isOpen)
+    }
+
+    @Test func halfAWriteInANoteThatIsHeldOpenMakesTheNextOneWait() async throws {
+        let request = world.request("new")
+        try append(request)
+        let whole = try text
+        var file: Descriptor? = try Descriptor(note, O_RDWR)
+        try file?.truncate(to: Int64(whole.utf8.count - 3))
+        let fault = await #expect(throws: Fault.self) { try await world.notes.append(request) }
+        #expect(fault?.kind == .transient && fault?.message.contains("half a write") == true)
+        #expect(try isOpen && text == String(whole.dropLast(3)))
+        file = nil
+        #expect(try await world.notes.append(request) == "cap-0930")
+        #expect(try text == whole)
+    }
+}

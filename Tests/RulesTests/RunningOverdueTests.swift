@@ -1,0 +1,116 @@
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// A file that changes before a rule has dealt with it has arrived for that rule when it is dealt with.
+@Suite("Files that change before their job has run", .timeLimit(.minutes(30)))
+struct RunningOverdueTests {
+    private let folder: TemporaryFolder
+    private let script = Script()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        script.perform("take") { intent, _ in
+            guard try ContentHash.ofFile(intent.file) == intent.hash else { throw Fault(.superseded, "has changed") }
+            return Receipt("took \(try Self.text(intent.file))")
+        }
+    }
+
+    private static func text(_ path: BytePath) throws -> String {
+        String(decoding: try Descriptor(path).readAll(), as: UTF8.self)
+    }
+
+    private func bench(_ rules: String = "- { rule: R, in: inbox, on: [arrived], do: { probe: { name: take } } }")
+        throws
+        -> Bench
+    {
+        try Bench(folder.path, script, rules: rules)
+    }
+
+    private func ended(_ bench: Bench) async throws -> [String] {
+        try await bench.jobs().map { "\($0.rule) \($0.event) \($0.state)" }
+    }
+
+    @Test("Changed and judged again before the job ran, the rule for arrivals takes the second version")
+    func judgedBefore() async throws {
+        let bench = try bench()
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/x", "one")
+        try await bench.take("x")
+        try bench.write("inbox/x", "two")
+        #expect(try await bench.take("x") == .news(.changed, jobs: []))
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
+        let receipts = try await bench.ledger.read { ledger in
+            try ledger.jobs(in: JobRecord.State.allCases).compactMap { try ledger.steps(of: $0.id).first?.receipt }
+        }
+        #expect(receipts.count == 1 && receipts.allSatisfy { $0.contains("took two") })
+    }
+
+    @Test("Judged only after the job had come to nothing, it is an arrival for that rule and a change for others")
+    func judgedAfter() async throws {
+        let bench = try bench(
+            """
+            - { rule: Note, in: inbox, on: [arrived], do: { probe: { name: note } } }
+            - { rule: R, in: inbox, on: [arrived], do: { probe: { name: take } } }
+            - { rule: Both, in: inbox, on: [arrived, changed], do: { probe: { name: both } } }
+            """)
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/x", "one")
+        try await bench.take("x")
+        try bench.write("inbox/x", "two")
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(try await ended(bench) == ["Note arrived done", "R arrived superseded", "Both arrived done"])
+        #expect(Bench.rules(try await bench.take("x")).sorted() == ["Both", "R"])
+        #expect(
+            try await ended(bench).suffix(2).sorted() == ["Both changed done", "R arrived done"])
+        try bench.write("inbox/x", "three")
+        #expect(Bench.rules(try await bench.take("x")) == ["Both"], "it has been dealt with")
+    }
+
+    @Test("A file that is gone is not planned anew")
+    func gone() async throws {
+        let bench = try bench()
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/x", "one")
+        try await bench.take("x")
+        try Durable.remove(bench.path("inbox/x"))
+        script.perform("take") { _, _ in throw Fault(.superseded, "is gone") }
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(try await bench.take("x") == .news(.removed, jobs: []))
+        #expect(try await ended(bench) == ["R arrived superseded"])
+    }
+
+    @Test("A rule that finds its file changed each time comes to an end")
+    func endless() async throws {
+        let bench = try bench()
+        script.perform("take") { intent, _ in
+            try Durable.replaceOwn(intent.file, with: try Descriptor(intent.file).readAll() + Array("+".utf8))
+            throw Fault(.superseded, "has changed")
+        }
+        try bench.write("inbox/x", "one")
+        for _ in 0..<20 { try await bench.take("x") }
+        #expect(try await ended(bench).count == Planner.deepest + 1)
+    }
+
+    @Test("A better version that was saved before the file went into quarantine stays, and is dealt with")
+    func refused() async throws {
+        let bench = try bench()
+        script.perform("take") { intent, _ in
+            guard try Self.text(intent.file) == "bad" else { return Receipt("took") }
+            try Durable.replaceOwn(intent.file, with: Array("good".utf8))
+            throw Fault(.refused, "it is bad")
+        }
+        try bench.write("inbox/x", "bad")
+        try await bench.take("x")
+        #expect(try bench.read("inbox/x") == "good")
+        #expect(try await bench.ledger.read { try $0.quarantine(in: [.held, .moving]) } == [])
+        try await bench.take("x")
+        #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
+    }
+}

@@ -1,0 +1,188 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("A place that is away")
+struct RunningPresenceTests {
+    private let folder: TemporaryFolder
+    private let bench: Bench
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        bench = try Bench(
+            folder.path, rules: "- { rule: R, in: inbox, on: [arrived, changed, removed], do: { probe: {} } }")
+        let places = bench.journal.places.places
+        try await bench.ledger.write { transaction in
+            for place in places { _ = try transaction.meetPlace(place.name, root: place.root) }
+        }
+        for name in ["a", "b"] {
+            try bench.write(BytePath("inbox/\(name).txt"), name)
+            try await bench.see(BytePath("\(name).txt"))
+        }
+    }
+
+    private func rename(_ from: BytePath, _ to: BytePath) throws {
+        guard Glibc.rename(bench.path(from).text, bench.path(to).text) == 0 else { throw Fault.system("rename") }
+    }
+
+    private func events() async throws -> [String] { try await bench.jobs().map { "\($0.event) \($0.path)" }.sorted() }
+
+    private func look(anew: Bool = false) throws -> String {
+        switch try bench.journal.presence.look(at: bench.place(), anew: anew) {
+        case .here: "here"
+        case .other: "other"
+        case .missing: "missing"
+        }
+    }
+
+    @Test("Of a folder that is missing nothing is concluded, nor of an empty one in its stead")
+    func empty() async throws {
+        #expect(try look() == "here")
+        try rename("inbox", "away")
+        #expect(try await bench.see("a.txt") == .known)
+        #expect(try look() == "missing")
+        try Durable.makeDirectory(bench.path("inbox"))
+        #expect(try await bench.see("a.txt") == .known)
+        #expect(try look() == "other")
+        #expect(try look(anew: true) == "other")
+        #expect(rmdir(bench.path("inbox").text) == 0)
+        try rename("away", "inbox")
+        #expect(try look() == "here")
+        for name in ["a.txt", "b.txt"] as [BytePath] { #expect(try await bench.see(name) == .known) }
+        #expect(try await events() == ["arrived a.txt", "arrived b.txt"])
+    }
+
+    @Test("What is removed from the place itself is gone, before it was away and after")
+    func removal() async throws {
+        try Durable.remove(bench.path("inbox/a.txt"))
+        try await bench.see("a.txt")
+        try rename("inbox", "away")
+        try Durable.makeDirectory(bench.path("inbox"))
+        try await bench.see("b.txt")
+        try Durable.remove(bench.path("away/b.txt"))
+        #expect(rmdir(bench.path("inbox").text) == 0)
+        try rename("away", "inbox")
+        try await bench.see("b.txt")
+        #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt", "removed b.txt"])
+    }
+
+    @Test("Files that come into the folder in its stead are news, and gone when they go")
+    func others() async throws {
+        try rename("inbox", "away")
+        try bench.write("inbox/c.txt", "C")
+        try await bench.see("c.txt")
+        #expect(try await bench.see("a.txt") == .known)
+        #expect(try look(anew: true) == "other", "a file of its own does not make it the place")
+        try Durable.remove(bench.path("inbox/c.txt"))
+        try await bench.see("c.txt")
+        #expect(try await events() == ["arrived a.txt", "arrived b.txt", "arrived c.txt", "removed c.txt"])
+    }
+
+    @Test("A folder that holds one of the files is the place itself, restored: what it lacks is gone")
+    func restored() async throws {
+        try rename("inbox", "away")
+        try bench.write("inbox/b.txt", "b")
+        try await bench.see("a.txt")
+        #expect(try look() == "here")
+        #expect(try await bench.see("b.txt") == .touched)
+        #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt"])
+    }
+
+    @Test("So is one that was taken for another, when a file of the place has come into it")
+    func restoredLater() async throws {
+        try rename("inbox", "away")
+        try Durable.makeDirectory(bench.path("inbox"))
+        #expect(try await bench.see("a.txt") == .known)
+        try bench.write("inbox/b.txt", "b")
+        #expect(try look() == "other")
+        #expect(try await bench.see("b.txt") == .touched)
+        #expect(try look() == "here")
+    }
+
+    @Test("A file of the same name with another content does not make another folder the place")
+    func sameName() async throws {
+        try rename("inbox", "away")
+        try bench.write("inbox/a.txt", "another")
+        #expect(try await bench.see("b.txt") == .known)
+        #expect(try look(anew: true) == "other")
+    }
+
+    @Test("A person can say that it is meant to be another")
+    func accepted() async throws {
+        try rename("inbox", "away")
+        try Durable.makeDirectory(bench.path("inbox"))
+        #expect(try await bench.see("a.txt") == .known)
+        try bench.journal.presence.accept(bench.place())
+        #expect(try look() == "here")
+        try await bench.see("a.txt")
+        #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt"])
+    }
+
+    @Test("What the next life finds is compared with what the one before knew")
+    func nextLife() async throws {
+        try rename("inbox", "away")
+        try Durable.makeDirectory(bench.path("inbox"))
+        let next = try Bench(folder.path, rules: "- { rule: R, in: inbox, on: [removed], do: { probe: {} } }")
+        #expect(try await next.see("a.txt") == .known)
+        #expect(rmdir(bench.path("inbox").text) == 0)
+        try rename("away", "inbox")
+        #expect(try await next.see("a.txt") == .known)
+        #expect(try await next.jobs().map(\.event) == ["arrived", "arrived"])
+    }
+
+    @Test("A place without files is away only where its disk was mounted just there")
+    func withoutFiles() throws {
+        let out = try bench.place("out")
+        #expect(try isHere(out))
+        #expect(rmdir(out.root.text) == 0)
+        try Durable.makeDirectory(out.root)
+        #expect(try isHere(out))
+        let mount = FolderIdentity(device: 1, inode: 2, fileSystem: 3, isMount: true)
+        try bench.ledger.writeBlocking { try $0.setPlaceHere(out.name, mount) }
+        #expect(try !isHere(out, PlacePresence.fresh(bench)))
+    }
+
+    private func isHere(_ place: PlaceInfo, _ presence: PlacePresence? = nil) throws -> Bool {
+        try (presence ?? bench.journal.presence).isHere(place.root.appending("new"))
+    }
+
+    @Test("A job that does not find the folder of another place waits for it as well")
+    func waitingForAnother() async throws {
+        let out = try bench.place("out")
+        #expect(rmdir(out.root.text) == 0)
+        bench.script.decide("p") { _ in _ = try Descriptor(out.root) }
+        try bench.write("inbox/c.txt", "C")
+        try await bench.take("c.txt")
+        let job = try #require(try await bench.jobs().first { $0.path == "c.txt" })
+        #expect(job.state == .waiting && job.problem?.hasPrefix("the place out is away") == true)
+    }
+
+    @Test("A job whose file is not found waits while the place is away, and goes on when it is back")
+    func waiting() async throws {
+        try bench.write("inbox/c.txt", "C")
+        bench.script.perform("p") { intent, _ in
+            guard try FileStatus.of(intent.file) != nil else { throw Fault(.superseded, "gone") }
+            return Receipt("done")
+        }
+        let verdict = try await bench.see("c.txt")
+        try rename("inbox", "away")
+        await bench.submit(verdict)
+        await bench.runner.idle()
+        let job = try #require(try await bench.jobs().first { $0.path == "c.txt" })
+        #expect(job.state == .waiting && job.problem?.hasPrefix("the place inbox is away") == true)
+        try rename("away", "inbox")
+        await bench.runner.submit([(job.id, job.place, job.path)])
+        await bench.runner.idle()
+        #expect(try await bench.jobs().first { $0.path == "c.txt" }?.state == .done)
+    }
+}
+
+extension PlacePresence {
+    /// That of the next life.
+    fileprivate static func fresh(_ bench: Bench) -> PlacePresence {
+        EffectJournal(ledger: bench.ledger, places: bench.journal.places).presence
+    }
+}
