@@ -72,15 +72,16 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
+        core("SQLiteFile", ["Platform", grdb]),
         core("Watching", ["Platform", "CInotifyTools"]),
         core("Ledger", ["Platform", grdb]),
         core("A4CoreSwift", ["Platform"]),
         core("DotLifeDomain"),
         core("ComicArchive", ["Platform", "CArchive", "CLinux", grdb]),
         core("ComicVault", ["Platform", "CLinux", "COpenSSL"]),
-        core("DotLifePersistence", ["DotLifeDomain", "Platform", grdb]),
+        core("DotLifePersistence", ["DotLifeDomain", "Platform", "SQLiteFile", grdb]),
         .target(
-            name: "TKCore", dependencies: ["Platform", "CCmarkGfm", grdb, http, nio, nioHTTP],
+            name: "TKCore", dependencies: ["Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioHTTP],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
         .target(

@@ -2,6 +2,7 @@ import DotLifeDomain
 import Foundation
 import GRDB
 import Platform
+import SQLiteFile
 
 /// The captures on disk: `captures.sqlite` and the folder `photos` (seed section 9).
 ///
@@ -48,7 +49,11 @@ package final class CaptureStore: Sendable {
             // Under the lock, so that of two processes that find it corrupt only one sets it aside.
             return try photos.exclusively {
                 try photos.removeUnfinishedCopies()
-                let (pool, notices) = try CaptureDatabase.open(in: folder, now: clock())
+                let path = folder.appending("captures.sqlite")
+                let (pool, notices) = try SQLiteFile(
+                    path, of: "the captures", migrator: CaptureSchema.migrator, checksIndexes: true,
+                    afterLoss: "The photos are untouched; restore \(path) from a backup to have the captures back"
+                ).open(now: clock())
                 return Opened(store: CaptureStore(folder, pool, photos, lane, clock), notices: notices)
             }
         }
@@ -65,7 +70,7 @@ package final class CaptureStore: Sendable {
                 }
                 try pool.close()
             } catch {
-                throw CaptureDatabase.fault("close the captures in \(folder)", error)
+                throw SQLiteFile.fault("close the captures in \(folder)", error)
             }
         }
     }
@@ -146,7 +151,7 @@ extension CaptureStore {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw CaptureDatabase.fault("read the captures in \(folder)", error)
+            throw SQLiteFile.fault("read the captures in \(folder)", error)
         }
     }
 
@@ -174,7 +179,7 @@ extension CaptureStore {
         do {
             return try pool.read { try ExperienceRow.find(key: key, $0) }
         } catch {
-            throw CaptureDatabase.fault("read the captures in \(folder)", error)
+            throw SQLiteFile.fault("read the captures in \(folder)", error)
         }
     }
 
@@ -197,7 +202,7 @@ extension CaptureStore {
         } catch let error as ExperienceError {
             throw Fault(.refused, error.description)
         } catch {
-            throw CaptureDatabase.fault("store the capture in \(folder)", error)
+            throw SQLiteFile.fault("store the capture in \(folder)", error)
         }
     }
 
@@ -215,7 +220,7 @@ extension CaptureStore {
                         return found
                     }
                 } catch {
-                    throw CaptureDatabase.fault("remove the capture from \(folder)", error)
+                    throw SQLiteFile.fault("remove the capture from \(folder)", error)
                 }
                 for name in [record?.photoLocalPath, record?.photoThumbnailPath] {
                     if let name { try photos.remove(name) }

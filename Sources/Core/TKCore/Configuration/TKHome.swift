@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Platform
+import SQLiteFile
 
 /// A user's folder `~/.tk`: settings, advisors, keys, prices, and the databases of usage, journeys and search.
 package struct TKHome: Sendable, Equatable {
@@ -69,5 +70,10 @@ enum TKFile {
             .transient,
             "\(folder) has been locked by \(Openers.describe(lock.path)) for long; try again when it is done",
             path: folder)
+    }
+
+    /// Opens a database of the module's under its folder's lock. Blocks.
+    static func open(_ database: SQLiteFile, now: Timestamp) throws -> SQLiteFile.Opened {
+        try exclusively(in: database.path.parent) { try database.open(now: now) }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Platform
+import SQLiteFile
 
 /// Projects, documents with their journeys, and conversations, in `~/.tk/journeys.sqlite`, which several processes may
 /// use at once.
@@ -31,8 +32,8 @@ package final class JourneyStore: Sendable {
     ) async throws -> Opened {
         let lane = BlockingLane("journeys")
         return try await lane.run {
-            let (pool, notices) = try TKDatabase.open(
-                path, "the journeys", migrator: JourneySchema.migrator, now: clock())
+            let (pool, notices) = try TKFile.open(
+                SQLiteFile(path, of: "the journeys", migrator: JourneySchema.migrator), now: clock())
             return Opened(store: JourneyStore(path, pool, lane, clock), notices: notices)
         }
     }
@@ -40,7 +41,7 @@ package final class JourneyStore: Sendable {
     /// Ends all use of the database; later calls fail.
     package func close() async throws {
         try await lane.run { [pool, path] in
-            do { try pool.close() } catch { throw TKDatabase.fault("close the journeys at \(path)", error) }
+            do { try pool.close() } catch { throw SQLiteFile.fault("close the journeys at \(path)", error) }
         }
     }
 
@@ -232,7 +233,7 @@ package final class JourneyStore: Sendable {
             } catch let refusal as JourneyRefusal {
                 throw refusal
             } catch {
-                throw TKDatabase.fault("\(doing) in \(path)", error)
+                throw SQLiteFile.fault("\(doing) in \(path)", error)
             }
         }
     }

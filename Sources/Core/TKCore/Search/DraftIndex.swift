@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Platform
+import SQLiteFile
 
 /// Full-text search over drafts, their titles and the names of their projects (SQLite FTS5), in `~/.tk/search.sqlite`.
 /// The index can always be made anew from the files.
@@ -26,14 +27,15 @@ package final class DraftIndex: Sendable {
     ) async throws -> (index: DraftIndex, notices: [String]) {
         let lane = BlockingLane("search")
         return try await lane.run {
-            let (pool, notices) = try TKDatabase.open(path, "the search index", migrator: migrator, now: now)
+            let (pool, notices) = try TKFile.open(
+                SQLiteFile(path, of: "the search index", migrator: migrator), now: now)
             return (DraftIndex(path, pool, lane), notices)
         }
     }
 
     package func close() async throws {
         try await lane.run { [pool, path] in
-            do { try pool.close() } catch { throw TKDatabase.fault("close the search index at \(path)", error) }
+            do { try pool.close() } catch { throw SQLiteFile.fault("close the search index at \(path)", error) }
         }
     }
 
@@ -177,7 +179,7 @@ package final class DraftIndex: Sendable {
             do {
                 return try body(pool)
             } catch {
-                throw TKDatabase.fault("\(doing) by the index at \(path)", error)
+                throw SQLiteFile.fault("\(doing) by the index at \(path)", error)
             }
         }
     }

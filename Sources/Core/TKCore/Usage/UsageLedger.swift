@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Platform
+import SQLiteFile
 
 /// What calls to models have cost: one row a call in `~/.tk/usage.sqlite`, which several processes may use at once.
 ///
@@ -48,7 +49,8 @@ public final class UsageLedger: Sendable {
     ) async throws -> Opened {
         let lane = BlockingLane("usage")
         return try await lane.run {
-            let (pool, notices) = try TKDatabase.open(path, "the usage", migrator: UsageSchema.migrator, now: clock())
+            let (pool, notices) = try TKFile.open(
+                SQLiteFile(path, of: "the usage", migrator: UsageSchema.migrator), now: clock())
             let ledger = UsageLedger(
                 path, pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
             return Opened(ledger: ledger, notices: notices)
@@ -211,7 +213,7 @@ public final class UsageLedger: Sendable {
             do {
                 return try body(pool)
             } catch {
-                throw TKDatabase.fault("\(doing) at \(path)", error)
+                throw SQLiteFile.fault("\(doing) at \(path)", error)
             }
         }
     }
