@@ -136,26 +136,15 @@ struct ComicsProgress: AsyncParsableCommand {
     @Argument(help: "The comic.", completion: .file())
     var file: String
 
-    @Option(name: .long, help: "The page being read, from 1; the last one makes it read.")
-    var set: Int?
-
-    @Flag(name: .long, help: "It was read to its end.")
-    var done = false
-
-    @Flag(name: .long, help: "Forget how far it was read, and its bookmarks.")
-    var reset = false
-
-    func validate() throws {
-        if [set != nil, done, reset].filter({ $0 }).count > 1 {
-            throw ValidationError("--set, --done and --reset exclude each other")
-        }
-    }
+    @OptionGroup var mark: ReadingOptions
 
     func run() async throws {
         try await ComicsOptions.guarding {
             let (desk, zone) = try options.desk()
             let change: ComicDesk.ReadingChange? =
-                if let set { .page(set) } else if done { .done } else if reset { .reset } else { nil }
+                if let page = mark.set { .page(page) } else if mark.done { .done } else if mark.reset { .reset } else {
+                    nil
+                }
             let state = try await desk.reading(options.path(file), change, options.meter)
             try Output.show(state, lines: state.lines(zone: zone), json: options.json)
             try await desk.close()
@@ -174,15 +163,7 @@ struct ComicsBookmark: AsyncParsableCommand {
     @Argument(help: "The comic.", completion: .file())
     var file: String
 
-    @Argument(help: "A page, from 1.")
-    var page: Int?
-
-    @Flag(name: .long, help: "Remove the bookmark, if there is one.")
-    var remove = false
-
-    func validate() throws {
-        if remove && page == nil { throw ValidationError("say which page's bookmark to remove") }
-    }
+    @OptionGroup var bookmark: BookmarkOptions
 
     struct Answer: Encodable {
         let file: BytePath
@@ -194,7 +175,8 @@ struct ComicsBookmark: AsyncParsableCommand {
     func run() async throws {
         try await ComicsOptions.guarding {
             let (desk, _) = try options.desk()
-            let change: ComicDesk.BookmarkChange? = page.map { remove ? .remove($0) : .toggle($0) }
+            let page = bookmark.page
+            let change: ComicDesk.BookmarkChange? = page.map { bookmark.remove ? .remove($0) : .toggle($0) }
             let (state, isSet) = try await desk.bookmark(options.path(file), change, options.meter)
             let list = state.bookmarks.map(String.init).joined(separator: ", ")
             let lines =

@@ -15,27 +15,16 @@ struct VaultReadProgress: AsyncParsableCommand {
     @Argument(help: "Its name, its id, or the beginning of that.")
     var comic: String
 
-    @Option(name: .long, help: "The page being read, from 1; the last one makes it read.")
-    var set: Int?
-
-    @Flag(name: .long, help: "It was read to its end.")
-    var done = false
-
-    @Flag(name: .long, help: "Forget how far it was read, and its bookmarks.")
-    var reset = false
-
-    func validate() throws {
-        if [set != nil, done, reset].filter({ $0 }).count > 1 {
-            throw ValidationError("--set, --done and --reset exclude each other")
-        }
-    }
+    @OptionGroup var mark: ReadingOptions
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let mark: VaultRequest.Mark? = set != nil ? .page : done ? .done : reset ? .reset : nil
+            let change: VaultRequest.Mark? =
+                mark.set != nil ? .page : mark.done ? .done : mark.reset ? .reset : nil
             let access = try options.access(unlocking.source(options))
             let reading = try access.ask(
-                VaultRequest(.progress, options.vault, comic: comic, page: set, mark: mark), as: VaultReading.self)
+                VaultRequest(.progress, options.vault, comic: comic, page: mark.set, mark: change),
+                as: VaultReading.self)
             access.close()
             try Output.show(reading, lines: reading.lines, json: options.json)
         }
@@ -54,22 +43,15 @@ struct VaultBookmark: AsyncParsableCommand {
     @Argument(help: "The comic's name, its id, or the beginning of that.")
     var comic: String
 
-    @Argument(help: "A page, from 1.")
-    var page: Int?
-
-    @Flag(name: .long, help: "Remove the bookmark, if there is one.")
-    var remove = false
-
-    func validate() throws {
-        if remove && page == nil { throw ValidationError("say which page's bookmark to remove") }
-    }
+    @OptionGroup var bookmark: BookmarkOptions
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let mark: VaultRequest.Mark? = page == nil ? nil : remove ? .remove : .toggle
+            let page = bookmark.page
+            let change: VaultRequest.Mark? = page == nil ? nil : bookmark.remove ? .remove : .toggle
             let access = try options.access(unlocking.source(options))
             let reading = try access.ask(
-                VaultRequest(.bookmark, options.vault, comic: comic, page: page, mark: mark), as: VaultReading.self)
+                VaultRequest(.bookmark, options.vault, comic: comic, page: page, mark: change), as: VaultReading.self)
             access.close()
             try Output.show(reading, lines: reading.bookmarkLines(page), json: options.json)
         }

@@ -25,15 +25,7 @@ struct Ask: AsyncParsableCommand {
         completion: Completions.advisors)
     var role: String?
 
-    @Option(
-        name: .shortAndLong, help: ArgumentHelp("The kind of text.", valueName: "id"),
-        completion: Completions.storyTypes)
-    var storyType: String?
-
-    @Option(
-        name: .long, help: "How far the draft has come: early, middle, late.",
-        completion: Choice.completion(DraftStage.self), transform: Choice.named)
-    var stage: DraftStage?
+    @OptionGroup var kind: TextKind
 
     @Flag(
         name: [.customShort("c"), .customLong("continue")], help: "Go on with the last conversation with this advisor.")
@@ -65,7 +57,7 @@ struct Ask: AsyncParsableCommand {
         let prices = try wiring.models()
         let configuration = try wiring.configuration(prices).effective(flags: model.flags)
         let advisor = try catalogue.role(role ?? configuration.role)
-        let kind = try storyType.map(catalogue.storyType)
+        let kind = try self.kind.storyType.map(catalogue.storyType)
         let draft = try context().map { DraftText($0.text) }
         let (access, prompts) = (try await wiring.access(configuration, prices), try wiring.prompts())
         let engine = QuestionEngine(model: access, prompts: prompts)
@@ -77,10 +69,10 @@ struct Ask: AsyncParsableCommand {
         if isHinted, let byWords { Terminal.note("tk: \(byWords)") }
         if model.verbose {
             let plan = try engine.plan(
-                question, advisor, draft: draft, storyType: kind, stage: stage, history: history)
+                question, advisor, draft: draft, storyType: kind, stage: self.kind.stage, history: history)
             Spending.announce("ask", CallPlan(plan.calls + (try detector.plan(question)).calls), prices)
         }
-        let setting = ReviewSetting(advisors: [advisor], storyType: kind, stage: stage, prices: prices)
+        let setting = ReviewSetting(advisors: [advisor], storyType: kind, stage: self.kind.stage, prices: prices)
         let heading = quiet ? "" : AnswerOutput.heading(advisor.id, setting, Terminal.style)
         let written = !json && Terminal.isTerminal(STDOUT_FILENO) ? WrittenAnswer(heading) : nil
         var listener: (@Sendable (String) -> Void)?
@@ -89,7 +81,8 @@ struct Ask: AsyncParsableCommand {
         let answer: QuestionAnswer
         do {
             answer = try await engine.ask(
-                question, advisor, draft: draft, storyType: kind, stage: stage, history: history, onText: listener)
+                question, advisor, draft: draft, storyType: kind, stage: self.kind.stage, history: history,
+                onText: listener)
         } catch {
             written?.end()
             throw error

@@ -23,15 +23,7 @@ struct Council: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "What you want to know.")
     var question: String?
 
-    @Option(
-        name: .shortAndLong, help: ArgumentHelp("The kind of text.", valueName: "id"),
-        completion: Completions.storyTypes)
-    var storyType: String?
-
-    @Option(
-        name: .long, help: "How far the draft has come: early, middle, late.",
-        completion: Choice.completion(DraftStage.self), transform: Choice.named)
-    var stage: DraftStage?
+    @OptionGroup var kind: TextKind
 
     @Flag(name: .long, help: "One more, short call groups points that nothing else brings together.")
     var synthesis = false
@@ -53,7 +45,7 @@ struct Council: AsyncParsableCommand {
             let draft = try Input.draft(file: file, text: text)
             let wiring = try Wiring()
             let catalogue = try wiring.catalogue()
-            let kind = try storyType.map(catalogue.storyType)
+            let kind = try self.kind.storyType.map(catalogue.storyType)
             let ids = advisors == nil ? kind?.defaultAdvisors ?? ["general", "editor"] : ReviewArguments.list(advisors)
             let roles = try catalogue.roles(ids)
             guard CouncilEngine.size.contains(roles.count) else {
@@ -63,10 +55,11 @@ struct Council: AsyncParsableCommand {
             let configuration = try wiring.configuration(prices).effective(flags: model.flags)
             let engine = CouncilEngine(
                 model: try await wiring.access(configuration, prices), prompts: try wiring.prompts())
-            let setting = ReviewSetting(advisors: roles, storyType: kind, stage: stage, prices: prices)
+            let setting = ReviewSetting(advisors: roles, storyType: kind, stage: self.kind.stage, prices: prices)
             let scalars = DraftText(draft.text)
             let options = CouncilEngine.Options(
-                advisors: roles, question: question, storyType: kind, stage: stage, asksForSynthesis: synthesis)
+                advisors: roles, question: question, storyType: kind, stage: self.kind.stage,
+                asksForSynthesis: synthesis)
             if model.verbose { Spending.announce(draft.name, try engine.plan(scalars, options), prices) }
             let report = try await engine.debate(scalars, options)
             for failure in report.failures {
