@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 import TestSupport
@@ -35,18 +36,23 @@ struct ConfigTests {
 
     @Test("Flags, then environment, then the project, then the user, then the defaults")
     func precedence() throws {
-        let names = ["flag", "environment", "project", "user"]
+        let names = ["flag", "environment", "user"]
+        try user("{\"model\": \"user\", \"role\": \"editor\"}")
         for depth in 0..<names.count {
             // Only the layers from this one down are there.
             let environment = depth <= 1 ? ["TK_MODEL": "environment"] : [:]
-            try project(depth <= 2 ? "{\"model\": \"project\"}" : "{}")
-            try user("{\"model\": \"user\"}")
             let found = try store(environment).effective(flags: depth == 0 ? [.model: "flag"] : [:])
             #expect(found.model == names[depth])
             #expect(
                 found.settings[.model]?.source.description.contains(
-                    ["command line", "TK_MODEL", "work/.tk/config.json", "home/.tk/config.json"][depth]) == true)
+                    ["command line", "TK_MODEL", "home/.tk/config.json"][depth]) == true)
         }
+        #expect(try store().effective().role == "editor")
+        try project("{\"role\": \"academic\"}")
+        let found = try store().effective(flags: [.role: ""])
+        #expect(found.role == "academic")
+        #expect(found.settings[.role]?.source.description.contains("work/.tk/config.json") == true)
+        #expect(try store().effective(flags: [.role: "writer"]).role == "writer")
     }
 
     @Test("Empty flags and variables count as not given")
@@ -89,41 +95,48 @@ struct ConfigTests {
         #expect(throws: Fault.self) { try store().effective() }
     }
 
-    @Test("A project does not take drafts away from a model on this machine")
-    func projectLeavesLocal() throws {
-        try project("{\"provider\": \"anthropic\"}")
-        for own in [
-            #"{"provider": "ollama"}"#, #"{"provider": "apple", "fallback": "any"}"#,
-            #"{"provider": "openai", "base_url": "http://127.0.0.1:8080/v1"}"#,
-        ] {
-            try user(own)
-            let fault = #expect(throws: Fault.self) { try store().effective() }
-            #expect(fault?.message.contains("work/.tk/config.json: `provider`") == true, "\(fault?.message ?? "")")
-            // The user's own word counts.
-            #expect(try store(["TK_PROVIDER": "anthropic"]).effective().provider == "anthropic")
-        }
-        try user("{\"provider\": \"openai\"}")
-        #expect(try store().effective().provider == "anthropic")
-        try project("{\"provider\": \"ollama\"}")
-        #expect(try store().effective().fallback == .local)
+    @Test(
+        "A project says nothing about where a text goes or what it costs, also not what the user says himself",
+        arguments: [
+            #""provider": "ollama""#, #""provider": "openai""#, #""provider": "anthropic""#, #""model": "x""#,
+            #""base_url": "https://api.anthropic.com""#, #""fallback": "none""#, #""fallback": "any""#,
+            #""local.allow": "yes""#, #""local.allow": true"#, #""monthly_budget": 1"#, #""provider": 5"#,
+        ])
+    func projectDestinations(line: String) throws {
+        try user(#"{"provider": "anthropic"}"#)
+        try project("{\n  \"role\": \"editor\",\n  \(line)\n}")
+        let key = line.split(separator: "\"")[0]
+        let fault = #expect(throws: Fault.self) { try store().effective() }
+        let message = fault?.message ?? ""
+        #expect(message.contains("work/.tk/config.json:3: `\(key)` is not taken from a project's file"), "\(message)")
+        #expect(message.contains("`tk config set \(key) VALUE`") && message.contains("Nothing was sent"), "\(message)")
+        try project("{\"role\": \"editor\", \"ignored_rules\": [\"wordy\"], \"model\": null, \"provider\": \"\"}")
+        let found = try store().effective()
+        #expect(found.role == "editor" && found.ignoredRules == ["wordy"] && found.provider == "anthropic")
     }
 
-    @Test(
-        "A project can narrow who answers in place of the provider, and never widen it",
-        arguments: [
-            (#"{"fallback": "none"}"#, ["none"]), (#"{"fallback": "local"}"#, ["none", "local"]),
-            (#"{"provider": "ollama"}"#, ["none", "local"]), ("{}", ["none", "local", "any"]),
-        ])
-    func projectNarrows(own: String, allowed: [String]) throws {
-        try user(own)
-        for value in ["none", "local", "any"] {
-            try project("{\"fallback\": \"\(value)\"}")
-            if allowed.contains(value) {
-                #expect(try store().effective().fallback.rawValue == value)
-            } else {
-                let fault = #expect(throws: Fault.self) { try store().effective() }
-                #expect(fault?.message.contains("`tk config set fallback \(value)`") == true)
-            }
+    @Test("Everything that a project may not say is told at once")
+    func severalDestinations() throws {
+        try project("{\n\"fallback\": \"any\",\n\"provider\": \"openai\",\n\"model\": \"x\"\n}")
+        let message = #expect(throws: Fault.self) { try store().effective() }?.message ?? ""
+        #expect(
+            message.contains(".json:3: `provider` ")
+                && message.contains("nor `model` (line 4), nor `fallback` (line 2)"),
+            "\(message)")
+    }
+
+    @Test("Whether any user's model on this machine may be asked: no, unless the user says yes")
+    func localAllow() throws {
+        #expect(try !store().effective().allowsAnyLocalServer && store().get("local.allow")?.value == "no")
+        _ = try store().set("local.allow", to: "yes")
+        #expect(try store().effective().allowsAnyLocalServer)
+        try user("{\"local.allow\": true}")
+        #expect(try store().effective().allowsAnyLocalServer)
+        try user("{\"local.allow\": false}")
+        #expect(try !store().effective().allowsAnyLocalServer)
+        for wrong in ["maybe", "true", "1"] {
+            let fault = #expect(throws: Fault.self) { try store().set("local.allow", to: wrong) }
+            #expect(fault?.message.contains("it must be yes or no") == true)
         }
     }
 

@@ -7,8 +7,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The settings, and where each comes from.",
         discussion: """
-            The nearest wins: flags, then TK_PROVIDER, TK_MODEL, TK_BASE_URL and TK_API_KEY, then ./.tk/config.json, \
-            then ~/.tk/config.json, then the defaults.
+            The nearest wins: flags, then TK_PROVIDER, TK_MODEL, TK_BASE_URL and TK_API_KEY, then ./.tk/config.json \
+            (role and ignored_rules alone), then ~/.tk/config.json, then the defaults.
             """,
         subcommands: [ConfigShow.self, ConfigGet.self, ConfigSet.self, ConfigInit.self, ConfigUnmute.self],
         defaultSubcommand: ConfigShow.self)
@@ -42,7 +42,7 @@ struct ConfigGet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "get", abstract: "Print one setting's value.")
 
     @Argument(
-        help: "The setting: provider, model, base_url, role, fallback, monthly_budget, ignored_rules.",
+        help: "The setting: \(ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")).",
         completion: Completions.settings)
     var key: String
 
@@ -74,7 +74,7 @@ struct ConfigSet: AsyncParsableCommand {
         discussion: "An empty value removes the setting. Keys are better given with --stdin: others can see arguments.")
 
     @Argument(
-        help: "provider, model, base_url, role, fallback, monthly_budget, ignored_rules, or api_key.",
+        help: "\(ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")), or api_key.",
         completion: Completions.settings)
     var key: String
 

@@ -69,10 +69,9 @@ struct Wiring {
 
     /// A model that can be used now, with its recorder.
     ///
-    /// - Throws: `LLMError` of kind `keyMissing` or `notAvailable` where there is none.
+    /// - Throws: `LLMError` for which ``absence(_:_:_:)`` has words where there is none.
     func access(_ configuration: TKConfiguration, _ models: ModelTable) async throws -> ModelAccess {
-        let choice = ModelChoice(
-            configuration, secrets: secrets(configuration), models: models, environment: environment)
+        let choice = choice(configuration, models)
         let provider = try await choice.provider { Terminal.noteLater("tk: \($0)") }
         try home.make()
         let opened = try await UsageLedger.open(
@@ -82,6 +81,15 @@ struct Wiring {
             provider: Progress.watched(provider),
             recorder: UsageRecorder(opened.ledger) { Terminal.note("tk: warning: \($0)") },
             entry: choice.entry(provider))
+    }
+
+    private func choice(_ configuration: TKConfiguration, _ models: ModelTable) -> ModelChoice {
+        ModelChoice(configuration, secrets: secrets(configuration), models: models, environment: environment)
+    }
+
+    /// Why nobody can be asked, in one line; nil for an error that is about something else.
+    func absence(_ error: LLMError, _ configuration: TKConfiguration, _ models: ModelTable) -> String? {
+        choice(configuration, models).absence(error)
     }
 
     /// The rules that the user's answers have muted; where these cannot be read a warning says so, and there are none.

@@ -8,16 +8,21 @@ package struct ModelChoice: Sendable {
     private let models: ModelTable
     private let environment: [String: String]
     private let transport: HTTPTransport
+    private let patience: Duration
 
-    /// - Parameter environment: names the proxies and `OLLAMA_HOST`.
+    /// - Parameters:
+    ///   - environment: names the proxies and `OLLAMA_HOST`.
+    ///   - patience: how long whoever may answer in another's place has for saying that it is there.
     package init(
-        _ configuration: TKConfiguration, secrets: SecretChain, models: ModelTable, environment: [String: String]
+        _ configuration: TKConfiguration, secrets: SecretChain, models: ModelTable, environment: [String: String],
+        patience: Duration = .seconds(3)
     ) {
+        self.patience = patience
         self.configuration = configuration
         self.secrets = secrets
         self.models = models
         self.environment = environment
-        transport = HTTPTransport(environment: environment)
+        transport = HTTPTransport(environment: environment, allowsAnyLocalServer: configuration.allowsAnyLocalServer)
     }
 
     /// The configured provider with what may answer in its place, if any of them can be used now.
@@ -26,13 +31,15 @@ package struct ModelChoice: Sendable {
     ///
     /// - Parameter onFallback: hears a sentence for each provider that is passed over while answers are asked for, and
     ///   where the draft goes instead.
-    /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) that says what each lacks; `Fault` for a key that must
-    ///   not be used.
+    /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) that says what each lacks, or (`notAllowed`) whose server
+    ///   on this machine was not asked; `Fault` for a key that must not be used.
     package func provider(onFallback: @escaping @Sendable (String) -> Void) async throws -> any LLMProvider {
         let preferred = try provider(configuration.provider, isPreferred: true)
         let chain = try fallbacks()
         let manager = ProviderManager(
-            preferred: preferred, chain: chain, cloudAfterLocal: configuration[.fallback] == FallbackPolicy.any.rawValue
+            preferred: preferred, chain: chain,
+            cloudAfterLocal: configuration[.fallback] == FallbackPolicy.any.rawValue,
+            healthTimeout: patience
         ) { attempt in
             if let reason = attempt.reason {
                 onFallback("\(reason.message) Going on without it.")
@@ -42,13 +49,38 @@ package struct ModelChoice: Sendable {
         }
         if try isReady(preferred) { return await resolved(preferred, manager) }
         // Without a key the preferred one cannot answer; the reason is told if nobody else can.
-        let selection = try await manager.select()
-        if let reason = selection.passedOver.first?.reason {
-            let lack = reason.kind == .keyMissing ? "has no key" : "is not available"
-            let other = Self.place(selection.provider.name, selection.provider.server)
-            onFallback("\(preferred.name) \(lack). Asking \(other) instead.")
+        let (chosen, passedOver) = try await manager.find()
+        let reasons = passedOver.compactMap(\.reason)
+        let refusal = reasons.first { $0.kind == .notAllowed }
+        guard let chosen else {
+            guard var refusal else { throw ProviderManager.nobody(passedOver) }
+            if refusal.provider != preferred.name { refusal.message = "\(lack(reasons)), and \(refusal.message)" }
+            throw refusal
         }
-        return await resolved(selection.provider, selection.provider)
+        if let refusal { onFallback(refusal.message) }
+        if !reasons.isEmpty {
+            onFallback("\(lack(reasons)). Asking \(Self.place(chosen.name, chosen.server)) instead.")
+        }
+        return await resolved(chosen, chosen)
+    }
+
+    /// Why nobody can be asked, in one line; nil for an error that is about something else.
+    ///
+    /// - Parameter error: what ``provider(onFallback:)`` threw.
+    package func absence(_ error: LLMError) -> String? {
+        switch error.kind {
+        case .notAllowed: error.message
+        case .keyMissing, .notAvailable:
+            "\(lack([])) and there is no local model (`tk config set api_key --stdin`, or install Ollama)"
+        default: nil
+        }
+    }
+
+    /// What stands between the configured provider and an answer.
+    private func lack(_ reasons: [LLMError]) -> String {
+        let name = configuration.provider
+        if reasons.first?.kind == .notAllowed { return "\(name) was not asked" }
+        return TKConfiguration.localProviders.contains(name) ? "\(name) is not available" : "\(name) has no key"
     }
 
     /// What is known of the model of a provider.

@@ -10,6 +10,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     case monthlyBudget = "monthly_budget"
     /// Who may answer when the provider cannot: see ``FallbackPolicy``.
     case fallback
+    /// Whether a server on this machine that another user runs may be asked.
+    case localAllow = "local.allow"
     /// The advisor where none is named.
     case role
     /// Rules of the quick pass that are off, separated by commas.
@@ -24,7 +26,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         case .provider: "TK_PROVIDER"
         case .model: "TK_MODEL"
         case .baseURL: "TK_BASE_URL"
-        case .monthlyBudget, .fallback, .role, .ignoredRules: nil
+        case .monthlyBudget, .fallback, .localAllow, .role, .ignoredRules: nil
         }
     }
 
@@ -36,6 +38,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         case .baseURL: "where the provider is, for servers of your own: https://host/path"
         case .monthlyBudget: "US dollars a month; calls stop when they are used up"
         case .fallback: "who may answer when the provider cannot: none, local, any"
+        case .localAllow: "whether a model on this machine that another user runs may read drafts: yes, no"
         case .role: "the advisor where none is named"
         case .ignoredRules: "rules of the quick pass that are off, separated by commas"
         }
@@ -93,6 +96,9 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
             let words = FallbackPolicy.allCases.map(\.rawValue)
             guard words.contains(value) else { throw refuse("it must be one of \(words.joined(separator: ", "))") }
             return value
+        case .localAllow:
+            guard ["yes", "no"].contains(value) else { throw refuse("it must be yes or no") }
+            return value
         case .ignoredRules:
             return value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
                 .joined(separator: ",")
@@ -101,22 +107,11 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// Why a project's file, which may come with somebody else's work, must not set this value; nil if it may.
-    ///
-    /// - Parameter own: the settings in force without that file.
-    func projectObjection(_ value: String, to own: TKConfiguration) -> String? {
+    /// Whether a project's file may set it: what is about style and advisors, never where a text goes or what it costs.
+    package var isForProjects: Bool {
         switch self {
-        case .baseURL:
-            "a project cannot choose the server that your key and your drafts are sent to; set it for yourself with "
-                + "`tk config set base_url`, or in TK_BASE_URL"
-        case .provider where own.staysHere && value != own.provider && !TKConfiguration.localProviders.contains(value):
-            "your drafts go to a model on this machine, and a project cannot send them to a cloud; choose it for "
-                + "yourself with `tk config set provider \(value)`, or `--provider \(value)`"
-        case .fallback where FallbackPolicy(rawValue: value).map({ $0.reach > own.fallback.reach }) ?? true:
-            "a project cannot let more providers read your drafts than you do; set it for yourself with "
-                + "`tk config set fallback \(value)`"
-        case .monthlyBudget: "a project cannot change your budget; set it with `tk config set monthly_budget`"
-        default: nil
+        case .role, .ignoredRules: true
+        case .provider, .model, .baseURL, .monthlyBudget, .fallback, .localAllow: false
         }
     }
 }
@@ -128,13 +123,4 @@ public enum FallbackPolicy: String, Sendable, CaseIterable, Codable {
     case local
     /// Any provider that is configured or has a key.
     case any
-
-    /// How far drafts may go.
-    var reach: Int {
-        switch self {
-        case .none: 0
-        case .local: 1
-        case .any: 2
-        }
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// The settings in force, each with where it comes from.
@@ -68,18 +69,16 @@ public struct TKConfiguration: Sendable, Hashable {
             ?? (Self.localProviders.contains(provider) ? .local : .any)
     }
 
+    /// Whether a server on this machine may be asked that another user runs.
+    public var allowsAnyLocalServer: Bool { self[.localAllow] == "yes" }
+
     /// Providers of models of one's own.
     static let localProviders = ["ollama", "apple"]
-
-    /// Whether drafts are meant for no cloud.
-    var staysHere: Bool {
-        if Self.localProviders.contains(provider) { return true }
-        return baseURL.flatMap { URLComponents(string: $0)?.host }.map(ProxySettings.isLoopback) ?? false
-    }
 }
 
 /// Finds the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
-/// `~/.tk/config.json`, then the defaults (seed 001). Reads files at each call; everything here blocks for a moment.
+/// `~/.tk/config.json`, then the defaults (seed 001). A project's file may come with somebody else's work: it says how a
+/// text is read, never where it goes. Reads files at each call; everything here blocks for a moment.
 package struct ConfigurationStore: Sendable {
     package let home: TKHome
     private let project: BytePath
@@ -109,14 +108,18 @@ package struct ConfigurationStore: Sendable {
         }
         var layers = [
             given, try environmentLayer(),
-            try fileLayer(home.configuration, .user(home.configuration.description)) { _, _ in nil },
-            [.provider: .init(value: "anthropic", source: .builtIn), .role: .init(value: "general", source: .builtIn)],
+            try fileValues(home.configuration).mapValues {
+                .init(value: $0, source: .user(home.configuration.description))
+            },
+            [
+                .provider: .init(value: "anthropic", source: .builtIn),
+                .role: .init(value: "general", source: .builtIn), .localAllow: .init(value: "no", source: .builtIn),
+            ],
         ]
         // Within the home directory the two are one file.
         if try !isSameFile(project, home.configuration) {
-            let own = TKConfiguration(settings: resolve(layers))
-            let layer = try fileLayer(project, .project(project.description)) { $0.projectObjection($1, to: own) }
-            layers.insert(layer, at: 2)
+            let values = try fileValues(project, isProject: true)
+            layers.insert(values.mapValues { .init(value: $0, source: .project(project.description)) }, at: 2)
         }
         return TKConfiguration(settings: resolve(layers))
     }
@@ -203,19 +206,7 @@ package struct ConfigurationStore: Sendable {
         return layer
     }
 
-    private func fileLayer(
-        _ path: BytePath, _ source: TKConfiguration.Source, objection: (ConfigurationKey, String) -> String?
-    ) throws -> Layer {
-        let values = try fileValues(path)
-        for (key, value) in values {
-            if let reason = objection(key, value) {
-                throw Fault(.usage, "\(path): `\(key.rawValue)` is not taken from here: \(reason)", path: path)
-            }
-        }
-        return values.mapValues { .init(value: $0, source: source) }
-    }
-
-    private func fileValues(_ path: BytePath) throws -> [ConfigurationKey: String] {
+    private func fileValues(_ path: BytePath, isProject: Bool = false) throws -> [ConfigurationKey: String] {
         guard let bytes = try TKFile.read(path) else { return [:] }
         do {
             let file = try JSONFile(bytes, path: path)
@@ -226,6 +217,7 @@ package struct ConfigurationStore: Sendable {
                         + "`tk config set api_key --stdin`")
             }
             try file.allowOnly(ConfigurationKey.allCases.map(\.rawValue))
+            if isProject { try refuseDestinations(file) }
             var values: [ConfigurationKey: String] = [:]
             for key in ConfigurationKey.allCases {
                 guard let text = try text(file.members[key.rawValue], key, file) else { continue }
@@ -241,12 +233,34 @@ package struct ConfigurationStore: Sendable {
         }
     }
 
-    /// People write numbers and lists as such.
+    /// Passing over what a project may not say would send a text further than one that says `fallback: none` means; so
+    /// it is an error, which sends nothing.
+    private func refuseDestinations(_ file: JSONFile) throws {
+        let wrong = ConfigurationKey.allCases.filter { key in
+            ![nil, .null, .string("")].contains(file.members[key.rawValue]) && !key.isForProjects
+        }
+        guard let first = wrong.first else { return }
+        let others = wrong.dropFirst().map { key in
+            "`\(key.rawValue)`" + (file.line(of: key.rawValue).map { " (line \($0))" } ?? "")
+        }
+        let taken = ConfigurationKey.allCases.filter(\.isForProjects).map { "`\($0.rawValue)`" }
+        let commands = wrong.map { "`tk config set \($0.rawValue) VALUE`" }
+        throw file.problem(
+            first.rawValue,
+            "`\(first.rawValue)` is not taken from a project's file"
+                + (others.isEmpty ? "" : ", nor " + others.joined(separator: ", nor ")) + ": it may set "
+                + taken.joined(separator: " and ") + ", and not who reads your drafts. Nothing was sent. Remove that "
+                + "from the file; what you want for yourself goes into \(home.configuration): "
+                + commands.joined(separator: ", "))
+    }
+
+    /// People write numbers, lists and words for yes and no as such.
     private func text(_ value: JSONValue?, _ key: ConfigurationKey, _ file: JSONFile) throws -> String? {
         switch value {
         case nil, .null?, .string("")?: return nil
         case .string(let text)?: return text
         case .number(let number)? where key == .monthlyBudget: return String(number)
+        case .bool(let isTrue)? where key == .localAllow: return isTrue ? "yes" : "no"
         case .array? where key == .ignoredRules:
             let rules = try file.texts(key.rawValue).joined(separator: ",")
             return rules.isEmpty ? nil : rules

@@ -3,10 +3,13 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOHTTP1
+import NIOSSL
+import Platform
 import Synchronization
 
-/// HTTP for all providers: connections are pooled, certificates are checked, redirects are not followed, and silence is
-/// limited between bytes, not in total. One for a program; it may be dropped while calls are running.
+/// HTTP for all providers: connections are pooled, certificates are checked, TLS is 1.2 at least, redirects are not
+/// followed, silence is limited between bytes, not in total, and a server on this machine is asked only where
+/// ``LocalGate`` lets it. One for a program; it may be dropped while calls are running.
 public final class HTTPTransport: Sendable {
     package struct Request: Sendable {
         package var method = "GET"
@@ -34,18 +37,32 @@ public final class HTTPTransport: Sendable {
     private struct Setting: Hashable {
         var idle: Duration
         var proxy: ProxySettings.Proxy?
+        var pin: Pin?
+    }
+
+    /// The address that a host's name stands for, found out before.
+    private struct Pin: Hashable {
+        var host: String
+        var address: String
     }
 
     private let proxies: ProxySettings
+    private let authorities: Authorities
     private let connectTimeout: Duration
     private let clients = Mutex<[Setting: HTTPClient]>([:])
+    private let gate: LocalGate
+    private let lanes = BlockingLanes("hosts", count: 4)
 
-    /// `environment` names the proxies.
+    /// `environment` names the proxies. `allowsAnyLocalServer` is for servers on this machine that another user runs:
+    /// they may be asked.
     public init(
-        environment: [String: String] = ProcessInfo.processInfo.environment, connectTimeout: Duration = .seconds(5)
+        environment: [String: String] = ProcessInfo.processInfo.environment, connectTimeout: Duration = .seconds(5),
+        allowsAnyLocalServer: Bool = false
     ) {
         proxies = ProxySettings(environment: environment)
+        authorities = Authorities(environment: environment)
         self.connectTimeout = connectTimeout
+        gate = LocalGate(allowsAnyUser: allowsAnyLocalServer)
     }
 
     deinit {
@@ -53,13 +70,19 @@ public final class HTTPTransport: Sendable {
         for client in clients.withLock({ $0 }).values { _ = client.shutdown() as EventLoopFuture<Void> }
     }
 
-    /// Sends, and returns when the head of the answer is there. Errors are AsyncHTTPClient's and NIO's.
+    /// Sends, and returns when the head of the answer is there. Errors are AsyncHTTPClient's and NIO's, and
+    /// ``LocalGate/Refusal``, before anything is sent.
     package func send(_ request: Request) async throws -> Response {
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         if let body = request.body { message.body = .bytes(body) }
-        let response = try await client(for: request).execute(message, deadline: .distantFuture)
+        var setting = Setting(idle: request.idleTimeout, proxy: proxies.proxy(for: request.url))
+        if setting.proxy == nil, let address = try await passage(to: request.url) {
+            let host = (request.url.host ?? "").trimmingCharacters(in: ["[", "]"])
+            if host != address.description { setting.pin = Pin(host: host, address: address.description) }
+        }
+        let response = try await client(setting).execute(message, deadline: .distantFuture)
         return Response(status: Int(response.status.code), headers: response.headers, body: response.body)
     }
 
@@ -77,9 +100,26 @@ public final class HTTPTransport: Sendable {
         return bytes
     }
 
-    private func client(for request: Request) -> HTTPClient {
-        let setting = Setting(idle: request.idleTimeout, proxy: proxies.proxy(for: request.url))
-        return clients.withLock { clients in
+    /// What the gate says. Names are looked up for as long as it takes; whoever is cancelled does not wait for that.
+    private func passage(to url: URL) async throws -> HostAddress? {
+        let (gate, lanes) = (gate, lanes)
+        if HostAddress.isNumber(url.host ?? "") { return try await lanes.run { try gate.address(for: url) } }
+        let answers = AsyncThrowingStream<HostAddress?, any Error> { continuation in
+            Task {
+                do {
+                    continuation.yield(try await lanes.run { try gate.address(for: url) })
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+        }
+        for try await address in answers { return address }
+        throw CancellationError()
+    }
+
+    private func client(_ setting: Setting) -> HTTPClient {
+        clients.withLock { clients in
             if let client = clients[setting] { return client }
             let client = makeClient(setting)
             clients[setting] = client
@@ -94,6 +134,12 @@ public final class HTTPTransport: Sendable {
         // The retry policy decides; and a local server that does not run is known at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        var encryption = TLSConfiguration.makeClientConfiguration()
+        // Left to itself the library takes 1.0.
+        encryption.minimumTLSVersion = .tlsv12
+        authorities.apply(to: &encryption)
+        configuration.tlsConfiguration = encryption
+        if let pin = setting.pin { configuration.dnsOverride = [pin.host: pin.address] }
         if let proxy = setting.proxy {
             configuration.proxy = .server(
                 host: proxy.host, port: proxy.port,
@@ -115,6 +161,7 @@ public final class HTTPTransport: Sendable {
             default: return (false, error.shortDescription)
             }
         case is HTTPParserError: return (false, "the server does not speak HTTP")
+        case let error as LocalGate.Refusal: return (true, error.message)
         case let error as IOError:
             return (error.errnoCode == ECONNREFUSED, String(cString: strerror(error.errnoCode)))
         case is ChannelError: return (true, "the connection failed (\(error))")
@@ -143,6 +190,12 @@ public final class HTTPTransport: Sendable {
             let text = String(describing: error)
             // BoringSSL's own word, without the place in its source: CERTIFICATE_VERIFY_FAILED.
             let word = text.firstMatch(of: /:OPENSSL_internal:([A-Z0-9_]+)/)?.output.1
+            if let word, ["TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL"].contains(word) {
+                return (
+                    false,
+                    "the server offers no TLS 1.2, and older versions are not secure, so nothing was sent to it"
+                )
+            }
             let reason = word.map { $0.lowercased().replacing("_", with: " ") } ?? String(text.prefix(200))
             return (false, "no trusted connection came about: \(reason)")
         }

@@ -1,6 +1,6 @@
 /// Chooses the provider that answers: the configured one, then Apple Intelligence, Ollama and the cloud (seed 001).
 ///
-/// It falls back only for a provider that has no key, is not available or cannot be reached, and only before the first
+/// It falls back only for a provider that has no key, is not available, not allowed or cannot be reached, and only before the first
 /// piece of text; a wrong key, an exhausted account, an overloaded server or a refused request is told to the user. A
 /// draft meant for a local model is not sent to a cloud unless ``cloudAfterLocal`` says so.
 public struct ProviderManager: LLMProvider {
@@ -67,16 +67,23 @@ public struct ProviderManager: LLMProvider {
     /// The first provider whose health check passes, the preferred one included. Throws ``LLMError`` (`notAvailable`)
     /// that names all and their reasons.
     public func select() async throws -> Selection {
+        let (provider, passed) = try await find()
+        guard let provider else { throw Self.nobody(passed) }
+        return Selection(provider: provider, passedOver: passed)
+    }
+
+    /// The first provider whose health check passes, if any does, and those before it with their reasons.
+    func find() async throws -> (provider: (any LLMProvider)?, passedOver: [Attempt]) {
         var passed: [Attempt] = []
         for candidate in candidates {
             do {
                 try await check(candidate)
-                return Selection(provider: candidate, passedOver: passed)
+                return (candidate, passed)
             } catch let error as LLMError {
                 passed.append(Attempt(candidate, error))
             }
         }
-        throw Self.nobody(passed)
+        return (nil, passed)
     }
 
     /// The stream of the first provider that answers.
@@ -155,7 +162,7 @@ public struct ProviderManager: LLMProvider {
     }
 
     /// The error when all were passed over: one reason stands as it is, several are listed.
-    private static func nobody(_ passed: [Attempt]) -> LLMError {
+    static func nobody(_ passed: [Attempt]) -> LLMError {
         if passed.count == 1, let reason = passed[0].reason { return reason }
         let reasons = passed.compactMap { $0.reason?.message }
         return LLMError(
