@@ -51,7 +51,8 @@ public struct AnthropicProvider: LLMProvider {
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         let (name, model, place) = (name, modelID, call.place)
         return call.stream(
-            path("/messages"), body: body(request).text, streams: options.streams, headers: headers,
+            path("/messages"), body: body(request).text, streams: options.streams, maxTokens: request.maxTokens,
+            headers: headers,
             reader: { AnthropicReader(provider: name, model: model, place: place, redaction: $0) })
     }
 

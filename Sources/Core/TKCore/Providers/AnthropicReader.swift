@@ -48,6 +48,7 @@ package struct AnthropicReader: ReplyReader {
     private var parser = SSEParser()
     private var response: LLMResponse
     private var hasStopped = false
+    private var isMiscounted = false
     /// The model has begun to write, be it only what it thinks: that is billed.
     private var hasBegun = false
     package private(set) var isComplete = false
@@ -143,12 +144,20 @@ package struct AnthropicReader: ReplyReader {
 
     /// Later counts replace earlier ones: they are totals.
     private mutating func absorb(_ usage: Usage) {
-        var total = response.usage ?? LLMUsage()
-        total.inputTokens = usage.input_tokens ?? total.inputTokens
-        total.cacheReadTokens = usage.cache_read_input_tokens ?? total.cacheReadTokens
-        total.cacheWriteTokens = usage.cache_creation_input_tokens ?? total.cacheWriteTokens
-        total.outputTokens = usage.output_tokens ?? total.outputTokens
-        total.reasoningTokens = usage.output_tokens_details?.thinking_tokens ?? total.reasoningTokens
+        let known = response.usage ?? LLMUsage()
+        guard !isMiscounted,
+            let total = LLMUsage.counted(
+                inputTokens: usage.input_tokens ?? known.inputTokens,
+                cacheReadTokens: usage.cache_read_input_tokens ?? known.cacheReadTokens,
+                cacheWriteTokens: usage.cache_creation_input_tokens ?? known.cacheWriteTokens,
+                outputTokens: usage.output_tokens ?? known.outputTokens,
+                reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? known.reasoningTokens)
+        else {
+            // What a server has miscounted once is not known from its next count either.
+            isMiscounted = true
+            response.usage = nil
+            return
+        }
         response.usage = total
     }
 

@@ -20,6 +20,8 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
         case truncated
         /// Not on this machine, or not running.
         case notAvailable
+        /// On this machine, and another user's: nothing was sent to it.
+        case notAllowed
         case network
         case server
         /// The answer is not what the protocol says.
@@ -71,7 +73,8 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
     /// nothing is retried.
     public var isRetryable: Bool {
         switch kind {
-        case .keyMissing, .authentication, .billing, .invalidRequest, .contextTooLong, .refused, .notAvailable:
+        case .keyMissing, .authentication, .billing, .invalidRequest, .contextTooLong, .refused, .notAvailable,
+            .notAllowed:
             return false
         case .rateLimited, .overloaded, .truncated, .network, .server, .malformed:
             if let status, (400..<500).contains(status), ![408, 409, 429].contains(status) { return false }
@@ -81,6 +84,6 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
 
     /// Whether another provider may be asked instead: the request itself is not at fault, and no money was spent.
     public var allowsFallback: Bool {
-        partial == nil && [.keyMissing, .notAvailable, .network].contains(kind)
+        partial == nil && [.keyMissing, .notAvailable, .notAllowed, .network].contains(kind)
     }
 }

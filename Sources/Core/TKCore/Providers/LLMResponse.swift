@@ -11,6 +11,21 @@ public struct LLMUsage: Sendable, Hashable, Codable {
     /// The part of ``outputTokens`` that is reasoning, 0 where the server does not say.
     public var reasoningTokens: Int
 
+    /// More tokens than this in one call are no count: nobody has read or written so many.
+    package static let most = 1 << 32
+
+    /// As a server counts; nil where a number cannot be one, so that what the call cost is not known.
+    package static func counted(
+        inputTokens: Int = 0, cacheReadTokens: Int = 0, cacheWriteTokens: Int = 0, outputTokens: Int = 0,
+        reasoningTokens: Int = 0
+    ) -> LLMUsage? {
+        let counts = [inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens]
+        guard counts.allSatisfy((0...most).contains) else { return nil }
+        return LLMUsage(
+            inputTokens: inputTokens, cacheReadTokens: cacheReadTokens, cacheWriteTokens: cacheWriteTokens,
+            outputTokens: outputTokens, reasoningTokens: reasoningTokens)
+    }
+
     /// Counts, each 0 unless given.
     public init(
         inputTokens: Int = 0, cacheReadTokens: Int = 0, cacheWriteTokens: Int = 0, outputTokens: Int = 0,
@@ -73,6 +88,16 @@ public struct LLMResponse: Sendable, Hashable, Codable {
     public var requestID: String?
     /// What a person should know about this answer, a sentence each.
     public var warnings: [String]
+    /// What ended it, where that was neither the model nor its limit: ``StopReason/interrupted``.
+    public var interruption: Interruption?
+
+    /// Why an answer broke off.
+    public struct Interruption: Sendable, Hashable, Codable {
+        /// As of the error.
+        public var kind: LLMError.Kind
+        /// For a person: what, where, why, and what to do next.
+        public var message: String
+    }
 
     /// A response; see the properties.
     public init(
@@ -108,6 +133,13 @@ public struct LLMResponse: Sendable, Hashable, Codable {
                 .refused,
                 "\(provider): \(model) declined to answer\(refusal.map { ": \($0)" } ?? ""). "
                     + "Reword the request, or use another model.", provider: provider, partial: self)
+        }
+        if stopReason == .interrupted {
+            throw LLMError(
+                interruption?.kind ?? .truncated,
+                interruption?.message ?? "\(provider): the answer of \(model) broke off. Try again.",
+                provider: provider,
+                requestID: requestID, partial: self)
         }
         if isTruncated {
             throw LLMError(

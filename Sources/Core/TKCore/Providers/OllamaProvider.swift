@@ -74,7 +74,7 @@ public struct OllamaProvider: LLMProvider {
         }
         let promptBytes = request.promptBytes
         return call.stream(
-            "/api/chat", body: body(request).text, streams: true, headers: Self.headers,
+            "/api/chat", body: body(request).text, streams: true, maxTokens: request.maxTokens, headers: Self.headers,
             reader: {
                 OllamaReader(
                     provider: name, model: model, place: place, redaction: $0, context: context,

@@ -80,7 +80,8 @@ package struct OllamaReader: ReplyReader {
     private mutating func end(_ line: Line) {
         isComplete = true
         if line.prompt_eval_count != nil || line.eval_count != nil {
-            response.usage = LLMUsage(inputTokens: line.prompt_eval_count ?? 0, outputTokens: line.eval_count ?? 0)
+            response.usage = LLMUsage.counted(
+                inputTokens: line.prompt_eval_count ?? 0, outputTokens: line.eval_count ?? 0)
         }
         switch line.done_reason {
         case "length": response.stopReason = .length

@@ -54,7 +54,8 @@ public struct OpenAIProvider: LLMProvider {
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         let (name, model, place) = (name, modelID, call.place)
         return call.stream(
-            "/chat/completions", body: body(request).text, streams: options.streams, headers: Self.headers,
+            "/chat/completions", body: body(request).text, streams: options.streams, maxTokens: request.maxTokens,
+            headers: Self.headers,
             reader: { OpenAIReader(provider: name, model: model, place: place, redaction: $0) })
     }
 

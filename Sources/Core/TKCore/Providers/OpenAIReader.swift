@@ -106,11 +106,14 @@ package struct OpenAIReader: ReplyReader {
         return text
     }
 
-    private static func usage(_ usage: Chunk.Usage) -> LLMUsage {
+    private static func usage(_ usage: Chunk.Usage) -> LLMUsage? {
         let read = usage.prompt_tokens_details?.cached_tokens ?? 0
         let written = usage.prompt_tokens_details?.cache_write_tokens ?? 0
-        return LLMUsage(
-            inputTokens: max(0, (usage.prompt_tokens ?? 0) - read - written), cacheReadTokens: read,
+        // Before they are taken from one another.
+        let all = usage.prompt_tokens ?? 0
+        guard [all, read, written].allSatisfy((0...LLMUsage.most).contains) else { return nil }
+        return LLMUsage.counted(
+            inputTokens: max(0, all - read - written), cacheReadTokens: read,
             cacheWriteTokens: written, outputTokens: usage.completion_tokens ?? 0,
             reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0)
     }

@@ -34,24 +34,36 @@ package struct ProviderCall: Sendable {
     package static let errorLimit = 64 << 10
     package static let bodyLimit = 16 << 20
     package static let streamLimit = 256 << 20
+    /// No model's tokens are longer on the average, be they spaces.
+    package static let longestToken = 32
+
+    /// The UTF-8 bytes that an answer of so many tokens has at most; what is longer is none.
+    package static func longestText(_ tokens: Int) -> Int { max(tokens, 256) * longestToken }
+
+    /// A server sends more than the model was allowed to write.
+    private struct AnswerTooLong: Error { let limit: Int }
+
+    /// A server answers with a page for people.
+    private struct WebPage: Error {}
 
     /// Says where the server is, for messages.
     package var place: String {
         endpoint.baseURL.host.map { $0 + (endpoint.baseURL.port.map { ":\($0)" } ?? "") } ?? ""
     }
 
-    /// A stream of the events of a POST to `path`. `headers` gets the key; `body` is sent anew with each try.
+    /// A stream of the events of a POST to `path`. `headers` gets the key; `body` is sent anew with each try. An answer that
+    /// is longer than `maxTokens` can be is not taken.
     package func stream(
-        _ path: String, body: String, streams: Bool,
+        _ path: String, body: String, streams: Bool, maxTokens: Int,
         headers: @escaping @Sendable (_ key: String?) -> [(String, String)],
         reader: @escaping @Sendable (KeyRedaction) -> any ReplyReader
     ) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    let response = try await run(path, body: body, streams: streams, headers: headers, reader: reader) {
-                        continuation.yield($0)
-                    }
+                    let response = try await run(
+                        path, body: body, streams: streams, maxTokens: maxTokens, headers: headers, reader: reader
+                    ) { continuation.yield($0) }
                     continuation.yield(.done(response))
                     continuation.finish()
                 } catch {
@@ -63,14 +75,17 @@ package struct ProviderCall: Sendable {
     }
 
     private func run(
-        _ path: String, body: String, streams: Bool, headers: (String?) -> [(String, String)],
+        _ path: String, body: String, streams: Bool, maxTokens: Int, headers: (String?) -> [(String, String)],
         reader: (KeyRedaction) -> any ReplyReader, yield: (LLMStreamEvent) -> Void
     ) async throws -> LLMResponse {
         var retries = 0
         while true {
             var hasText = false
             do {
-                return try await once(path, body: body, streams: streams, headers: headers, reader: reader) { text in
+                return try await once(
+                    path, body: body, streams: streams, limit: Self.longestText(maxTokens), headers: headers,
+                    reader: reader
+                ) { text in
                     hasText = true
                     yield(.text(text))
                 }
@@ -87,7 +102,7 @@ package struct ProviderCall: Sendable {
     }
 
     private func once(
-        _ path: String, body: String, streams: Bool, headers: (String?) -> [(String, String)],
+        _ path: String, body: String, streams: Bool, limit: Int, headers: (String?) -> [(String, String)],
         reader makeReader: (KeyRedaction) -> any ReplyReader, yield: (String) -> Void
     ) async throws -> LLMResponse {
         let key = try endpoint.currentKey(for: provider)
@@ -104,19 +119,31 @@ package struct ProviderCall: Sendable {
                     ], body: Array(body.utf8), idleTimeout: endpoint.idleTimeout), redaction: redaction)
             requestID = reply.header("request-id") ?? reply.header("x-request-id")
             // A server that does not stream, though it was asked to, answers with one object.
-            let isWhole = reply.header("content-type")?.lowercased().hasPrefix("application/json") == true
+            let type = reply.header("content-type")?.lowercased() ?? ""
+            if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { throw WebPage() }
+            let isWhole = type.hasPrefix("application/json")
             guard streams, !isWhole else {
                 let bytes = try await HTTPTransport.gather(reply.body, limit: Self.bodyLimit)
+                if Self.isWebPage(bytes) { throw WebPage() }
                 var response = try reader.read(whole: bytes)
+                guard response.text.utf8.count <= limit else { throw AnswerTooLong(limit: limit) }
                 response.requestID = response.requestID ?? requestID
                 if !response.text.isEmpty { yield(response.text) }
                 return response
             }
             var count = 0
+            var written = 0
+            // Each piece of text comes in a frame of its own.
+            let most = min(Self.streamLimit, limit * 64 + 1 << 20)
             reading: for try await part in reply.body {
+                if count == 0, Self.isWebPage(Array(part.readableBytesView)) { throw WebPage() }
                 count += part.readableBytes
-                guard count <= Self.streamLimit else { throw HTTPTransport.BodyTooLong(limit: Self.streamLimit) }
-                try reader.feed(Array(part.readableBytesView), yield: yield)
+                guard count <= most else { throw AnswerTooLong(limit: limit) }
+                try reader.feed(Array(part.readableBytesView)) { text in
+                    written += text.utf8.count
+                    yield(text)
+                }
+                guard written <= limit else { throw AnswerTooLong(limit: limit) }
                 if reader.isComplete { break reading }
             }
             // A cancelled body ends like a complete one.
@@ -128,6 +155,11 @@ package struct ProviderCall: Sendable {
         } catch {
             throw try failure(error, partial: reader.partial, requestID: requestID)
         }
+    }
+
+    /// Whether a body begins as HTML or XML does, and no event or JSON.
+    private static func isWebPage(_ bytes: [UInt8]) -> Bool {
+        bytes.first { ![9, 10, 13, 32, 0xEF, 0xBB, 0xBF].contains($0) } == UInt8(ascii: "<")
     }
 
     /// The body of a GET, for lists and health checks; not retried.
@@ -204,6 +236,18 @@ package struct ProviderCall: Sendable {
         var result: LLMError
         if let error = error as? LLMError {
             result = error
+        } else if let refusal = error as? LocalGate.Refusal, refusal.kind != .network {
+            result = LLMError(refusal.kind, "\(provider): \(refusal.message)", provider: provider)
+        } else if error is WebPage {
+            result = LLMError(
+                .malformed,
+                "\(provider): \(place) answers with a web page, not as a model's server does. Check the base URL: it may "
+                    + "need a path such as `/v1`, or another port.", provider: provider, serverAllowsRetry: false)
+        } else if let tooLong = error as? AnswerTooLong {
+            result = LLMError(
+                .malformed,
+                "\(provider): \(place) sent more than \(model) was allowed to write (\(tooLong.limit) bytes); the rest was "
+                    + "not read. Check what runs there.", provider: provider, serverAllowsRetry: false)
         } else if let tooLong = error as? LineSplitter.TooLong {
             result = LLMError(
                 .malformed, "\(provider): \(place) sent a line of more than \(tooLong.limit) bytes.", provider: provider
@@ -215,6 +259,9 @@ package struct ProviderCall: Sendable {
                 .network,
                 "\(provider): no answer from \(place): \(reason). "
                     + "Check the network and the base URL, then try again.", provider: provider)
+            if partial != nil {
+                result.message = "\(provider): the answer from \(place) broke off: \(reason). Try again."
+            }
             if HTTPTransport.isUntrusted(error) { result.serverAllowsRetry = false }
             if isRefused, endpoint.isLoopback {
                 result.kind = .notAvailable

@@ -75,8 +75,13 @@ public struct ModelAccess: Sendable {
             response = try await receive(request, onText)
         } catch {
             try await recorder?.after(call, .failed(error))
-            if let partial = (error as? LLMError)?.partial, !partial.text.isEmpty { return partial }
-            throw error
+            guard let error = error as? LLMError, var partial = error.partial, !partial.text.isEmpty else {
+                throw error
+            }
+            // Whoever cannot use so much of it says why there is no more.
+            partial.interruption = LLMResponse.Interruption(kind: error.kind, message: error.message)
+            if !partial.warnings.contains(error.message) { partial.warnings.append(error.message) }
+            return partial
         }
         try await recorder?.after(call, .answered(response))
         return response

@@ -78,7 +78,7 @@ public final class UsageRecorder: CallRecorder {
         if error.partial != nil { return true }
         switch error.kind {
         case .keyMissing, .authentication, .billing, .rateLimited, .overloaded, .invalidRequest, .contextTooLong,
-            .notAvailable:
+            .notAvailable, .notAllowed:
             return false
         case .refused, .truncated, .network, .server, .malformed: return true
         }
