@@ -3,8 +3,8 @@ import Testing
 @testable import TKCore
 
 /// The words that stay, as a reader of the masked text sees them.
-func proseWords(_ text: String, _ syntax: DraftMask.Syntax = .markdown) -> String {
-    DraftMask(DraftText(text), syntax: syntax).text
+func proseWords(_ text: String, _ syntax: DraftSyntax = .markdown) -> String {
+    DraftMask(DraftText(text, syntax: syntax)).text
         .split { !$0.isLetter && $0 != "'" }.joined(separator: " ")
 }
 

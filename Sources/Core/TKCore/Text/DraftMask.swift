@@ -7,8 +7,11 @@ public struct DraftMask: Sendable {
     public enum Kind: UInt8, Sendable, CaseIterable {
         /// The author's own words.
         case prose
-        /// List markers, emphasis marks, pipes of tables, the definitions of link references.
+        /// List markers, emphasis marks, underlines of headings.
         case markup
+        /// Marks that say where something leads, what it is called or where it belongs: brackets and definitions of links,
+        /// attributes, anchors, boxes of tasks, pipes of tables, lines that open directives and callouts.
+        case structure
         case code
         case frontMatter
         /// URLs, link destinations, targets of wiki links, ids of footnotes and citations.
@@ -21,6 +24,14 @@ public struct DraftMask: Sendable {
         case edit
         /// Liquid, Jinja and shortcodes.
         case template
+
+        /// Whether no proposal may change it (``ProposalGate``).
+        var isKept: Bool {
+            switch self {
+            case .structure, .code, .frontMatter, .link, .html, .math, .edit, .template: true
+            case .prose, .markup, .quotation: false
+            }
+        }
     }
 
     /// A stretch of prose that belongs together.
@@ -41,9 +52,6 @@ public struct DraftMask: Sendable {
         public var rules: Set<String>?
     }
 
-    /// How a draft is written.
-    public enum Syntax: Sendable { case markdown, plain }
-
     /// Stands for what is masked: no word, and no space.
     public static let placeholder: Unicode.Scalar = "\u{FFFC}"
 
@@ -54,18 +62,29 @@ public struct DraftMask: Sendable {
     /// From `<!-- tk: off -->`, `<!-- tk: on -->` and `<!-- tk: ignore RULE -->`.
     public let exemptions: [Exemption]
     private let kinds: [Kind]
+    /// The lines of the blocks right below the document, counted from 0; none where the syntax has no such blocks.
+    let topLevel: [ClosedRange<Int>]
+    /// Whether there is any bracket, and so perhaps a label by which a link is found.
+    let hasBrackets: Bool
 
     /// Masks a draft in linear time.
-    public init(_ draft: DraftText, syntax: Syntax = .markdown) {
+    public init(_ draft: DraftText) {
         var builder = MaskBuilder(draft)
-        switch syntax {
-        case .markdown: builder.maskMarkdown()
+        switch draft.syntax {
+        case .markdown, .mdx: builder.maskMarkdown()
+        case .asciidoc: builder.maskAsciiDoc()
+        case .restructuredText: builder.maskRestructuredText()
+        case .org: builder.maskOrg()
+        case .latex: builder.maskLatex()
         case .plain: builder.maskPlain()
+        case .unknown: builder.paint(0..<draft.count, .code)
         }
         scalars = builder.maskedScalars()
         blocks = builder.blocks.filter { !$0.range.isEmpty }
         exemptions = builder.exemptions()
         kinds = builder.kinds
+        topLevel = builder.topLevel
+        hasBrackets = draft.scalars.contains("[")
     }
 
     /// The masked text of a range.
@@ -95,15 +114,10 @@ public struct DraftMask: Sendable {
         return inside.contains(.prose) && inside.allSatisfy { $0 == .prose || $0 == .markup }
     }
 
-    /// Whether a range touches code, front matter, HTML, math, templates or link destinations: text that a finding must
-    /// not change.
+    /// Whether a range touches code, front matter, HTML, math, templates, link destinations or marks of structure: text
+    /// that a finding must not change.
     public func touchesCode(_ range: Range<Int>) -> Bool {
-        kinds[range.clamped(to: 0..<kinds.count)].contains { kind in
-            switch kind {
-            case .code, .frontMatter, .link, .html, .math, .template: true
-            case .prose, .markup, .quotation, .edit: false
-            }
-        }
+        kinds[range.clamped(to: 0..<kinds.count)].contains(where: \.isKept)
     }
 
     /// Whether the author has exempted a range from a rule, or from every finding where `rule` is nil.

@@ -11,6 +11,8 @@ public struct DraftText: Sendable {
     public let scalars: [Unicode.Scalar]
     /// SHA-256 of the text's UTF-8, in hexadecimal digits.
     public let hash: String
+    /// How the text is written: what in it is prose (``DraftMask``).
+    public let syntax: DraftSyntax
 
     /// Where each line starts; never empty.
     let lineStarts: [Int]
@@ -18,7 +20,7 @@ public struct DraftText: Sendable {
     private let utf8Marks: [Int]
 
     /// Reads the text once.
-    public init(_ string: String) {
+    public init(_ string: String, syntax: DraftSyntax = .markdown) {
         var scalars: [Unicode.Scalar] = []
         scalars.reserveCapacity(string.utf8.count)
         var lineStarts = [0]
@@ -37,6 +39,7 @@ public struct DraftText: Sendable {
         }
         utf8Marks.append(utf8)
         self.string = string
+        self.syntax = syntax
         self.scalars = scalars
         self.lineStarts = lineStarts
         self.utf8Marks = utf8Marks

@@ -2,14 +2,14 @@
 ///
 /// Reads the block once from left to right. What opens and does not close in the block is text, as in CommonMark.
 struct InlineMasker {
-    let syntax: DraftMask.Syntax
+    let syntax: DraftSyntax
     let range: Range<Int>
     private var index: Int
     /// Runs of this many backticks have no closing run behind a position, so that hostile text costs no quadratic time.
     private var missingRuns: Set<Int> = []
     private var missingClosers: Set<String> = []
 
-    init(syntax: DraftMask.Syntax, range: Range<Int>) {
+    init(syntax: DraftSyntax, range: Range<Int>) {
         self.syntax = syntax
         self.range = range
         index = range.lowerBound
@@ -25,7 +25,7 @@ struct InlineMasker {
                 continue
             }
             let start = index
-            if !maskAddress(scalar, &builder), syntax == .markdown || scalar == "<" { maskMarkup(scalar, &builder) }
+            if !maskAddress(scalar, &builder), syntax != .plain || scalar == "<" { maskMarkup(scalar, &builder) }
             if index == start { index += 1 }
         }
     }
@@ -62,6 +62,7 @@ struct InlineMasker {
         case "{": maskBraces(&builder)
         case "[", "!", "]": maskBrackets(scalar, &builder)
         case "*", "_", "~": maskEmphasis(scalar, &builder)
+        case "^": maskBlockName(&builder)
         case "=":
             if starts(with: "==}", scalars) { mask(index + 3, .markup, &builder) }
         default: break
@@ -189,6 +190,9 @@ struct InlineMasker {
     /// CriticMarkup, Liquid, shortcodes and attributes.
     private mutating func maskBraces(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
+        if syntax == .mdx, let end = MarkScan.endOfBrackets(index, scalars, range) {
+            return mask(end, .template, &builder)
+        }
         guard index + 2 < range.upperBound else { return }
         let closing: StaticString
         let kind: DraftMask.Kind
@@ -200,7 +204,7 @@ struct InlineMasker {
         case ("=", "="): return mask(index + 3, .markup, &builder)
         case ("{", _): (closing, kind) = ("}}", .template)
         case ("%", _): (closing, kind) = ("%}", .template)
-        case ("#", _), (".", _), (":", _): (closing, kind) = ("}", .markup)
+        case ("#", _), (".", _), (":", _): (closing, kind) = ("}", .structure)
         default: return
         }
         if let end = end(of: closing, from: index + 2, scalars) { mask(end, kind, &builder) }
@@ -211,7 +215,7 @@ struct InlineMasker {
         let next = index + 1 < range.upperBound ? scalars[index + 1] : " "
         switch scalar {
         case "!":
-            if next == "[" { mask(index + 2, .markup, &builder) }
+            if next == "[" { mask(index + 2, .structure, &builder) }
         case "]":
             if next == "(", let end = Links.endOfDestination(index + 1, in: scalars, range) {
                 mask(end, .link, &builder)
@@ -220,20 +224,20 @@ struct InlineMasker {
             } else if index + 1 < range.upperBound, next == "{", let end = end(of: "}", from: index + 2, scalars) {
                 mask(end, .link, &builder)
             } else {
-                mask(index + 1, .markup, &builder)
+                mask(index + 1, .structure, &builder)
             }
         default:
             if next == "[" { return maskWikiLink(&builder) }
             let isTask =
                 index + 2 < range.upperBound && scalars[index + 2] == "]" && index == range.lowerBound
                 && (next == " " || next == "x" || next == "X")
-            if isTask { return mask(index + 3, .markup, &builder) }
+            if isTask { return mask(index + 3, .structure, &builder) }
             let isReference = next == "^" || next == "@" || (next == "-" && starts(with: "[-@", scalars))
             if isReference, let end = Links.endOfLabel(index, in: scalars, range) {
                 let isDefinition = end < range.upperBound && scalars[end] == ":"
                 return mask(isDefinition ? end + 1 : end, .link, &builder)
             }
-            mask(index + 1, .markup, &builder)
+            mask(index + 1, .structure, &builder)
         }
     }
 
@@ -242,10 +246,22 @@ struct InlineMasker {
         let scalars = builder.scalars
         // Another bracket or a line end comes before the end: no link. Looked for first, since the end may be far.
         let stop = scalars[index + 2..<range.upperBound].firstIndex { $0 == "[" || $0 == "\n" || $0 == "]" }
-        guard let stop, starts(with: "]]", scalars, at: stop) else { return mask(index + 1, .markup, &builder) }
+        guard let stop, starts(with: "]]", scalars, at: stop) else { return mask(index + 1, .structure, &builder) }
         guard let bar = scalars[index + 2..<stop].lastIndex(of: "|") else { return mask(stop + 2, .link, &builder) }
         mask(bar + 1, .link, &builder)
-        builder.paint(stop..<stop + 2, .markup)
+        builder.paint(stop..<stop + 2, .structure)
+    }
+
+    /// ` ^name` at a line's end, by which another note leads here.
+    private mutating func maskBlockName(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        guard index == range.lowerBound || scalars[index - 1].properties.isWhitespace else { return }
+        var end = index + 1
+        while end < range.upperBound, scalars[end].isASCII,
+            scalars[end].properties.isAlphabetic || scalars[end].properties.numericType != nil || scalars[end] == "-"
+        { end += 1 }
+        let isName = end > index + 1 && (end == range.upperBound || scalars[end] == "\n" || scalars[end] == "\r")
+        if isName { mask(end, .structure, &builder) }
     }
 
     /// Marks beside a word become spaces; within a word they stay, and so does a lone mark between spaces.

@@ -6,7 +6,7 @@ struct MaskBuilder {
     var blocks: [DraftMask.Block] = []
     /// Where `<!-- … -->` stands, outside code.
     var comments: [Range<Int>] = []
-    private var topLevel: [ClosedRange<Int>] = []
+    private(set) var topLevel: [ClosedRange<Int>] = []
 
     init(_ draft: DraftText) {
         self.draft = draft
@@ -46,7 +46,11 @@ struct MaskBuilder {
             for line in block.lines where line < isCode.count { isCode[line] = true }
         }
         // Math and templates that reach over several blocks would be read as Markdown: cmark gets to see blank lines.
-        let spans = LineSpans.find(in: draft, isCode: isCode)
+        var spans = LineSpans.find(in: draft, isCode: isCode)
+        if draft.syntax == .mdx {
+            let own = MDXSpans.find(in: draft, isCode: isCode)
+            spans += own.filter { span in !spans.contains { $0.lines.overlaps(span.lines) } }
+        }
         if !spans.isEmpty {
             hidden += spans.map(\.lines)
             found = parse(without: hidden)
@@ -55,52 +59,6 @@ struct MaskBuilder {
         for block in found.blocks { mask(block) }
         if let frontMatter { paint(lines: frontMatter, .frontMatter) }
         for span in spans { paint(lines: span.lines, span.kind) }
-    }
-
-    /// Plain text: paragraphs are parted by blank lines and by list marks, lines of columns are no prose, and only
-    /// addresses are masked.
-    mutating func maskPlain() {
-        var block: Range<Int>?
-        func close(_ builder: inout MaskBuilder) {
-            guard let range = block else { return }
-            builder.paint(range, .prose)
-            builder.blocks.append(DraftMask.Block(kind: .paragraph, range: range))
-            var inline = InlineMasker(syntax: .plain, range: range)
-            inline.run(&builder)
-            block = nil
-        }
-        for line in 1...max(1, draft.lineCount) {
-            var text = draft.textRange(ofLine: line)
-            while let first = text.first, scalars[first].properties.isWhitespace { text.removeFirst() }
-            if text.isEmpty || startsItem(text) { close(&self) }
-            if hasColumns(text) {
-                close(&self)
-                paint(text, .code)
-            } else if !text.isEmpty {
-                block = (block?.lowerBound ?? text.lowerBound)..<text.upperBound
-            }
-        }
-        close(&self)
-    }
-
-    private func startsItem(_ line: Range<Int>) -> Bool {
-        var index = line.lowerBound
-        while index < line.upperBound, scalars[index].value &- 48 < 10 { index += 1 }
-        guard index < line.upperBound else { return false }
-        let isMark =
-            index > line.lowerBound
-            ? scalars[index] == "." || scalars[index] == ")" : "-*+•o".unicodeScalars.contains(scalars[index])
-        return isMark && index + 1 < line.upperBound && scalars[index + 1].properties.isWhitespace
-    }
-
-    /// Three spaces, or a tab, within a line part columns.
-    private func hasColumns(_ line: Range<Int>) -> Bool {
-        var spaces = 0
-        for index in line.dropFirst(startsItem(line) ? 6 : 0) {
-            if scalars[index] == "\t" { return index > line.lowerBound + 4 }
-            if scalars[index] == " " { spaces += 1 } else if spaces >= 3 { return true } else { spaces = 0 }
-        }
-        return false
     }
 
     private func parse(without hidden: [ClosedRange<Int>]) -> MarkdownBlocks {
@@ -131,9 +89,9 @@ struct MaskBuilder {
             paint(lines: block.lines, indent: block.indent, .html)
             findComments(in: lineRange(block.lines))
         case .paragraph, .heading:
-            if !block.isQuoted { maskProse(block) }
+            block.isQuoted ? maskQuoted(block) : maskProse(block)
         case .table:
-            if !block.isQuoted { maskTable(block) }
+            block.isQuoted ? maskQuoted(block) : maskTable(block)
         }
     }
 
@@ -141,11 +99,24 @@ struct MaskBuilder {
         draft.range(ofLine: lines.lowerBound + 1).lowerBound..<draft.range(ofLine: lines.upperBound + 1).upperBound
     }
 
+    /// Within a quotation code stays code and a link a link; its words are nobody's to scan.
+    private mutating func maskQuoted(_ block: MarkdownBlock) {
+        let lines = lineRange(block.lines)
+        var inline = InlineMasker(syntax: draft.syntax, range: lines)
+        inline.run(&self)
+        for index in lines where kinds[index] == .markup { kinds[index] = .quotation }
+        guard block.kind == .table else { return }
+        for index in lines where scalars[index] == "|" && kinds[index] == .quotation { kinds[index] = .structure }
+    }
+
     private mutating func maskProse(_ block: MarkdownBlock) {
         var first: Int?
         var last = 0
         var line = block.lines.lowerBound
-        if block.kind == .paragraph { line = skipDefinitions(block) }
+        if block.kind == .paragraph {
+            line = skipDefinitions(block)
+            for defined in block.lines.lowerBound..<line { paint(content(ofLine: defined, of: block), .structure) }
+        }
         var setext = block.kind == .heading
         while line <= block.lines.upperBound {
             var text = content(ofLine: line, of: block)
@@ -162,6 +133,7 @@ struct MaskBuilder {
             let isDirective =
                 scalars[text].starts(with: ":::".unicodeScalars) || scalars[text].starts(with: "[!".unicodeScalars)
                 || scalars[text].starts(with: "\\[!".unicodeScalars)
+            if isDirective { paint(text, .structure) }
             if !isDirective, !text.isEmpty {
                 paint(text, .prose)
                 if text.upperBound < scalars.count, line < block.lines.upperBound {
@@ -174,7 +146,7 @@ struct MaskBuilder {
         }
         guard let first, first < last else { return }
         blocks.append(DraftMask.Block(kind: block.kind == .heading ? .heading : .paragraph, range: first..<last))
-        var inline = InlineMasker(syntax: .markdown, range: first..<last)
+        var inline = InlineMasker(syntax: draft.syntax, range: first..<last)
         inline.run(&self)
     }
 
@@ -236,13 +208,19 @@ struct MaskBuilder {
         for line in block.lines {
             let text = content(ofLine: line, of: block)
             let row = scalars[text]
-            if row.allSatisfy({ $0 == "|" || $0 == "-" || $0 == ":" || $0 == " " || $0 == "\t" }) { continue }
+            let isDelimiter = row.allSatisfy { $0 == "|" || $0 == "-" || $0 == ":" || $0 == " " || $0 == "\t" }
+            // A line end within a cell ends the row.
+            paint(
+                (isDelimiter ? text.lowerBound : text.upperBound)..<draft.range(ofLine: line + 1).upperBound, .structure
+            )
+            if isDelimiter { continue }
             var start = text.lowerBound
             var index = start
             while index <= text.upperBound {
                 let isEnd = index == text.upperBound
                 if isEnd || (scalars[index] == "|" && !(index > start && scalars[index - 1] == "\\")) {
                     maskCell(start..<index)
+                    if !isEnd { paint(index..<index + 1, .structure) }
                     start = index + 1
                 }
                 index += 1
@@ -257,7 +235,7 @@ struct MaskBuilder {
         guard !cell.isEmpty else { return }
         paint(cell, .prose)
         blocks.append(DraftMask.Block(kind: .cell, range: cell))
-        var inline = InlineMasker(syntax: .markdown, range: cell)
+        var inline = InlineMasker(syntax: draft.syntax, range: cell)
         inline.run(&self)
     }
 
@@ -269,7 +247,7 @@ struct MaskBuilder {
             guard kind != .prose else { continue }
             let scalar = scalars[index]
             if scalar == "\n" || scalar == "\r" { continue }
-            masked[index] = kind == .markup || kind == previous ? " " : DraftMask.placeholder
+            masked[index] = kind == .markup || kind == .structure || kind == previous ? " " : DraftMask.placeholder
         }
         return masked
     }

@@ -15,7 +15,7 @@ extension DraftMask {
                 index += 1
             }
         }
-        return !isLabel(range, scalars)
+        return !hasBrackets || !isLabel(range, scalars)
     }
 
     /// CommonMark's limit.
@@ -24,11 +24,12 @@ extension DraftMask {
     /// Whether a range stands in brackets whose text may be what a link is found by: `[text]` or `[text][]`.
     private func isLabel(_ range: Range<Int>, _ scalars: [Unicode.Scalar]) -> Bool {
         var open = range.lowerBound - 1
-        while open >= max(0, range.lowerBound - Self.longestLabel), kind(at: open) != .markup || scalars[open] != "[" {
+        while open >= max(0, range.lowerBound - Self.longestLabel), kind(at: open) != .structure || scalars[open] != "["
+        {
             if isOutside(open, scalars) { return false }
             open -= 1
         }
-        guard open >= 0, kind(at: open) == .markup, scalars[open] == "[" else { return false }
+        guard open >= 0, kind(at: open) == .structure, scalars[open] == "[" else { return false }
         var close = range.upperBound
         let limit = min(scalars.count, open + Self.longestLabel)
         while close < limit, scalars[close] != "]" || kind(at: close) == .prose {
@@ -36,7 +37,7 @@ extension DraftMask {
             close += 1
         }
         guard close < limit else { return false }
-        return kind(at: close) == .markup || scalars[close...].starts(with: "][]".unicodeScalars)
+        return kind(at: close) == .structure || scalars[close...].starts(with: "][]".unicodeScalars)
     }
 
     /// A label holds neither brackets nor blank lines.

@@ -1,0 +1,212 @@
+/// Masks a format that is told line by line: its readers say what a line is, and the prose between becomes blocks.
+struct LineMask {
+    /// What a line is.
+    enum Line {
+        case blank
+        /// The words that stand in the range; they go on those of the line before.
+        case prose(Range<Int>)
+        /// Words that begin anew: of a list's item, of a definition.
+        case item(Range<Int>)
+        case heading(Range<Int>)
+        /// Nothing of it is prose.
+        case kept(DraftMask.Kind)
+    }
+
+    /// A mark within a line of words, and where what it opens ends.
+    struct Span: Sendable {
+        var range: Range<Int>
+        var kind: DraftMask.Kind
+    }
+
+    let draft: DraftText
+    var scalars: [Unicode.Scalar] { draft.scalars }
+
+    /// Reads all lines in order, then masks the marks among the words.
+    ///
+    /// - Parameters:
+    ///   - read: what a line is, without white space at its end, and what it is where nothing speaks against it; called
+    ///     once for each, in order.
+    ///   - marks: the marks in a block of words, in order.
+    func run(
+        _ builder: inout MaskBuilder, _ read: (_ line: Int, _ text: Range<Int>, _ usual: Line) -> Line,
+        _ marks: (Range<Int>) -> [Span]
+    ) {
+        var block: (range: Range<Int>, kind: DraftMask.Block.Kind, lines: [Range<Int>])?
+        func close(_ builder: inout MaskBuilder) {
+            guard let found = block else { return }
+            block = nil
+            for (index, line) in found.lines.enumerated() {
+                builder.paint(line, .prose)
+                // The line end belongs to the words on both its sides.
+                guard index + 1 < found.lines.count else { continue }
+                let end = draft.range(ofLine: draft.line(at: line.lowerBound)).upperBound
+                builder.paint(line.upperBound..<end, .prose)
+            }
+            builder.blocks.append(DraftMask.Block(kind: found.kind, range: found.range))
+            var inline = InlineMasker(syntax: .plain, range: found.range)
+            inline.run(&builder)
+            for span in marks(found.range) { builder.paint(span.range, span.kind) }
+        }
+        for line in 1...max(1, draft.lineCount) {
+            var text = draft.textRange(ofLine: line)
+            while let last = text.last, scalars[last] == " " || scalars[last] == "\t" { text.removeLast() }
+            switch text.isEmpty ? read(line, text, .blank) : read(line, text, .prose(text)) {
+            case .blank: close(&builder)
+            case .kept(let kept):
+                close(&builder)
+                builder.paint(draft.range(ofLine: line), kept)
+            case .heading(let words):
+                close(&builder)
+                block = (words, .heading, [words])
+                close(&builder)
+            case .item(let words):
+                close(&builder)
+                if !words.isEmpty { block = (words, .paragraph, [words]) }
+            case .prose(let words):
+                guard !words.isEmpty else { continue }
+                if let start = block?.range.lowerBound {
+                    block?.range = start..<words.upperBound
+                    block?.lines.append(words)
+                } else {
+                    block = (words, .paragraph, [words])
+                }
+            }
+        }
+        close(&builder)
+    }
+
+    // MARK: Reading a line
+
+    func text(_ range: Range<Int>) -> String { draft[range] }
+
+    /// Behind the white space at its beginning.
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var range = range
+        while let first = range.first, scalars[first] == " " || scalars[first] == "\t" { range.removeFirst() }
+        return range
+    }
+
+    func starts(_ range: Range<Int>, with text: String) -> Bool {
+        scalars[range].starts(with: text.unicodeScalars)
+    }
+
+    /// Whether a line is nothing but one mark, so many times at least.
+    func isRun(_ range: Range<Int>, of marks: String, atLeast count: Int) -> Bool {
+        guard range.count >= count, let first = range.first, marks.unicodeScalars.contains(scalars[first]) else {
+            return false
+        }
+        return range.allSatisfy { scalars[$0] == scalars[first] }
+    }
+
+    /// What stands behind the mark of a list's item; nil for another line.
+    func item(_ range: Range<Int>, bullets: String) -> Range<Int>? {
+        var index = range.lowerBound
+        while index < range.upperBound, scalars[index].value &- 48 < 10 { index += 1 }
+        if index > range.lowerBound {
+            guard index < range.upperBound, scalars[index] == "." || scalars[index] == ")" else { return nil }
+            index += 1
+        } else {
+            while index < range.upperBound, bullets.unicodeScalars.contains(scalars[index]) { index += 1 }
+            guard index > range.lowerBound else { return nil }
+        }
+        guard index < range.upperBound, scalars[index] == " " || scalars[index] == "\t" else { return nil }
+        return trimmed(index..<range.upperBound)
+    }
+}
+
+/// The marks of a format within its words: pairs that enclose what is kept, and names in front of brackets.
+struct MarkScan: Sendable {
+    /// What stands between an opening and a closing mark is kept, with both.
+    struct Pair: Sendable {
+        var open: String
+        var close: String
+        var kind: DraftMask.Kind
+        /// A mark in the middle of a word is none, and one with a space behind it neither.
+        var isTight = false
+    }
+
+    let pairs: [Pair]
+    /// Reads what begins at a position and is no pair: its end and its kind.
+    var other: @Sendable (_ index: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>) -> LineMask.Span? = {
+        _, _, _ in nil
+    }
+
+    /// The marks in a range, none of which overlap. In linear time: a mark that does not close is looked for once.
+    func spans(in scalars: [Unicode.Scalar], _ range: Range<Int>) -> [LineMask.Span] {
+        var found: [LineMask.Span] = []
+        var unclosed: Set<Int> = []
+        var index = range.lowerBound
+        next: while index < range.upperBound {
+            if let span = other(index, scalars, range) {
+                found.append(span)
+                index = max(index + 1, span.range.upperBound)
+                continue
+            }
+            for (number, pair) in pairs.enumerated()
+            where !unclosed.contains(number) && scalars[index..<range.upperBound].starts(with: pair.open.unicodeScalars)
+            {
+                let inside = index + pair.open.unicodeScalars.count
+                if pair.isTight, !Self.opens(index, inside, scalars, range) { continue }
+                guard let end = Self.end(of: pair, from: inside, scalars, range) else {
+                    unclosed.insert(number)
+                    continue
+                }
+                found.append(LineMask.Span(range: index..<end, kind: pair.kind))
+                index = end
+                continue next
+            }
+            index += 1
+        }
+        return found
+    }
+
+    private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+    }
+
+    private static func opens(_ start: Int, _ inside: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>) -> Bool {
+        guard inside < range.upperBound, !scalars[inside].properties.isWhitespace else { return false }
+        return start == range.lowerBound || !isWord(scalars[start - 1])
+    }
+
+    private static func end(
+        of pair: Pair, from inside: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>
+    ) -> Int? {
+        let close = Array(pair.close.unicodeScalars)
+        var index = inside
+        while index + close.count <= range.upperBound {
+            if index > inside, scalars[index..<index + close.count].elementsEqual(close) {
+                let end = index + close.count
+                let closes =
+                    !scalars[index - 1].properties.isWhitespace && (end == range.upperBound || !isWord(scalars[end]))
+                if !pair.isTight || closes { return end }
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Where brackets close that open at an index, however many lie within; nil where they do not within so many scalars:
+    /// a search without a limit takes quadratic time where many open and none closes.
+    static func endOfBrackets(
+        _ open: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>, limit: Int = 1_000
+    ) -> Int? {
+        let mark = scalars[open]
+        let closing: Unicode.Scalar = mark == "[" ? "]" : mark == "{" ? "}" : mark == "(" ? ")" : ">"
+        var depth = 0
+        var index = open
+        while index < min(range.upperBound, open + limit) {
+            if scalars[index] == "\\" {
+                index += 2
+                continue
+            }
+            if scalars[index] == mark { depth += 1 }
+            if scalars[index] == closing {
+                depth -= 1
+                if depth == 0 { return index + 1 }
+            }
+            index += 1
+        }
+        return nil
+    }
+}
