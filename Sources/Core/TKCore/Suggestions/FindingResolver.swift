@@ -1,7 +1,10 @@
+import Platform
+
 /// Turns what models write into suggestions: finds each quote in the draft, and drops what is not there.
 struct FindingResolver: Sendable {
     private let draft: DraftText
     private let mask: DraftMask
+    private let gate: ProposalGate
     /// The part of the draft that was sent, and where it stands.
     private let piece: Range<Int>
     private let resolver: AnchorResolver
@@ -13,6 +16,7 @@ struct FindingResolver: Sendable {
     init(draft: DraftText, mask: DraftMask, piece: Range<Int>, boundary: String, options: ReviewOptions) {
         self.draft = draft
         self.mask = mask
+        gate = ProposalGate(draft, mask: mask)
         self.piece = piece
         self.boundary = boundary.lowercased()
         self.options = options
@@ -58,8 +62,11 @@ struct FindingResolver: Sendable {
             return nil
         }
         guard var range = place(of: item, &dropped) else { return nil }
+        // Models write other quotation marks and line breaks than the draft has: these are no part of the proposal.
         var replacement = item.replacement.map {
-            endings.adapted(Self.printable(Self.trimmed($0, as: item.quote)))
+            let proposal = Self.printable(Self.trimmed($0, as: item.quote))
+            return endings.adapted(
+                WordMerge.carry(Self.withoutBlanks(item.quote), to: proposal, over: draft[range]))
         }
         if replacement?.isEmpty == true, item.type != .remove { replacement = nil }
         if item.type == .remove, replacement == nil { replacement = "" }
@@ -92,7 +99,7 @@ struct FindingResolver: Sendable {
             dropped.filtered += 1
             return nil
         }
-        return suggestion
+        return gate.admitted(suggestion)
     }
 
     private func place(of item: FindingItem, _ dropped: inout DroppedFindings) -> Range<Int>? {
@@ -119,6 +126,13 @@ struct FindingResolver: Sendable {
         while start < end, draft.scalars[start].properties.isWhitespace { start += 1 }
         while end > start, draft.scalars[end - 1].properties.isWhitespace { end -= 1 }
         return start..<end
+    }
+
+    private static func withoutBlanks(_ quote: String) -> String {
+        var text = Substring(quote)
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
     }
 
     static func touches(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
@@ -149,13 +163,11 @@ struct FindingResolver: Sendable {
         return String(text)
     }
 
-    /// Without control characters, which a terminal would obey.
+    /// Without what a terminal would obey; line breaks and tabs stay.
     static func printable(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            let isControl = scalar.value < 32 || (127..<160).contains(scalar.value)
-            if !isControl || scalar == "\n" || scalar == "\t" || scalar == "\r" { scalars.append(scalar) }
-        }
+        scalars.append(
+            contentsOf: text.unicodeScalars.filter { !ShownText.acts($0) || ["\n", "\t", "\r"].contains($0) })
         return String(scalars)
     }
 }

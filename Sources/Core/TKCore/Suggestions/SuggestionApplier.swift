@@ -19,6 +19,8 @@ public struct SuggestionApplier: Sendable {
         case drifted([Range<Int>])
         /// The words are gone.
         case orphaned
+        /// It would change more than words (``ProposalGate``): what that is, for a person.
+        case refused(String)
     }
 
     /// A suggestion and what became of it.
@@ -29,6 +31,8 @@ public struct SuggestionApplier: Sendable {
         public var outcome: Outcome
         /// Why a model's proposal was not taken, for a person.
         public var note: String?
+        /// Where its words stand in the new text; nil where nothing was put there for it.
+        public internal(set) var place: Range<Int>?
 
         init(_ suggestion: Suggestion, _ outcome: Outcome, note: String? = nil) {
             self.suggestion = suggestion
@@ -73,6 +77,10 @@ public struct SuggestionApplier: Sendable {
         public var conflicts: [Suggestion] {
             all { if case .conflict = $0 { true } else { false } }
         }
+        /// Those that would change more than words.
+        public var refused: [Suggestion] {
+            all { if case .refused = $0 { true } else { false } }
+        }
         /// Those whose words have changed.
         public var drifted: [Suggestion] {
             all { if case .drifted = $0 { true } else { false } }
@@ -101,9 +109,12 @@ public struct SuggestionApplier: Sendable {
     /// - Parameters:
     ///   - accepted: with the words that the writer accepted in `suggestedText`.
     ///   - previous: the text that they were made from, if it is at hand: the surest way to find their places.
-    public static func apply(_ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil) -> Result {
+    ///   - ownWords: the ids of those whose words the writer has typed. No gate keeps writers from their own text.
+    public static func apply(
+        _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, ownWords: Set<String> = []
+    ) -> Result {
         let placed = place(accepted, in: draft, previous: previous)
-        return finish(placed.edits, placed.outcomes, accepted, draft)
+        return finish(placed.edits, placed.outcomes, accepted, draft, ownWords)
     }
 
     /// Applies without a model what can be, then asks one for those whose words have changed. Its answer counts only if
@@ -111,7 +122,8 @@ public struct SuggestionApplier: Sendable {
     ///
     /// - Throws: what the recorder throws, and `CancellationError`. A model that fails leaves a suggestion drifted.
     public static func apply(
-        _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, merging merger: DriftMerger
+        _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, ownWords: Set<String> = [],
+        merging merger: DriftMerger
     ) async throws -> Result {
         var placed = place(accepted, in: draft, previous: previous)
         var notes: [Int: String] = [:]
@@ -132,7 +144,7 @@ public struct SuggestionApplier: Sendable {
             case .failure(let error): throw error
             }
         }
-        var result = finish(placed.edits, placed.outcomes, accepted, draft)
+        var result = finish(placed.edits, placed.outcomes, accepted, draft, ownWords)
         for (index, note) in notes { result.reports[index].note = note }
         return result
     }
@@ -160,7 +172,8 @@ public struct SuggestionApplier: Sendable {
             if context.holds(suggestion, quoteAt: quotePlace, resolver) {
                 outcomes[index] = .alreadyThere
             } else if let range = quotePlace {
-                edits.append(Edit(index: index, range: range, replacement: suggestion.suggestedText))
+                let words = WordMerge.carry(suggestion.anchor.exact, to: suggestion.suggestedText, over: draft[range])
+                edits.append(Edit(index: index, range: range, replacement: words))
             } else {
                 switch resolution {
                 case .fuzzy(let range, _): outcomes[index] = .drifted([range])
@@ -175,11 +188,16 @@ public struct SuggestionApplier: Sendable {
     // MARK: The new text
 
     private static func finish(
-        _ edits: [Edit], _ outcomes: [Int: Outcome], _ accepted: [Suggestion], _ draft: DraftText
+        _ edits: [Edit], _ outcomes: [Int: Outcome], _ accepted: [Suggestion], _ draft: DraftText,
+        _ ownWords: Set<String>
     ) -> Result {
         var outcomes = outcomes
+        let gate = ProposalGate(draft)
         let endings = LineEndings(draft.scalars)
         var chosen = ChosenEdits()
+        // By the number of an edit, the one that leaves the same text and was made in its place.
+        var twins: [Int: Int] = [:]
+        func isOwn(_ edit: Edit) -> Bool { !edit.isMerged && ownWords.contains(accepted[edit.index].id) }
         let ranked = edits.sorted { one, other in
             if one.isMerged != other.isMerged { return other.isMerged }
             return SuggestionOrder.byImportance(accepted[one.index], accepted[other.index])
@@ -190,24 +208,79 @@ public struct SuggestionApplier: Sendable {
             let outcome: Outcome = edit.isMerged ? .merged(edit.range) : .applied(edit.range)
             if draft[edit.range] == edit.replacement {
                 outcomes[edit.index] = .alreadyThere
+            } else if !isOwn(edit), let objection = gate.objection(to: edit.replacement, at: edit.range) {
+                outcomes[edit.index] = .refused(objection)
             } else if let other = chosen.clashing(with: edit) {
-                outcomes[edit.index] =
-                    leaveTheSame(other, edit, draft) ? outcome : .conflict(with: accepted[other.index].id)
+                let isTwin = leaveTheSame(other, edit, draft)
+                if isTwin { twins[edit.index] = other.index }
+                outcomes[edit.index] = isTwin ? outcome : .conflict(with: accepted[other.index].id)
             } else {
                 chosen.insert(edit)
                 outcomes[edit.index] = outcome
             }
         }
+        let own = chosen.edits.filter(isOwn)
+        var (text, places) =
+            own.count == chosen.edits.count
+            ? composed(chosen.edits, draft)
+            : composed(chosen.edits, own, draft, &outcomes)
+        for (index, twin) in twins {
+            if case .refused? = outcomes[twin] { outcomes[index] = outcomes[twin] }
+            places[index] = places[twin]
+        }
+        var reports = accepted.enumerated().map { Report($1, outcomes[$0] ?? .orphaned) }
+        for (index, place) in places { reports[index].place = place }
+        return Result(text: text, reports: reports)
+    }
+
+    /// The draft with edits in the order of the text, none of which clash, and where each stands in it, by its number.
+    private static func composed(_ edits: [Edit], _ draft: DraftText) -> (text: String, places: [Int: Range<Int>]) {
         var text = String.UnicodeScalarView()
         var position = 0
-        for edit in chosen.edits {
+        var shift = 0
+        var places: [Int: Range<Int>] = [:]
+        for edit in edits {
             text.append(contentsOf: draft.scalars[position..<edit.range.lowerBound])
             text.append(contentsOf: edit.replacement.unicodeScalars)
             position = edit.range.upperBound
+            let start = edit.range.lowerBound + shift
+            let count = edit.replacement.unicodeScalars.count
+            places[edit.index] = start..<start + count
+            shift += count - edit.range.count
         }
         text.append(contentsOf: draft.scalars[position...])
-        let reports = accepted.enumerated().map { Report($1, outcomes[$0] ?? .orphaned) }
-        return Result(text: String(text), reports: reports)
+        return (String(text), places)
+    }
+
+    /// The same without those edits that only together change more than words: two backticks are code, one is none.
+    private static func composed(
+        _ edits: [Edit], _ own: [Edit], _ draft: DraftText, _ outcomes: inout [Int: Outcome]
+    ) -> (text: String, places: [Int: Range<Int>]) {
+        let ownNumbers = Set(own.map(\.index))
+        // What the writer typed stands, whatever it is; the rest is measured by that.
+        let base = own.isEmpty ? draft : DraftText(composed(own, draft).text, syntax: draft.syntax)
+        let gate = ProposalGate(base)
+        var kept = own
+        func together(_ more: [Edit]) -> [Edit] {
+            (kept + more).sorted {
+                ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound)
+            }
+        }
+        var pending = [edits.filter { !ownNumbers.contains($0.index) }.sorted { $0.rank < $1.rank }]
+        while let batch = pending.popLast() {
+            guard !batch.isEmpty else { continue }
+            guard let objection = gate.objection(to: composed(together(batch), draft).text) else {
+                kept += batch
+                continue
+            }
+            if batch.count == 1 {
+                outcomes[batch[0].index] = .refused(objection)
+            } else {
+                let half = batch.count / 2
+                pending += [Array(batch[half...]), Array(batch[..<half])]
+            }
+        }
+        return composed(together([]), draft)
     }
 
     private static func leaveTheSame(_ one: Edit, _ other: Edit, _ draft: DraftText) -> Bool {

@@ -135,7 +135,7 @@ enum LineDifference {
         let middle = Array(old[low..<high])
         let newMiddle = Array(new[newLow..<newHigh])
         if middle.count <= mostLines, newMiddle.count <= mostLines {
-            for (i, j) in common(middle, newMiddle) { pairs.append((low + i, newLow + j)) }
+            for (i, j) in LongestCommon.pairs(middle, newMiddle) { pairs.append((low + i, newLow + j)) }
         } else {
             let anchors = unique(middle, newMiddle)
             var (i, j) = (0, 0)
@@ -147,20 +147,6 @@ enum LineDifference {
             }
         }
         for offset in 0..<oldRange.upperBound - high { pairs.append((high + offset, newHigh + offset)) }
-    }
-
-    /// The pairs of a longest common subsequence.
-    private static func common(_ old: [Int], _ new: [Int]) -> [(Int, Int)] {
-        guard !old.isEmpty, !new.isEmpty else { return [] }
-        var removed: Set<Int> = []
-        var inserted: Set<Int> = []
-        for change in new.difference(from: old) {
-            switch change {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
-        }
-        return Array(zip(old.indices.filter { !removed.contains($0) }, new.indices.filter { !inserted.contains($0) }))
     }
 
     /// Lines that stand once on either side, as far as they come in the same order: each as early as possible.

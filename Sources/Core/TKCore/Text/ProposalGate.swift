@@ -1,0 +1,226 @@
+/// The one gate that every proposal passes, whoever made it, before it is shown and again before it is applied: other words
+/// may take the place of words, and everything else stays as it is.
+///
+/// What stays is code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote marks, pipes of
+/// tables, and the marks that make these what they are. It is compared before and after, so that a proposal may hold code
+/// that stood there already, and may neither drop nor add any, nor turn words into it.
+///
+/// Words without any mark in place of words cost next to nothing; anything else costs that a part of the draft is masked
+/// anew.
+public struct ProposalGate: Sendable {
+    private let draft: DraftText
+    private let mask: DraftMask
+    /// The names by which links of this draft lead to its headings.
+    private let fragments: Set<String>
+    /// Those that such a link may lead to.
+    private let headings: [Range<Int>]
+
+    /// - Parameter mask: of this draft, where it is at hand.
+    public init(_ draft: DraftText, mask: DraftMask? = nil) {
+        self.draft = draft
+        self.mask = mask ?? DraftMask(draft)
+        fragments = KeptMarks.fragments(of: draft)
+        headings = fragments.isEmpty ? [] : self.mask.blocks.filter { $0.kind == .heading }.map(\.range)
+    }
+
+    /// Why other words must not stand in place of a range, as what they would change; nil where they may.
+    public func objection(to replacement: String, at range: Range<Int>) -> String? {
+        let range = range.clamped(to: 0..<draft.count)
+        if isPlain(replacement, at: range) { return nil }
+        let region = region(around: range)
+        // A blank line in front, so that what begins a part is not taken for front matter.
+        let lead = region.lowerBound > 0 ? "\n" : ""
+        let before = DraftText(lead + draft[region], syntax: draft.syntax)
+        let after = DraftText(
+            lead + draft[region.lowerBound..<range.lowerBound] + replacement
+                + draft[range.upperBound..<region.upperBound],
+            syntax: draft.syntax)
+        return KeptMarks(before, DraftMask(before), fragments)
+            .difference(from: KeptMarks(after, DraftMask(after), fragments))
+    }
+
+    /// What a whole new version of the draft would change that stays; nil where it changes words alone.
+    public func objection(to version: String) -> String? {
+        let after = DraftText(version, syntax: draft.syntax)
+        return KeptMarks(draft, mask, fragments).difference(from: KeptMarks(after, DraftMask(after), fragments))
+    }
+
+    /// A proposal as it may be shown: without its wording where that would change more than words. The reason says so.
+    ///
+    /// - Parameter suggestion: about this draft as it stands.
+    public func admitted(_ suggestion: Suggestion) -> Suggestion {
+        guard suggestion.hasReplacement,
+            let objection = objection(to: suggestion.suggestedText, at: suggestion.anchor.range)
+        else { return suggestion }
+        var remark = suggestion
+        remark.hasReplacement = false
+        remark.suggestedText = ""
+        let reason = suggestion.reasoning.isEmpty ? "" : suggestion.reasoning + " "
+        remark.reasoning = reason + "(The wording is left out: it would change \(objection).)"
+        return remark
+    }
+
+    // MARK: Words in place of words
+
+    /// Whether nothing but words in one line, which no format reads as marks, takes the place of words alone.
+    private func isPlain(_ replacement: String, at range: Range<Int>) -> Bool {
+        guard !range.isEmpty, mask.isPlain(range, in: draft), !isHeading(range) else { return false }
+        let scalars = Array(replacement.unicodeScalars)
+        let isAtStart = range.lowerBound == 0 || "\n\r".unicodeScalars.contains(draft.scalars[range.lowerBound - 1])
+        let isAtEnd = range.upperBound == draft.count || "\n\r".unicodeScalars.contains(draft.scalars[range.upperBound])
+        guard let first = scalars.first else { return !isAtStart && !isAtEnd && isOpen(range) }
+        guard first.properties.isAlphabetic || (first == " " && !isAtStart && isOpen(range)) else { return false }
+        for (index, scalar) in scalars.enumerated() {
+            if scalar.properties.isAlphabetic { continue }
+            switch scalar {
+            case " ", ",", ";", "'", "\u{2019}", "“", "”", "–", "—": continue
+            case "-", ".", "0"..."9":
+                // No list, no name of a host, no rule.
+                let isInside = index > 0 && index + 1 < scalars.count && scalar != "."
+                guard isInside || (scalar == "." && index > 0 && scalars[index - 1].properties.isAlphabetic) else {
+                    return false
+                }
+                if scalar == ".", index + 1 < scalars.count, scalars[index + 1] != " " { return false }
+                if scalar == "-", scalars[index - 1] == "-" { return false }
+            default: return false
+            }
+        }
+        return true
+    }
+
+    /// Whether words stand right before and behind a range, in its line: nothing comes to stand at a line's start.
+    private func isOpen(_ range: Range<Int>) -> Bool {
+        var start = range.lowerBound
+        while start > 0, draft.scalars[start - 1] == " " { start -= 1 }
+        return start > 0 && draft.scalars[start - 1].properties.isAlphabetic
+    }
+
+    /// Whether a range lies in a heading that a link of this draft may lead to.
+    private func isHeading(_ range: Range<Int>) -> Bool {
+        headings.contains { $0.overlaps(range) }
+    }
+
+    // MARK: What is masked anew
+
+    /// The blocks that a range touches with their neighbours, whole lines; all of the draft where its parts do not stand
+    /// for themselves.
+    private func region(around range: Range<Int>) -> Range<Int> {
+        let whole = 0..<draft.count
+        guard draft.syntax == .markdown, !mask.topLevel.isEmpty else { return whole }
+        let first = draft.line(at: range.lowerBound) - 1
+        let last = draft.line(at: range.upperBound) - 1
+        let blocks = mask.topLevel
+        guard let before = blocks.lastIndex(where: { $0.lowerBound < first }),
+            let behind = blocks.firstIndex(where: { $0.lowerBound > last })
+        else { return whole }
+        let start = draft.range(ofLine: blocks[max(0, before - 1)].lowerBound + 1).lowerBound
+        let end = draft.range(ofLine: blocks[behind].upperBound + 1).upperBound
+        let region = start..<max(end, draft.range(ofLine: last + 1).upperBound)
+        let text = draft.scalars[region]
+        // Footnotes, and what reaches over several blocks, are told by what stands elsewhere.
+        let isOwn = !text.indices.dropLast().contains { index in
+            switch (text[index], text[index + 1]) {
+            case ("[", "^"), ("$", "$"), ("{", "%"): true
+            default: false
+            }
+        }
+        return isOwn ? region : whole
+    }
+}
+
+/// What of a text no proposal may change, in its order.
+struct KeptMarks {
+    private struct Mark: Equatable {
+        var kind: DraftMask.Kind
+        var text: [Unicode.Scalar]
+    }
+
+    private var marks: [Mark] = []
+
+    init(_ draft: DraftText, _ mask: DraftMask, _ fragments: Set<String>) {
+        let scalars = draft.scalars
+        var index = 0
+        while index < scalars.count {
+            let kind = mask.kind(at: index)
+            // Letters in what is no prose: what the format's own reader does not show either.
+            guard kind.isKept || kind == .markup && scalars[index].properties.isAlphabetic else {
+                index += 1
+                continue
+            }
+            var end = index + 1
+            while end < scalars.count, mask.kind(at: end) == kind { end += 1 }
+            marks.append(Mark(kind: kind, text: Array(scalars[index..<end])))
+            if kind == .structure, scalars[end - 1] == "[", let label = Self.label(from: end, scalars, mask) {
+                marks.append(Mark(kind: .structure, text: label))
+            }
+            index = end
+        }
+        guard !fragments.isEmpty else { return }
+        for block in mask.blocks where block.kind == .heading {
+            let name = Self.name(ofHeading: draft[block.range])
+            if fragments.contains(name) { marks.append(Mark(kind: .structure, text: Array(name.unicodeScalars))) }
+        }
+    }
+
+    /// The text in brackets that name no target behind them: a link may be found by it.
+    private static func label(from start: Int, _ scalars: [Unicode.Scalar], _ mask: DraftMask) -> [Unicode.Scalar]? {
+        var end = start
+        while end < min(scalars.count, start + 999) {
+            let kind = mask.kind(at: end)
+            if scalars[end] == "]", kind == .structure || kind == .link {
+                let isNamed = kind == .link && !scalars[end...].starts(with: "][]".unicodeScalars)
+                return isNamed ? nil : NormalisedText(scalars[start..<end]).scalars
+            }
+            if scalars[end] == "[", kind != .prose { return nil }
+            end += 1
+        }
+        return nil
+    }
+
+    /// What the first difference is about, for a person; nil where there is none.
+    func difference(from other: KeptMarks) -> String? {
+        guard marks != other.marks else { return nil }
+        let same = zip(marks, other.marks).prefix { $0 == $1 }.count
+        let mark = same < marks.count ? marks[same] : same < other.marks.count ? other.marks[same] : nil
+        switch mark?.kind {
+        case .code: return "code"
+        case .frontMatter: return "the front matter"
+        case .link: return "where a link, a footnote or a citation leads"
+        case .html: return "HTML"
+        case .math: return "a formula"
+        case .template: return "a template"
+        case .edit: return "an edit that is marked in the text"
+        case .structure, .markup, .prose, .quotation, nil: return "a mark of a link, an anchor, a task or a table"
+        }
+    }
+
+    // MARK: Headings
+
+    /// The names behind `](#`, `<#` and `xref:#` of a text.
+    static func fragments(of draft: DraftText) -> Set<String> {
+        let scalars = draft.scalars
+        var found: Set<String> = []
+        for index in scalars.indices where scalars[index] == "#" && index > 0 {
+            guard ["(", "<", ":"].contains(scalars[index - 1]) else { continue }
+            let name = scalars[(index + 1)...].prefix {
+                !$0.properties.isWhitespace && !")>[\"".unicodeScalars.contains($0)
+            }
+            if !name.isEmpty { found.insert(String(String.UnicodeScalarView(name)).lowercased()) }
+        }
+        return found
+    }
+
+    /// As GitHub and Pandoc name headings: lower case, hyphens for spaces, no punctuation.
+    private static func name(ofHeading text: String) -> String {
+        var name = String.UnicodeScalarView()
+        for scalar in text.lowercased().unicodeScalars {
+            if scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "-" || scalar == "_"
+            {
+                name.append(scalar)
+            } else if scalar == " " {
+                name.append("-")
+            }
+        }
+        return String(name)
+    }
+}
