@@ -1,6 +1,7 @@
 import Foundation
 
-/// Prose that comes with Debian's packages; empty where a package is not installed.
+/// Prose that is the same wherever the tests run: of this repository, and of Debian's packages that
+/// `packaging/system-packages.txt` names; empty where one of them is not installed.
 enum ProseCorpora {
     /// Paragraphs of the Debian handbook as Markdown, with its code in backticks.
     static func handbook(words: Int) throws -> String {
@@ -30,31 +31,34 @@ enum ProseCorpora {
         }.joined(separator: "\n\n")
     }
 
-    /// READMEs and other Markdown of installed packages, each with its path.
-    static func markdownFiles(atMost count: Int) throws -> [(path: String, text: String)] {
-        let list = try output("/usr/bin/find", ["-L", "/usr/share/doc", "-name", "*.md", "-o", "-name", "*.md.gz"])
-        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map { ($0, try text($0)) }
+    /// The documentation in this repository, each with its path.
+    static func markdownFiles() throws -> [(path: String, text: String)] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+        let documents = try FileManager.default.contentsOfDirectory(atPath: root + "/docs").sorted()
+            .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        return try (["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] + documents).map {
+            ("\(root)/\($0)", try text("\(root)/\($0)"))
+        }
     }
 
-    /// READMEs that are plain text.
-    static func plainFiles(atMost count: Int) throws -> [String] {
-        let list = try output(
-            "/usr/bin/find",
-            ["-L", "/usr/share/doc", "-name", "README", "-o", "-name", "README.gz", "-o", "-name", "README.Debian"])
-        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map { try text($0) }
+    /// READMEs that are plain text, of the package `git`.
+    static func plainFiles() throws -> [String] {
+        try output("/usr/bin/find", ["-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"])
+            .split(separator: "\n").map(String.init).sorted().map { try text($0) }
     }
 
     static func documentation(atMost count: Int, scalars: Int) throws -> [String] {
-        try markdownFiles(atMost: 60).map(\.text).filter { $0.unicodeScalars.count > 4_000 }.prefix(count)
+        try markdownFiles().map(\.text).filter { $0.unicodeScalars.count > 4_000 }.prefix(count)
             .map { String($0.prefix(scalars)) }
     }
 
+    /// Of packages that the build and the tests need.
     static func changelogs(atMost count: Int, scalars: Int) throws -> [String] {
-        let list = try output(
-            "/usr/bin/find", ["-L", "/usr/share/doc", "-name", "changelog.Debian.gz", "-size", "+10k"])
-        return try list.split(separator: "\n").map(String.init).sorted().prefix(count).map {
-            String(try text($0).prefix(scalars))
-        }
+        try ["dbus", "git", "nano", "patch", "systemd", "tmux"]
+            .map { "/usr/share/doc/\($0)/changelog.Debian.gz" }
+            .filter { FileManager.default.fileExists(atPath: $0) }.prefix(count)
+            .map { String(try text($0).prefix(scalars)) }
     }
 
     private static func text(_ path: String) throws -> String {

@@ -4,6 +4,8 @@ import Foundation
 struct PhraseRule: Decodable, Sendable {
     var id: String
     var title: String
+    /// The language that its phrases are of: `en`. Passages in another one are left alone.
+    var language: String
     var category: String
     var type: SuggestionType
     /// As in ``Suggestion/priority``.
@@ -15,13 +17,15 @@ struct PhraseRule: Decodable, Sendable {
     var removal: String?
     /// The finding is the phrase and the word behind it, and its replacement that word alone.
     var dropsWord: Bool?
+    /// The words say how much: under a negation the sentence says something else without them.
+    var tellsDegree: Bool?
     /// Longer phrases that are fine although they hold one of ``phrases``.
     var allow: [String]?
     /// Lower-case phrases with what should stand there: empty where nothing should, null where the advice is general.
     var phrases: [String: String?]
 }
 
-/// The shape of `quick/passive.json`.
+/// The shape of `quick/passive.json`, of English.
 struct PassiveWords: Decodable, Sendable {
     /// Participles that do not end in -ed.
     var irregular: [String]
@@ -41,9 +45,9 @@ struct PassiveWords: Decodable, Sendable {
     var densityPerSentence: Double
 }
 
-/// The shape of `quick/repeated.json`.
+/// The words of one language in `quick/repeated.json`; in a language that is not there, nothing is said of repetitions.
 struct RepeatedWords: Decodable, Sendable {
-    /// Words that may well stand twice: “had had”, “bye bye”.
+    /// Words that may well stand twice: “had had”, “bye bye”, « vous vous ».
     var allowed: [String]
     /// Words that hold sentences together; twice in a row they are always a slip.
     var function: [String]

@@ -31,13 +31,22 @@ struct QuickLexicon: Sendable {
         static let contracted = WordKind(rawValue: 2048)
         /// A participle whose passive with “by” is the usual wording: “followed by”.
         static let idiomatic = WordKind(rawValue: 4096)
+        /// Words of which English text is full, and no other.
+        static let english = WordKind(rawValue: 8192)
+        static let negation = WordKind(rawValue: 16384)
     }
 
     let rules: [PhraseRule]
     /// The roles of rules that are one role's advice.
     let roles: [String?]
     let passive: PassiveWords
+    /// Tells the languages of passages.
+    let languages: LanguageTable
     private(set) var kinds: [WordKind] = []
+    /// By language, what words are there where they stand twice.
+    private var repeated: [String: [Int32: WordKind]] = [:]
+    /// Words that may stand twice in some language: a quotation of a few words is not told from what surrounds it.
+    private var elsewhere: Set<Int32> = []
     /// The entries of each node of the trie.
     private(set) var entries: [[Entry]] = [[]]
     /// Whether a word starts a phrase.
@@ -45,7 +54,11 @@ struct QuickLexicon: Sendable {
     private var numbers: [UInt64: Int32] = [:]
     private var edges: [UInt64: Int32] = [:]
 
-    init(rules: [PhraseRule], roleRules: [String: [PhraseRule]], passive: PassiveWords, repeated: RepeatedWords) {
+    init(
+        rules: [PhraseRule], roleRules: [String: [PhraseRule]], passive: PassiveWords,
+        repeated: [String: RepeatedWords], languages: LanguageTable
+    ) {
+        self.languages = languages
         var all = rules
         var roles: [String?] = rules.map { _ in nil }
         for (role, own) in roleRules.sorted(by: { $0.key < $1.key }) {
@@ -72,8 +85,33 @@ struct QuickLexicon: Sendable {
         mark(passive.adverbs, .adverb)
         mark(passive.statives, .stative)
         mark(passive.idiomatic, .idiomatic)
-        mark(repeated.allowed, .repeatable)
-        mark(repeated.function, .function)
+        mark(
+            "the and to that it with as this are be from have not you which but were has if would there their been when who "
+                + "they about", .english)
+        mark(
+            "not no never nor neither without hardly scarcely barely seldom rarely cannot nobody nothing none nowhere isn't "
+                + "aren't wasn't weren't don't doesn't didn't can't couldn't won't wouldn't shouldn't hasn't haven't hadn't "
+                + "mustn't needn't ain't", .negation)
+        for (language, words) in repeated {
+            for word in words.allowed { add(word, .repeatable, to: language) }
+            for word in words.function { add(word, .function, to: language) }
+            if language != Self.english { elsewhere.formUnion(words.allowed.map { intern($0) }) }
+        }
+    }
+
+    static let english = "en"
+
+    /// Whether anything is known of repetitions in a language.
+    func knowsRepetitions(in language: String) -> Bool { repeated[language] != nil }
+
+    /// What a word is that stands twice in a passage of a language.
+    func repetition(_ word: Int32, in language: String) -> WordKind {
+        if let kind = repeated[language]?[word] { return kind }
+        return elsewhere.contains(word) ? .repeatable : []
+    }
+
+    private mutating func add(_ word: String, _ kind: WordKind, to language: String) {
+        repeated[language, default: [:]][intern(word), default: []].insert(kind)
     }
 
     /// The number of a word by the hash of its lower-case scalars, or -1.
@@ -156,6 +194,7 @@ extension QuickLexicon {
         self.init(
             rules: try names.map { try decode(PhraseRule.self, $0) },
             roleRules: try decode([String: [PhraseRule]].self, "roles"),
-            passive: try decode(PassiveWords.self, "passive"), repeated: try decode(RepeatedWords.self, "repeated"))
+            passive: try decode(PassiveWords.self, "passive"),
+            repeated: try decode([String: RepeatedWords].self, "repeated"), languages: try LanguageTable(resources))
     }
 }

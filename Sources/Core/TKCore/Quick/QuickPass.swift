@@ -48,7 +48,8 @@ public struct QuickPass: Sendable {
         for draft: DraftText, mask: DraftMask? = nil, settings: Settings = Settings()
     ) -> [Suggestion] {
         let mask = mask ?? DraftMask(draft)
-        var scan = QuickScan(lexicon: lexicon, settings: settings, blocks: mask.blocks)
+        let languages = DraftLanguages(draft, mask, lexicon)
+        var scan = QuickScan(lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages)
         mask.scalars.withUnsafeBufferPointer { scan.run($0) }
         var report = QuickReport(draft: draft, mask: mask, lexicon: lexicon)
         return report.suggestions(from: scan.findings, settings: settings)

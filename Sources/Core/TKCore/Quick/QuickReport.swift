@@ -3,6 +3,14 @@ struct QuickReport {
     let draft: DraftText
     let mask: DraftMask
     let lexicon: QuickLexicon
+    private let gate: ProposalGate
+
+    init(draft: DraftText, mask: DraftMask, lexicon: QuickLexicon) {
+        self.draft = draft
+        self.mask = mask
+        self.lexicon = lexicon
+        gate = ProposalGate(draft, mask: mask)
+    }
 
     mutating func suggestions(from findings: [QuickScan.Finding], settings: QuickPass.Settings) -> [Suggestion] {
         var kept: [(finding: QuickScan.Finding, words: Wording)] = []
@@ -28,7 +36,9 @@ struct QuickReport {
     private func sparingMarkup(_ finding: QuickScan.Finding) -> QuickScan.Finding {
         guard let replacement = finding.replacement else { return finding }
         // A number that comes to a line's start may open a list.
-        let isSafe = mask.isPlain(finding.range, in: draft) && !replacement.allSatisfy(\.isNumber)
+        let isSafe =
+            mask.isPlain(finding.range, in: draft) && !replacement.allSatisfy(\.isNumber)
+            && gate.objection(to: replacement, at: finding.range) == nil
         guard !isSafe else { return finding }
         var remark = finding
         remark.isRemark = true
@@ -98,12 +108,14 @@ struct QuickReport {
         switch finding.rule {
         case .phrase(let number):
             let rule = lexicon.rules[number]
-            let removal = finding.isRemoval ? rule.removal : nil
+            let removal = finding.isRemoval && finding.caution == nil ? rule.removal : nil
             let isRemoval = removal != nil
+            let type: SuggestionType = finding.caution == nil ? rule.type : .improve
             return Wording(
-                rule: rule.id, type: isRemoval ? .remove : rule.type, category: rule.category, priority: rule.priority,
+                rule: rule.id, type: isRemoval ? .remove : type, category: rule.category, priority: rule.priority,
                 confidence: rule.confidence,
-                message: fill(removal ?? rule.message, finding, quote: isRemoval ? finding.detail : nil))
+                message: fill(
+                    finding.caution ?? removal ?? rule.message, finding, quote: isRemoval ? finding.detail : nil))
         case .passive:
             return Wording(
                 rule: "passive", type: .rephrase, category: "clarity", priority: 3, confidence: 0.75,

@@ -17,6 +17,8 @@ struct QuickScan {
         var isRemoval = false
         /// The replacement is for the message alone.
         var isRemark = false
+        /// What is to be said in place of the rule's message.
+        var caution: String?
         /// The flagged word within the quote, or a number for the message.
         var detail = ""
         /// The words from here on do not count for the finding's id: a long sentence stays the same when its end changes.
@@ -26,6 +28,9 @@ struct QuickScan {
     let lexicon: QuickLexicon
     let settings: QuickPass.Settings
     let blocks: [DraftMask.Block]
+    private let languages: DraftLanguages
+    /// Of the block that is looked at.
+    private var language = QuickLexicon.english
     private(set) var findings: [Finding] = []
 
     private var prose = ProseTokens()
@@ -36,7 +41,8 @@ struct QuickScan {
     /// For each rule, the token up to which a longer phrase allows what it would flag.
     private var allowedUntil: [Int]
 
-    init(lexicon: QuickLexicon, settings: QuickPass.Settings, blocks: [DraftMask.Block]) {
+    init(lexicon: QuickLexicon, settings: QuickPass.Settings, blocks: [DraftMask.Block], languages: DraftLanguages) {
+        self.languages = languages
         self.lexicon = lexicon
         self.settings = settings
         self.blocks = blocks
@@ -47,10 +53,11 @@ struct QuickScan {
     mutating func run(_ text: UnsafeBufferPointer<Unicode.Scalar>) {
         for block in blocks {
             prose.read(text, block.range, lexicon)
+            language = languages.language(of: block.range, prose.tokens)
             findPhrases(text)
-            findRepeatedWords(text, block)
+            if lexicon.knowsRepetitions(in: language) { findRepeatedWords(text, block) }
             if block.kind == .paragraph {
-                findPassives()
+                if language == QuickLexicon.english { findPassives() }
                 findLongSentences(text)
             }
         }
@@ -80,7 +87,8 @@ struct QuickScan {
                 node = lexicon.next(node, prose.tokens[end].word)
                 guard node >= 0 else { break }
                 end += 1
-                for entry in lexicon.entries[Int(node)] where isActive[entry.rule] {
+                for entry in lexicon.entries[Int(node)]
+                where isActive[entry.rule] && lexicon.rules[entry.rule].language == language {
                     if let known = best.firstIndex(where: { $0.entry.rule == entry.rule }) {
                         best[known] = (entry, end)
                     } else {
@@ -132,8 +140,44 @@ struct QuickScan {
             finding.replacement = fitting
             fitArticle(&finding, before: tokens.lowerBound, text)
         }
+        if finding.replacement != nil, let caution = caution(rule, tokens, text, finding) {
+            finding.caution = caution
+            finding.isRemark = true
+            finding.range = finding.phrase ?? finding.range
+        }
         findings.append(finding)
     }
+
+    /// Why the words around a phrase forbid its replacement; nil where they do not.
+    private func caution(
+        _ rule: PhraseRule, _ tokens: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ finding: Finding
+    ) -> String? {
+        var index = tokens.lowerBound
+        // Back to a mark of punctuation: so far a negation reaches.
+        while rule.tellsDegree ?? false, index > 0, prose.tokens[index].followsDirectly,
+            tokens.lowerBound - index < Self.reach
+        {
+            index -= 1
+            guard lexicon.kind(prose.tokens[index].word).contains(.negation) else { continue }
+            let negation = string(text, prose.tokens[index].start..<prose.tokens[index].end)
+            return "“{quote}” stands under “\(negation)”: without these words the sentence may say something else. "
+                + "Look whether that is meant."
+        }
+        // Beside a number or a limit it is read as “nearly”.
+        guard finding.replacement?.lowercased() == "about" else { return nil }
+        let before = tokens.lowerBound > 0 ? prose.tokens[tokens.lowerBound - 1] : nil
+        let behind = tokens.upperBound < prose.tokens.count ? prose.tokens[tokens.upperBound] : nil
+        let isLimited = before.map { $0.hash == Self.least || $0.hash == Self.most || $0.hash == Self.than } ?? false
+        let isCounted = behind.map { text[$0.start].properties.numericType != nil } ?? false
+        guard isLimited || isCounted else { return nil }
+        return "“{quote}” is wordy, but “about” would be read as “nearly” here: find another way to say it."
+    }
+
+    /// So many words in front of a phrase are looked at.
+    private static let reach = 8
+    private static let least = WordHash.of("least")
+    private static let most = WordHash.of("most")
+    private static let than = WordHash.of("than")
 
     /// “a very old” becomes “an old”: where the article in front no longer fits, it joins the finding.
     private func fitArticle(_ finding: inout Finding, before token: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>) {
@@ -199,7 +243,7 @@ struct QuickScan {
         }
         let first = tokens[index - 1]
         let times = last - index + 2
-        let kind = lexicon.kind(first.word)
+        let kind = lexicon.repetition(first.word, in: language)
         let length = first.end - first.start
         let isCompound = tokens[last].end < text.count && text[tokens[last].end] == "-"
         guard !isCompound, times <= 3 else { return last }
