@@ -4,10 +4,12 @@
 /// places only where a whole side of its context does, and a changed quote is found only if it is long and has changed
 /// little.
 ///
-/// Costs linear time once; an anchor then costs a search of the text, and one whose text is unchanged nothing.
+/// Costs linear time once; an anchor then costs as much as its rarest word is frequent, and one whose text is unchanged
+/// nothing.
 public struct AnchorResolver: Sendable {
     private let draft: DraftText
     private let normalised: NormalisedText
+    private let quotes: QuotePlaces
     private let map: OffsetMap?
     private let previousHash: String?
 
@@ -31,12 +33,24 @@ public struct AnchorResolver: Sendable {
     public init(_ draft: DraftText, previous: DraftText? = nil) {
         self.draft = draft
         normalised = NormalisedText(draft.scalars)
+        quotes = QuotePlaces(normalised.scalars)
         map = previous.map { OffsetMap(from: $0, to: draft) }
         previousHash = previous?.hash
     }
 
+    /// How much of the text has been looked at to find quotes, in scalars and places.
+    var steps: Int { quotes.steps }
+
     /// Finds an anchor's quote, by the surest way that there is.
-    public func resolve(_ anchor: TextAnchor) -> AnchorResolution {
+    public func resolve(_ anchor: TextAnchor) -> AnchorResolution { resolve(anchor, alsoAlike: true) }
+
+    /// Where an anchor's quote stands for certain; nil where ``resolve(_:)`` would have to guess, which costs more.
+    package func certainRange(of anchor: TextAnchor) -> Range<Int>? {
+        let resolution = resolve(anchor, alsoAlike: false)
+        return resolution.isCertain ? resolution.range : nil
+    }
+
+    private func resolve(_ anchor: TextAnchor, alsoAlike: Bool) -> AnchorResolution {
         if anchor.textHash == draft.hash {
             let isThere = anchor.start >= 0 && anchor.end >= anchor.start && anchor.end <= draft.count
             if isThere, draft[anchor.range] == anchor.exact { return .unchanged(anchor.range) }
@@ -44,7 +58,7 @@ public struct AnchorResolver: Sendable {
         if anchor.textHash == previousHash, let range = map?.range(of: anchor.range), draft[range] == anchor.exact {
             return .mapped(range)
         }
-        return locate(anchor)
+        return locate(anchor, alsoAlike: alsoAlike)
     }
 
     /// Finds a quote by itself, as a model gives it: only where it stands in the text, but for white space, quotation
@@ -67,7 +81,7 @@ public struct AnchorResolver: Sendable {
         var position: Double
     }
 
-    private func locate(_ anchor: TextAnchor) -> AnchorResolution {
+    private func locate(_ anchor: TextAnchor, alsoAlike: Bool) -> AnchorResolution {
         let quote = NormalisedText(anchor.exact.unicodeScalars).trimmed
         guard !quote.isEmpty else { return .orphan }
         let surroundings = Surroundings(anchor.prefix, anchor.suffix)
@@ -86,7 +100,9 @@ public struct AnchorResolver: Sendable {
         if found.count == 1, (anchor.twins ?? 0) == 0 {
             let only = place(found[0], surroundings, near: anchor.start)
             if isEvident || only.context >= Self.leastContext { return certain(only.source, anchor.exact) }
-        } else if !found.isEmpty {
+        }
+        guard alsoAlike else { return .orphan }
+        if found.count != 1 || (anchor.twins ?? 0) != 0, !found.isEmpty {
             let (places, _) = places(found, surroundings, near: anchor.start)
             if let likely = places.first(where: { isEvident || $0.context >= Self.leastContext }) {
                 return places.count == 1
@@ -98,12 +114,14 @@ public struct AnchorResolver: Sendable {
     }
 
     /// An anchor of this text that tells its quote from every twin, as far as the text does: for anchors that are kept
-    /// until the text has changed. Costs a search of the text.
+    /// until the text has changed.
     public func distinct(_ anchor: TextAnchor) -> TextAnchor {
         guard anchor.textHash == draft.hash, anchor.start >= 0, anchor.end <= draft.count else { return anchor }
         let quote = NormalisedText(anchor.exact.unicodeScalars).trimmed
         var distinct = anchor
-        let twins = quote.isEmpty ? [] : occurrences(of: quote).filter { !source(of: $0).overlaps(anchor.range) }
+        let start = normalised.position(ofSource: anchor.start)
+        let own = start..<max(start, normalised.position(ofSource: anchor.end))
+        let twins = quote.isEmpty ? [] : occurrences(of: quote).filter { !$0.overlaps(own) }
         distinct.twins = twins.count
         guard !twins.isEmpty else { return distinct }
         var length = TextAnchor.contextLength
@@ -174,44 +192,19 @@ public struct AnchorResolver: Sendable {
         return (found.map { place($0, surroundings, near: near) }, areAll)
     }
 
-    /// Every place of a normalised quote, in normalised positions; in linear time, whatever repeats itself (Knuth, Morris,
-    /// Pratt).
+    /// Every place of a normalised quote, in normalised positions.
     private func occurrences(of quote: ArraySlice<Unicode.Scalar>) -> [Range<Int>] {
-        let quote = Array(quote)
-        guard !quote.isEmpty, quote.count <= normalised.scalars.count else { return [] }
-        // For each beginning of the quote, the longest shorter one that it ends with.
-        var shorter = [Int](repeating: 0, count: quote.count)
-        var length = 0
-        for index in quote.indices.dropFirst() {
-            while length > 0, quote[index] != quote[length] { length = shorter[length - 1] }
-            if quote[index] == quote[length] { length += 1 }
-            shorter[index] = length
-        }
-        return normalised.scalars.withUnsafeBufferPointer { text in
-            var found: [Range<Int>] = []
-            var matched = 0
-            for index in text.indices {
-                while matched > 0, text[index] != quote[matched] { matched = shorter[matched - 1] }
-                guard text[index] == quote[matched] else { continue }
-                matched += 1
-                guard matched == quote.count else { continue }
-                let range = index + 1 - matched..<index + 1
-                if isWhole(range, text) { found.append(range) }
-                matched = shorter[matched - 1]
-            }
-            return found
-        }
+        quotes.ranges(of: Array(quote), where: isWhole)
     }
 
     /// A quote that starts or ends with a letter does not start or end within a word, nor within a grapheme cluster.
-    private func isWhole(_ range: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Bool {
-        func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-            scalar.value < 128 ? (scalar.value | 32) &- 97 < 26 : scalar.properties.isAlphabetic
+    private func isWhole(_ range: Range<Int>) -> Bool {
+        let text = normalised.scalars
+        func isWithinWord(_ position: Int) -> Bool {
+            position > 0 && position < text.count && QuotePlaces.isLetter(text[position - 1])
+                && QuotePlaces.isLetter(text[position])
         }
-        if range.lowerBound > 0, isLetter(text[range.lowerBound - 1]), isLetter(text[range.lowerBound]) { return false }
-        if range.upperBound < text.count, isLetter(text[range.upperBound]), isLetter(text[range.upperBound - 1]) {
-            return false
-        }
+        if isWithinWord(range.lowerBound) || isWithinWord(range.upperBound) { return false }
         if normalised.splitsScalar(range.lowerBound) || normalised.splitsScalar(range.upperBound) { return false }
         let source = source(of: range)
         return draft.isGraphemeBoundary(source.lowerBound) && draft.isGraphemeBoundary(source.upperBound)

@@ -34,7 +34,7 @@ public struct OffsetMap: Sendable {
             guard oldWords.count <= Self.mostWords, newWords.count <= Self.mostWords else { return }
             let one = oldWords.map { words.name(old.scalars[$0]) }
             let other = newWords.map { words.name(new.scalars[$0]) }
-            for (i, j) in Self.longestCommon(one, other) { add(oldWords[i], newWords[j]) }
+            for (i, j) in LongestCommon.pairs(one, other) { add(oldWords[i], newWords[j]) }
         }
         Self.patience(oldNames, newNames) { match in
             switch match {
@@ -176,33 +176,5 @@ public struct OffsetMap: Sendable {
             start = end
         }
         return words
-    }
-
-    /// The pairs of a longest common subsequence.
-    private static func longestCommon(_ one: [Int], _ other: [Int]) -> [(Int, Int)] {
-        var pairs: [(Int, Int)] = []
-        var insertions: [Int: Bool] = [:]
-        var removals: [Int: Bool] = [:]
-        for change in other.difference(from: one) {
-            switch change {
-            case .insert(let offset, _, _): insertions[offset] = true
-            case .remove(let offset, _, _): removals[offset] = true
-            }
-        }
-        var i = 0
-        var j = 0
-        while i < one.count || j < other.count {
-            if removals[i] == true, i < one.count {
-                i += 1
-            } else if insertions[j] == true, j < other.count {
-                j += 1
-            } else {
-                guard i < one.count, j < other.count else { break }
-                pairs.append((i, j))
-                i += 1
-                j += 1
-            }
-        }
-        return pairs
     }
 }
