@@ -151,7 +151,7 @@ struct CouncilTests {
         #expect(report.notices.contains { $0.contains("compared by their wording") })
     }
 
-    @Test("The same words with opposite stances are a contradiction when they are about one place, never a consensus")
+    @Test("The same matter judged in opposite ways is a disagreement, never a consensus, also without a quote")
     func opposites() async throws {
         let (report, _) = try await Self.debate([
             ("editor", Self.answer("A.", Self.point("", "opening", "1", "The introduction is very strong and clear."))),
@@ -161,7 +161,7 @@ struct CouncilTests {
                     "B.", Self.point("", "opening", "-1", "The introduction is very weak, not strong or clear."))
             ),
         ])
-        #expect(report.consensus.isEmpty && report.uniqueInsights.count == 2)
+        #expect(report.consensus.isEmpty && report.uniqueInsights.isEmpty && report.disagreements.count == 1)
     }
 
     @Test("A draft that is too long goes in parts, and points have their places in the whole")
@@ -282,7 +282,7 @@ struct CouncilGroupingTests {
         #expect(grouping.leftovers.map(\.id) == ["p3"])
     }
 
-    @Test("By wording: the same stems, the same aspect, the same stance")
+    @Test("By wording: the same stems and the same aspect, with the same stance or the opposite one")
     func wording() {
         var grouping = CouncilGrouping([
             Self.point("p1", "a", nil, .against, "The sentences are too long to follow."),
@@ -291,8 +291,39 @@ struct CouncilGroupingTests {
             Self.point("p4", "c", nil, .against, "The jargon hides the sentences."),
         ])
         grouping.addByWording()
-        #expect(grouping.consensus.map { $0.points.map(\.id) } == [["p1", "p2"]])
-        #expect(grouping.leftovers.map(\.id) == ["p3", "p4"])
+        #expect(grouping.disagreements.map { $0.points.map(\.id) } == [["p1", "p2", "p3"]])
+        #expect(grouping.consensus.isEmpty && grouping.leftovers.map(\.id) == ["p4"])
+    }
+
+    @Test("The same sentence is the same point, however short it is, but not about different places")
+    func sameSentence() {
+        var grouping = CouncilGrouping(
+            ["a", "b", "c"].enumerated().map { index, advisor in
+                Self.point("p\(index)", advisor, nil, .favourable, index == 1 ? "It is in order" : "It is in order.")
+            })
+        grouping.addByWording()
+        #expect(grouping.consensus.map { $0.points.count } == [3] && grouping.leftovers.isEmpty)
+        var apart = CouncilGrouping([
+            Self.point("p1", "a", 0..<5, .against, "It is unclear."),
+            Self.point("p2", "b", 50..<55, .against, "It is unclear."),
+        ])
+        apart.addByWording()
+        #expect(apart.consensus.isEmpty && apart.leftovers.count == 2)
+    }
+
+    @Test(
+        "Strong against weak on one aspect is a disagreement, also without a quote",
+        arguments: [
+            ("The wording is strong.", "The wording is weak.", true), ("Strong.", "Weak.", true),
+            ("The clarity is good throughout the middle.", "Clarity is poor.", false),
+            ("Terms are explained well.", "The long sentences tire.", false),
+        ])
+    func opposed(good: String, bad: String, isDisagreement: Bool) {
+        var grouping = CouncilGrouping([
+            Self.point("p1", "a", nil, .favourable, good), Self.point("p2", "b", nil, .against, bad),
+        ])
+        grouping.addByWording()
+        #expect(grouping.disagreements.count == (isDisagreement ? 1 : 0) && grouping.consensus.isEmpty)
     }
 }
 

@@ -91,23 +91,40 @@ package struct CouncilGrouping {
         return refused
     }
 
-    /// Groups points of one aspect and one stance that say the same in the same words: where no model is asked.
+    /// Groups points of one aspect that say the same in the same words, and those that judge the same matter in opposite
+    /// ways: where no model is asked.
     package mutating func addByWording() {
         var index = 0
         while index < leftovers.count {
             let first = leftovers[index]
-            let stems = WordStems.of(first.claim)
-            let alike = leftovers[index...].filter { other in
-                guard other.aspect == first.aspect, other.stance == first.stance else { return false }
-                let others = WordStems.of(other.claim)
-                let shared = stems.intersection(others).count
-                // About different words of the draft, more has to be alike.
-                let least = Self.leastStems + (first.anchor == nil || other.anchor == nil ? 0 : 1)
-                return other.id == first.id
-                    || shared >= least && Double(shared) > Self.leastShare * Double(min(stems.count, others.count))
-            }
+            let alike = leftovers[index...].filter { $0.id == first.id || belongs($0, with: first) }
             if !add(alike, .wording) { index += 1 }
         }
+    }
+
+    private func belongs(_ other: CouncilPoint, with first: CouncilPoint) -> Bool {
+        guard other.aspect == first.aspect else { return false }
+        let isWhole = first.anchor == nil && other.anchor == nil
+        let (stems, others) = (WordStems.of(first.claim), WordStems.of(other.claim))
+        let shared = stems.intersection(others).count
+        let fewer = min(stems.count, others.count)
+        guard other.stance == first.stance else {
+            // About the draft as a whole, one advisor finds well done what another does not.
+            guard isWhole, first.stance != .neutral, other.stance != .neutral else { return false }
+            let (matter, otherMatter) = (
+                WordStems.matter(of: first.claim, first.aspect), WordStems.matter(of: other.claim, other.aspect)
+            )
+            let common = matter.intersection(otherMatter).count
+            return matter.isEmpty && otherMatter.isEmpty
+                || Double(common) > Self.leastShare * Double(min(matter.count, otherMatter.count)) && common > 0
+        }
+        // The same sentence is the same point, however few its words are; about different places it is not.
+        if first.anchor == nil || other.anchor == nil, WordStems.words(first.claim) == WordStems.words(other.claim) {
+            return true
+        }
+        // About different words of the draft, more has to be alike.
+        let least = Self.leastStems + (first.anchor == nil || other.anchor == nil ? 0 : 1)
+        return shared >= least && Double(shared) > Self.leastShare * Double(fewer)
     }
 }
 
@@ -128,11 +145,34 @@ enum WordStems {
         "ed", "es", "ly", "s", "e", "y",
     ]
 
-    static func of(_ text: String) -> Set<String> {
-        let words = text.lowercased().unicodeScalars
+    /// What says how good something is, and not what.
+    private static let judging: Set<String> = [
+        "strong", "weak", "good", "bad", "great", "poor", "clear", "unclear", "vague", "convincing", "unconvincing",
+        "persuasive", "effective", "ineffective", "excellent", "solid", "thin", "shaky", "sound", "fine", "well",
+        "badly",
+        "works", "work", "fails", "fail", "not", "no", "lacks", "lacking", "missing", "enough", "adequate",
+        "inadequate",
+        "sufficient", "insufficient", "consistent", "inconsistent", "coherent", "incoherent", "appropriate",
+        "inappropriate", "engaging", "dull", "compelling", "fitting", "right", "wrong", "really", "quite", "rather",
+        "overall", "remains", "feels", "seems", "whole", "needs", "need", "better", "never", "always",
+    ]
+
+    static func of(_ text: String) -> Set<String> { Set(words(text).filter { !empty.contains($0) }.map(stem)) }
+
+    /// The stems of what a claim is about, beside its aspect and its judgement.
+    static func matter(of claim: String, _ aspect: CouncilAspect) -> Set<String> {
+        let words = words(claim).filter { word in
+            !empty.contains(word) && !judging.contains(word)
+                && (CouncilAspect.closest(to: word) != aspect || aspect == .other && word != aspect.rawValue)
+        }
+        return Set(words.map(stem))
+    }
+
+    /// In lower case, without punctuation.
+    static func words(_ text: String) -> [String] {
+        text.lowercased().unicodeScalars
             .split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
             .map { String(String.UnicodeScalarView($0)) }
-        return Set(words.filter { !empty.contains($0) }.map(stem))
     }
 
     private static func stem(_ word: String) -> String {
