@@ -54,6 +54,17 @@ struct ExportTests {
         #expect(text == expected)
     }
 
+    @Test(
+        "a footnote that nothing leads to stays in plain text, behind the others",
+        arguments: [
+            ("[^a]: Only.\n", "[1] Only.\n"),
+            ("Text[^1].\n\n[^2]: Two.\n\n[^1]: One.\n", "Text[1].\n\n[1] One.\n\n[2] Two.\n"),
+            ("Text.\n\n```\n[^1]: code\n", "Text.\n\n    [^1]: code\n"),
+        ])
+    func unusedFootnotes(source: String, expected: String) {
+        #expect(PlainTextExport.text(DraftExport(source, fallbackTitle: "t")) == expected)
+    }
+
     @Test("deep nesting and hostile Markdown end, and stay well-formed")
     func hostile() {
         for source in [

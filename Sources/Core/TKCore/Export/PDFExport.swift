@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A PDF by a renderer that is installed: none comes with the program. Blocks while it works.

@@ -1,7 +1,7 @@
 /// A draft's words without Markdown's marks: paragraphs apart by an empty line, lists with their marks.
 package enum PlainTextExport {
     package static func text(_ draft: DraftExport) -> String {
-        guard case .document(let nodes) = MarkdownNode(draft.markdown) else { return "" }
+        let nodes = UnusedFootnotes.nodes(draft.markdown)
         let text = blocks(nodes, separator: "\n\n")
         return text.isEmpty ? "" : text + "\n"
     }
