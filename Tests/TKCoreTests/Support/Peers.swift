@@ -10,6 +10,24 @@ enum Peers {
 
     private static let installed = installing("peers.sh", "peers")
     private static let prose = installing("prose-peers.sh", "prose-peers")
+    private static let model = installing("model-peer.sh", "model-peer")
+    private static let modelServer = Task<PeerServer?, Never> {
+        guard let path = await model.value else { return nil }
+        do {
+            return try await PeerServer(script: "model_peer.py", python: path + "/bin/python")
+        } catch {
+            print("tests that want a model are skipped: \(error)")
+            return nil
+        }
+    }
+
+    /// The address of a small real model behind llama.cpp's server, for all tests; nil where it cannot be had.
+    static var realModel: String? {
+        get async {
+            if let named = ProcessInfo.processInfo.environment["STEWARD_TEST_REAL_MODEL_URL"] { return named }
+            return await modelServer.value?.url
+        }
+    }
 
     /// What a script prints when it has made its folder of the build folder.
     private static func installing(_ script: String, _ name: String) -> Task<String?, Never> {
@@ -102,8 +120,10 @@ final class PeerServer: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    init(script: String, arguments: [String] = []) async throws {
-        let python = try await Peers.python()
+    /// - Parameter python: the environment's; nil for that of the providers' peers.
+    init(script: String, arguments: [String] = [], python: String? = nil) async throws {
+        let environment = python
+        let python = if let environment { environment } else { try await Peers.python() }
         let (port, input): (Int, FileHandle) = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 let process = Process()
