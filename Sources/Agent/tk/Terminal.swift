@@ -21,14 +21,16 @@ enum Terminal {
             isTerminal: isTerminal(descriptor), columns: hasSize ? Int(size.ws_col) : nil, environment: environment)
     }
 
-    static func write(_ text: String) { write(Array(text.utf8)) }
+    /// Text for people and programs: but for colours, nothing in it steers a terminal.
+    static func write(_ text: String) { write(Array(ShownText.coloured(text).utf8)) }
 
+    /// As they are: a file in another format.
     static func write(_ bytes: [UInt8]) { put(bytes, STDOUT_FILENO) }
 
     /// A draft's own text: as it is for files and pipes; on a terminal, what could steer it is shown instead.
     static func draft(_ text: String) {
         let isShown = isTerminal(STDOUT_FILENO)
-        write(isShown ? Printable.text(text.replacing("\r\n", with: "\n")) : text)
+        write(Array((isShown ? Printable.text(text.replacing("\r\n", with: "\n")) : text).utf8))
     }
 
     static func line(_ text: String) { write(text + "\n") }
@@ -57,8 +59,8 @@ enum Terminal {
     /// Leaves out what ``noteLater(_:)`` has kept, because the work failed.
     static func noteNever() { waiting.withLock { $0 = [] } }
 
-    /// As it is: for prompts and blocks that hold colours.
-    static func ask(_ text: String) { put(Array(text.utf8), STDERR_FILENO) }
+    /// For prompts and blocks that hold colours.
+    static func ask(_ text: String) { put(Array(ShownText.coloured(text).utf8), STDERR_FILENO) }
 
     private static func put(_ bytes: [UInt8], _ descriptor: Int32) {
         Progress.apart(bytes, on: descriptor) { send(bytes, descriptor) }

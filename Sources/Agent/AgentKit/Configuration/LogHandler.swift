@@ -3,7 +3,8 @@ import Glibc
 import Logging
 import Platform
 
-/// One line a happening on standard error: for a person and the journal, or as JSON.
+/// One line a happening on standard error: for a person and the journal, or as JSON. What a message holds from outside is
+/// shown and does nothing, line breaks included.
 package struct StewardLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -12,7 +13,7 @@ package struct StewardLogHandler: LogHandler {
     private let stamps: Bool
 
     package init(
-        level: Logger.Level, json: Bool, stamps: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
+        level: Logger.Level, json: Bool, stamps: Bool = !JournalStream.isStandardError
     ) {
         logLevel = level
         self.json = json
@@ -34,13 +35,15 @@ package struct StewardLogHandler: LogHandler {
             fields["message"] = event.message.description
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            line =
-                (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? event.message.description
+            line = ShownText.json(
+                (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) }
+                    ?? ShownText.line(event.message.description))
         } else {
             let extra = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-            line = (stamps ? "\(Timestamp.now()) " : "") + "\(event.level.rawValue): \(event.message)\(extra)"
+            line = ShownText.line(
+                (stamps ? "\(Timestamp.now()) " : "") + "\(event.level.rawValue): \(event.message)\(extra)")
         }
-        line += "\n"
+        line = JournalStream.marked(line, event.level) + "\n"
         // One call a line, so that lines of several threads never mix.
         _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     }

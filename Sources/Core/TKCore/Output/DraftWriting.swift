@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// Putting a changed draft in place of the one that was read. Everything here blocks.
@@ -100,7 +101,7 @@ package enum DraftWriting {
 
     /// - Throws: `Fault` (`.refused`) that names the swap or lock file.
     package static func refuseWhileOpen(_ path: BytePath) throws {
-        guard let lock = WorkNames.editorLock(on: path) else { return }
+        guard let lock = try WorkNames.editorLock(on: path) else { return }
         throw Fault(
             .refused,
             "\(path) is open in an editor (\(lock.nameText) stands beside it), perhaps with unsaved changes; "

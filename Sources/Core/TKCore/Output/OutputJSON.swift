@@ -1,3 +1,5 @@
+import Platform
+
 /// How a command's JSON is written: members in a fixed order, so that two runs are the same bytes.
 ///
 /// What could steer a terminal (controls, marks that turn the direction of text) is escaped by its code point (`\u001b`).
@@ -6,14 +8,14 @@ extension WireJSON {
     package var line: String {
         var out = ""
         write(to: &out, indent: nil)
-        return out
+        return ShownText.json(out)
     }
 
     /// For people: two spaces a level, without a line end at its end.
     package var pretty: String {
         var out = ""
         write(to: &out, indent: 0)
-        return out
+        return ShownText.json(out)
     }
 
     /// The text, or `null`.
@@ -82,9 +84,6 @@ extension WireJSON {
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
-            case _ where Printable.steersTerminal(scalar):
-                let digits = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: out.unicodeScalars.append(scalar)
             }
         }

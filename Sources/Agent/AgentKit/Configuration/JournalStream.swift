@@ -1,0 +1,34 @@
+import Foundation
+import Glibc
+import Logging
+
+/// The journal of systemd as this process's standard error.
+package enum JournalStream {
+    /// Whether standard error is the journal itself, and not only that of a process above (systemd.exec(5),
+    /// `$JOURNAL_STREAM`: device and inode).
+    package static let isStandardError: Bool = {
+        var found = stat()
+        guard let stream = ProcessInfo.processInfo.environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &found) == 0
+        else { return false }
+        return stream == "\(found.st_dev):\(found.st_ino)"
+    }()
+
+    /// Text with the sign before each of its lines by which the journal, which takes every line for an entry and an unsigned
+    /// one for information, knows how grave it is (sd-daemon(3)); the text itself where nobody would read it so.
+    package static func marked(_ text: String, _ level: Logger.Level) -> String {
+        guard isStandardError else { return text }
+        let mark = mark(level)
+        return mark + text.replacingOccurrences(of: "\n", with: "\n" + mark)
+    }
+
+    private static func mark(_ level: Logger.Level) -> String {
+        switch level {
+        case .critical: "<2>"
+        case .error: "<3>"
+        case .warning: "<4>"
+        case .notice: "<5>"
+        case .info: "<6>"
+        case .debug, .trace: "<7>"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Text from outside (names, contents, what programs and models say) on its way to a terminal or the journal: it is
+/// shown there, and does nothing.
+///
+/// What would act is written byte by byte as `\xHH`, as ``BytePath`` writes names; everything else stays. Every function
+/// leaves as it is what it has made already, so that text may pass more than one of them.
+package enum ShownText {
+    /// Whether it steers a terminal, breaks a line or turns the direction of text: the controls C0, DEL and C1, the
+    /// separators U+2028 and U+2029, and Unicode's bidirectional marks, overrides and isolates.
+    package static func acts(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        case 0x20..<0x600: false
+        default: scalar.properties.isBidiControl
+        }
+    }
+
+    /// One line: line breaks are shown, too. Tabs stay.
+    package static func line(_ text: some StringProtocol) -> String { escaped(text, keeping: ["\t"]) }
+
+    /// Several lines: line feeds and tabs stay.
+    package static func lines(_ text: some StringProtocol) -> String { escaped(text, keeping: ["\n", "\t"]) }
+
+    /// As ``lines(_:)``, for text that holds colours of our own: `ESC [ digits m` stays, too.
+    package static func coloured(_ text: String) -> String {
+        var out = ""
+        var rest = text[...]
+        while let escape = rest.firstIndex(of: "\u{1B}") {
+            out += lines(rest[..<escape])
+            let colour = rest[escape...].prefixMatch(of: /\u{1B}\[[0-9;]*m/)
+            out += colour.map { String($0.output) } ?? byBytes("\u{1B}")
+            rest = rest[(colour?.range.upperBound ?? rest.index(after: escape))...]
+        }
+        return out + lines(rest)
+    }
+
+    /// A JSON document, its values the same: what acts stands in it as `\uHHHH`. Line feeds and tabs of its layout stay.
+    package static func json(_ document: String) -> String {
+        escaped(document, keeping: ["\n", "\t"]) { scalar in
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+    }
+
+    private static func byBytes(_ scalar: Unicode.Scalar) -> String {
+        UTF8.encode(scalar)?.map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
+        }.joined() ?? ""
+    }
+
+    private static func escaped(
+        _ text: some StringProtocol, keeping kept: [Unicode.Scalar],
+        _ escape: (Unicode.Scalar) -> String = byBytes
+    ) -> String {
+        // Nearly all text is such.
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
+        var out = ""
+        for scalar in text.unicodeScalars {
+            if acts(scalar), !kept.contains(scalar) {
+                out += escape(scalar)
+            } else {
+                out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+}
