@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 import TestSupport
@@ -69,8 +70,9 @@ struct CommandBehaviourTests {
         #expect(try source([], away) == ("claude-sonnet-4-6", "default"))
         try fixture.write("user/.tk/config.json", #"{"model": "from-user"}"#)
         #expect(try source([], away).0 == "from-user")
-        try fixture.write(".tk/config.json", #"{"model": "from-project"}"#)
-        #expect(try source([], away).0 == "from-project")
+        try fixture.write(".tk/config.json", #"{"role": "editor"}"#)
+        let role = try fixture.tk(["config", "get", "role", "--json"], variables: away).output
+        #expect(try Answer(parsing: role)["value"].text == "editor" && role.contains(".tk/config.json"))
         let all = away.merging(["TK_MODEL": "from-environment"]) { $1 }
         #expect(try source([], all) == ("from-environment", "environment, TK_MODEL"))
         #expect(try source(["--model", "from-flag"], all) == ("from-flag", "command line"))

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import OwnFiles
 import Platform
 import Synchronization
 import TKCore

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 
@@ -11,6 +12,9 @@ struct Draft: Sendable {
     var text: String
     /// Nil for `--text` and standard input.
     var path: BytePath?
+
+    /// How it is written.
+    var syntax: DraftSyntax { DraftSyntax.of(path, text) }
 }
 
 /// Finds the drafts of a command (seed 001, `InputResolver`): files, else `--text`, else standard input if that is no
@@ -61,12 +65,13 @@ enum Input {
         let status = try opened.status()
         if status.kind == .directory { throw Fault(.usage, "\(path) is a folder; name the files in it", path: path) }
         let bytes = status.kind == .file ? try opened.readAll(limit: limit) : try gather(opened.raw, path.description)
-        return Draft(name: file, bytes: bytes, text: try text(bytes, path.description), path: path)
+        return Draft(
+            name: file, bytes: bytes, text: try DraftText.text(of: bytes, path.description, path: path), path: path)
     }
 
     private static func standardInput() throws -> Draft {
         let bytes = try gather(STDIN_FILENO, "standard input")
-        return Draft(name: "(stdin)", bytes: bytes, text: try text(bytes, "standard input"), path: nil)
+        return Draft(name: "(stdin)", bytes: bytes, text: try DraftText.text(of: bytes, "standard input"), path: nil)
     }
 
     static func gather(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
@@ -89,12 +94,5 @@ enum Input {
                 throw Fault(.refused, "\(name) holds more than \(limit >> 20) MiB, more than is read as a draft")
             }
         }
-    }
-
-    private static func text(_ bytes: [UInt8], _ name: String) throws -> String {
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Fault(.refused, "\(name) is not text in UTF-8; convert it first (`iconv -t utf-8`)")
-        }
-        return text
     }
 }

@@ -28,6 +28,7 @@ struct InteractiveReview {
         let answers = try Answers(draft)
         let formatter = TextFormatter(setting: setting, style: Terminal.errorStyle)
         var accepted: [Suggestion] = []
+        var typed: Set<String> = []
         var skipped: [Suggestion] = []
         loop: for (index, entry) in reviewed.suggestions.enumerated() {
             Terminal.ask(formatter.block(entry, reviewed).joined(separator: "\n") + "\n")
@@ -54,6 +55,7 @@ struct InteractiveReview {
                     edited.suggestedText = text
                     edited.hasReplacement = true
                     accepted.append(edited)
+                    typed.insert(edited.id)
                 case "s", "skip", "n", "no": skipped.append(entry.suggestion)
                 case "q", "quit": break loop
                 default:
@@ -63,7 +65,7 @@ struct InteractiveReview {
                 break
             }
         }
-        let ending = Ending(draft: draft, read: reviewed.draft, accepted: accepted, merger: merger)
+        let ending = Ending(draft: draft, read: reviewed.draft, accepted: accepted, typed: typed, merger: merger)
         let outcome = try await ending.write(answers)
         let open = reviewed.suggestions.count - accepted.count - skipped.count
         Terminal.ask(
@@ -99,6 +101,8 @@ private struct Ending {
     let draft: Draft
     let read: DraftText
     let accepted: [Suggestion]
+    /// The ids of those whose words the user has typed.
+    let typed: Set<String>
     let merger: DriftMerger?
 
     /// A file that is written again and again is left alone.
@@ -106,7 +110,7 @@ private struct Ending {
 
     /// - Throws: `ExitCode` where nothing was written, when the reason and the changes have been printed.
     func write(_ answers: Answers) async throws -> SuggestionApplier.Result {
-        var result = SuggestionApplier.apply(accepted, to: read)
+        var result = SuggestionApplier.apply(accepted, to: read, ownWords: typed)
         guard let path = draft.path else {
             Terminal.draft(result.text)
             return result
@@ -125,7 +129,7 @@ private struct Ending {
                         lookups += 1
                         Terminal.note("tk: \(path) was changed meanwhile; the places are looked up in it anew")
                         current = try Input.read(draft.name)
-                        result = try await carryOver(to: DraftText(current.text))
+                        result = try await carryOver(to: DraftText(current.text, syntax: read.syntax))
                         continue
                     case .refused:
                         Terminal.note("tk: \(fault.message)")
@@ -146,13 +150,14 @@ private struct Ending {
     private func carryOver(to text: DraftText) async throws -> SuggestionApplier.Result {
         if let merger {
             do {
-                return try await SuggestionApplier.apply(accepted, to: text, previous: read, merging: merger)
+                return try await SuggestionApplier.apply(
+                    accepted, to: text, previous: read, ownWords: typed, merging: merger)
             } catch let fault as Fault {
                 // Without a model, what stands as it did is applied all the same.
                 Terminal.note("tk: warning: \(fault.message)")
             }
         }
-        return SuggestionApplier.apply(accepted, to: text, previous: read)
+        return SuggestionApplier.apply(accepted, to: text, previous: read, ownWords: typed)
     }
 
     /// What was accepted and is not in the text as it was accepted, with its words: they may have been typed.
@@ -168,6 +173,8 @@ private struct Ending {
             case .conflict: Terminal.note("tk: warning: \(old) overlaps another change, so \(new) was left out")
             case .drifted: Terminal.note("tk: warning: \(old) has changed, so \(new) was left out\(note)")
             case .orphaned: Terminal.note("tk: warning: \(old) is gone, so \(new) was left out")
+            case .refused(let what):
+                Terminal.note("tk: warning: in place of \(old), \(new) would change \(what), so it was left out")
             }
         }
     }

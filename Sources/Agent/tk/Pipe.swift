@@ -25,13 +25,19 @@ struct Pipe: AsyncParsableCommand {
     func run() async throws {
         try await Terminal.guarding {
             let draft = try Input.draft(file: file, text: text)
+            guard draft.syntax != .unknown else {
+                throw Fault(
+                    .refused,
+                    "\(draft.name) is in \(draft.syntax.title), so nothing in it is changed; `tk suggest` asks advisors for "
+                        + "remarks, and `docs/tk.md` names the formats that are read", path: draft.path)
+            }
             if apply {
                 guard let path = draft.path else { throw Fault(.usage, "--apply writes to a file; name one") }
                 // Before anything is paid for.
                 try DraftWriting.refuseWhileOpen(path)
             }
             let reviewing = try await Reviewing(review, model)
-            let reviewed = try await reviewing.review(draft.name, draft.text)
+            let reviewed = try await reviewing.review(draft)
             reviewing.report(reviewed)
             let changes = reviewed.suggestions.map(\.suggestion).filter(\.hasReplacement)
             let result = SuggestionApplier.apply(changes, to: reviewed.draft)

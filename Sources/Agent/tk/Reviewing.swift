@@ -64,12 +64,9 @@ struct Reviewing: Sendable {
     ) async throws -> ModelAccess? {
         do {
             return try await wiring.access(configuration, prices)
-        } catch let error as LLMError where [.keyMissing, .notAvailable].contains(error.kind) {
-            guard !arguments.noQuick else { throw error }
-            let reason = ["ollama", "apple"].contains(configuration.provider) ? "is not available" : "has no key"
-            Terminal.note(
-                "tk: quick pass only: \(configuration.provider) \(reason) and there is no local model "
-                    + "(`tk config set api_key --stdin`, or install Ollama)")
+        } catch let error as LLMError {
+            guard !arguments.noQuick, let absence = wiring.absence(error, configuration, prices) else { throw error }
+            Terminal.note("tk: quick pass only: \(absence)")
             return nil
         }
     }
@@ -113,8 +110,9 @@ struct Reviewing: Sendable {
     /// A service that cannot be used is not asked about further drafts.
     ///
     /// - Throws: with `--no-quick`, `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
-    func review(_ name: String, _ text: String) async throws -> ReviewedDraft {
-        let draft = DraftText(text)
+    func review(_ given: Draft) async throws -> ReviewedDraft {
+        let name = given.name
+        let draft = DraftText(given.text, syntax: given.syntax)
         let selection = try lines.map { try $0.range(in: draft, name) }
         let hints =
             quick.map {
@@ -122,6 +120,10 @@ struct Reviewing: Sendable {
                     for: draft, settings: .init(roles: setting.advisors.map(\.id), ignoredRules: ignoredRules))
             } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
+        if draft.syntax == .unknown {
+            reviewed.notices.append(
+                "it is in \(draft.syntax.title), so the quick pass has left it alone, and advisors can only remark")
+        }
         var found = hints.filter { hint in
             selection.map { $0.overlaps(hint.anchor.start..<hint.anchor.end) } ?? true
         }
@@ -155,7 +157,7 @@ struct Reviewing: Sendable {
             reviewed.dropped = result.dropped
             reviewed.isPartial = result.isPartial
             reviewed.failures = result.failures
-            reviewed.notices = result.notices
+            reviewed.notices += result.notices
             reviewed.calls = result.calls
             return result.suggestions
         } catch let error as LLMError {
@@ -174,7 +176,7 @@ struct Reviewing: Sendable {
     /// Whether the next draft would fare no better: its tries have been made, or a person must act first.
     private static func concernsTheService(_ error: LLMError) -> Bool {
         switch error.kind {
-        case .keyMissing, .authentication, .billing, .overloaded, .notAvailable, .network, .server: true
+        case .keyMissing, .authentication, .billing, .overloaded, .notAvailable, .notAllowed, .network, .server: true
         case .rateLimited, .invalidRequest, .contextTooLong, .refused, .truncated, .malformed: false
         }
     }

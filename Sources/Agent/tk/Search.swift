@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import OwnFiles
 import Platform
 import TKCore
 

@@ -65,10 +65,9 @@ struct StoryTypesAssemble: AsyncParsableCommand {
             var access: ModelAccess?
             do {
                 access = try await wiring.access(configuration, prices)
-            } catch let error as LLMError where [.keyMissing, .notAvailable].contains(error.kind) {
-                Terminal.note(
-                    "tk: no model can be asked, so the description's words decide (`tk config set api_key --stdin`, or "
-                        + "install Ollama)")
+            } catch let error as LLMError {
+                guard let absence = wiring.absence(error, configuration, prices) else { throw error }
+                Terminal.note("tk: no model can be asked, so the description's words decide: \(absence)")
             }
             let assembler = TeamAssembler(catalogue: catalogue, prompts: try wiring.prompts(), model: access)
             if model.verbose, access != nil {

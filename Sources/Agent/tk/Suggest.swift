@@ -123,7 +123,7 @@ struct Suggest: AsyncParsableCommand {
 
     private static func result(_ draft: Draft, _ reviewing: Reviewing) async -> Result<ReviewedDraft, any Error> {
         do {
-            return .success(try await reviewing.review(draft.name, draft.text))
+            return .success(try await reviewing.review(draft))
         } catch {
             return .failure(error)
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 

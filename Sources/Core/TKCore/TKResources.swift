@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// The data files that come with the program: roles, story types, prompts, models and prices.

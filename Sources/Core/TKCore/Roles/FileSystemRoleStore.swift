@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// A user's advisors as files `custom_NAME.json` in one folder, `~/.tk/roles`. Everything here blocks.

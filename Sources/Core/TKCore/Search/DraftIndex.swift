@@ -62,7 +62,7 @@ package final class DraftIndex: Sendable {
     /// use while they work, hidden ones and symbolic links are left out.
     package func update(folder: BytePath) async throws -> Walked {
         try await work("index \(folder)") { pool in
-            let walk = try DraftWalk(folder)
+            let walk = DraftWalk(folder)
             var result = Walked()
             var known: [Data: (stamp: DraftStamp, hash: String)] = [:]
             for row in try pool.read({

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// What tells whether a draft has changed since it was indexed.
@@ -66,12 +67,7 @@ final class DraftWalk {
     /// Files and folders of which nothing is known now.
     private(set) var unread: [BytePath] = []
 
-    private let workNames: [Glob]
-
-    init(_ root: BytePath) throws {
-        self.root = root
-        workNames = try WorkNames.patterns.map { try Glob($0) }
-    }
+    init(_ root: BytePath) { self.root = root }
 
     /// Calls `body` for each draft; a file on which it throws a `Fault` becomes a problem.
     func forEach(_ body: (DraftFile) throws -> Void) throws {
@@ -94,7 +90,7 @@ final class DraftWalk {
             let project = isProject ? folder.nameText : inherited
             for entry in entries.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
                 let path = folder.appending(name: entry.name)
-                if entry.name.first == UInt8(ascii: ".") || workNames.contains(where: { $0.matches(entry.name) }) {
+                if entry.name.first == UInt8(ascii: ".") || WorkNames.standard.first(matching: entry.name) != nil {
                     continue
                 }
                 guard let status = try FileStatus.of(path) else { continue }

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// The first line of a review's sidecar. By it, whatever name the file has by now, a sidecar is told from a draft.

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// Names a process so that a number used again after a restart is not taken for it: boot, number, start time. Blocks
