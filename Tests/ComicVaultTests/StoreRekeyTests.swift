@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -36,6 +37,86 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
         #expect(try scene.host().pins().map(\.vault) == [new.id])
         _ = try scene.deposit("C.cbz")
+    }
+
+    /// That it ends with `part` of a reason, and the vault is as it was.
+    private func expectRefusal(_ part: String) throws {
+        let id = try scene.locked().id
+        do {
+            try rekey()
+            Issue.record("it was not refused")
+        } catch let fault as Fault {
+            #expect(fault.kind == .refused && fault.message.contains(part), "\(fault.message)")
+        }
+        #expect(try scene.locked().id == id)
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+    }
+
+    @Test func aManifestThatWasPutBackIsRefusedAndEverythingStays() throws {
+        try scene.create("A.cbz").lock()
+        try scene.copy("vault/manifest", to: "manifest.old")
+        let vault = try scene.open()
+        _ = try scene.add("B.cbz", to: vault)
+        vault.lock()
+        try scene.copy("vault/manifest", to: "manifest.new")
+        try scene.remove("vault/manifest")
+        try scene.copy("manifest.old", to: "vault/manifest")
+        try expectRefusal("has 2 of its objects, and a rekey would destroy them")
+        try scene.remove("vault/manifest")
+        try scene.copy("manifest.new", to: "vault/manifest")
+        try rekey()
+        try scene.expect(["A.cbz", "B.cbz"], in: scene.open("new"))
+    }
+
+    @Test func aLogThatWasLostIsRefused() throws {
+        try scene.create("A.cbz").lock()
+        let vault = try scene.open()
+        _ = try scene.add("B.cbz", to: vault)
+        vault.lock()
+        try scene.remove("vault/manifest/log-1-2")
+        try expectRefusal("is not as this host left it")
+    }
+
+    @Test func aVaultThatThisHostRemembersNothingOfIsRefused() throws {
+        try scene.create("A.cbz").lock()
+        try scene.remove("host/mark")
+        try expectRefusal("whether this is its newest copy, nobody can tell")
+        try scene.open().lock()
+        try rekey()
+        try scene.expect(["A.cbz"], in: scene.open("new"))
+    }
+
+    @Test func aComicWhoseFilesAreGoneIsRefusedAndNamed() throws {
+        let vault = try scene.create("A.cbz", "B.cbz")
+        try Durable.remove(try scene.objectPath(.archive, of: "B.cbz", in: vault))
+        vault.lock()
+        try expectRefusal("(B.cbz)")
+    }
+
+    @Test func whatTheVaultDidNotMakeIsNotRemovedByIt() throws {
+        try scene.create("A.cbz").lock()
+        try Durable.replaceOwn(scene.vault.appending("quarantine/note.txt"), with: [1])
+        try expectRefusal("quarantine/note.txt")
+    }
+
+    @Test func theOldVaultStaysWhereTheNewOneLacksAnythingAfterTheExchange() throws {
+        try scene.create("A.cbz").lock()
+        #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
+        try scene.copy("vault/objects", to: "objects.kept")
+        for fan in try scene.files("vault/objects") {
+            for name in try scene.files(BytePath("vault/objects").appending(fan)) {
+                try scene.remove(BytePath("vault/objects").appending(fan).appending(name))
+            }
+        }
+        let vault = try scene.locked()
+        let report = try vault.unlock(StoreScene.credential("new"))
+        #expect(report.keptOld == scene.path.appending("vault.rekey"))
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey/vault.json")) != nil)
+        vault.lock()
+        try scene.remove("vault/objects")
+        try scene.copy("objects.kept", to: "vault/objects")
+        try scene.expect(["A.cbz"], in: scene.open("new"))
+        #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
     @Test func itGoesOnWhereItWasInterrupted() throws {
@@ -141,9 +222,7 @@ import Testing
 
     @Test func whatIsInTheQuarantineIsNotDestroyedWithTheOldVault() throws {
         let vault = try scene.create("A.cbz")
-        let lost = try vault.objects.seal(
-            .archive, ObjectContent(StoreScene.archive("B.cbz")), vault.unlocked()
-        ).id
+        let lost = try StoreScene.orphan(ObjectContent(StoreScene.archive("B.cbz")), in: vault).id
         vault.lock()
         _ = try scene.deposit("C.cbz")
         let error = #expect(throws: Fault.self) { try rekey(judge: Judge()) }
@@ -151,11 +230,12 @@ import Testing
         #expect(error?.message.contains("quarantine") == true && error?.message.contains("destroy") == true)
         #expect(try scene.files("vault/drop").count == 1, "it is said before anything is done")
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
-        let again = try scene.open()
-        #expect(throws: Fault.self) { try again.requireEmptyQuarantine() }
+        let again = try scene.locked()
+        let report = try again.unlock(StoreScene.credential())
+        #expect(throws: Fault.self) { try again.requireWhole(report) }
         #expect(try again.quarantine().map(\.id) == [lost])
         _ = try again.adopt(lost, as: "B.cbz")
-        try again.requireEmptyQuarantine()
+        try again.requireWhole(report)
         again.lock()
         try rekey(judge: Judge())
         try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: scene.open("new"))

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// What this host remembers of one vault, outside of it, where a writer to the vault's folder cannot reach: the pinned
@@ -14,7 +15,10 @@ package struct HostState: Sendable {
 
     private var markFile: BytePath { folder.appending("mark") }
     private var pinFile: BytePath { folder.appending("pin") }
+    private var slotFile: BytePath { folder.appending("slots") }
     private var depositFolder: BytePath { folder.appending("deposits") }
+    private var sealingFolder: BytePath { folder.appending("sealing") }
+    private var unmadeFolder: BytePath { folder.appending("making") }
 
     // MARK: the high-water mark
 
@@ -56,6 +60,25 @@ package struct HostState: Sendable {
         try write(pinFile, pins.map { ($0.vault.description, hexadecimal($0.publicKey)) })
     }
 
+    // MARK: the slots
+
+    /// What the key slots were when this host last saw them: whoever has no password cannot tell a damaged one.
+    package func slots() throws -> [SlotID: ContentHash] {
+        try read(slotFile) { fields in
+            let slots = fields.lines.compactMap { line -> (SlotID, ContentHash)? in
+                guard let id = SlotID(hex: line.name), let bytes = bytesOf(hexadecimal: line.value),
+                    let hash = ContentHash(bytes: bytes)
+                else { return nil }
+                return (id, hash)
+            }
+            return slots.count == fields.lines.count ? Dictionary(slots) { $1 } : nil
+        } ?? [:]
+    }
+
+    package func replaceSlots(_ slots: [SlotID: ContentHash]) throws {
+        try write(slotFile, slots.map { ($0.key.description, $0.value.description) }.sorted { $0.0 < $1.0 })
+    }
+
     // MARK: the holder
 
     /// Notes that this process has the vault unlocked. For a message only, and so neither synced nor missed.
@@ -90,8 +113,9 @@ package struct HostState: Sendable {
                     let length = fields.number("length"),
                     let mac = fields.value("header").flatMap(bytesOf(hexadecimal:)), mac.count == 32
                 else { return nil }
-                return HostDeposit(
-                    drop: id, vault: vault, length: length, headerMAC: mac, isSettled: fields.value("settled") != nil)
+                let stage: HostDeposit.Stage =
+                    fields.value("settled") != nil ? .settled : fields.value("making") != nil ? .making : .waiting
+                return HostDeposit(drop: id, vault: vault, length: length, headerMAC: mac, stage: stage)
             }
         }
         return found
@@ -104,7 +128,7 @@ package struct HostState: Sendable {
             [
                 ("vault", deposit.vault.description), ("length", String(deposit.length)),
                 ("header", hexadecimal(deposit.headerMAC)),
-            ] + (deposit.isSettled ? [("settled", "yes")] : []))
+            ] + (deposit.stage == .waiting ? [] : [(deposit.stage.rawValue, "yes")]))
     }
 
     package func forget(_ drop: ObjectID) throws {
@@ -113,15 +137,58 @@ package struct HostState: Sendable {
         try Durable.syncDirectory(depositFolder)
     }
 
-    /// Forgets everything, and removes the folder.
-    package func removeAll() throws {
-        guard try FileStatus.of(folder) != nil else { return }
-        for drop in try deposits().keys { try forget(drop) }
-        for file in [markFile, pinFile, folder.appending("holder")] { try Durable.remove(file) }
-        for directory in [depositFolder, folder] {
-            guard directory.withCString({ rmdir($0) }) == 0 || errno == ENOENT || errno == ENOTEMPTY else {
-                throw Fault.system("remove the folder", directory)
+    // MARK: objects in the making
+
+    /// Remembers objects that are about to get their names, before a record names them: where none ever does, they are
+    /// the rest of a life that ended, whose source is still there.
+    ///
+    /// - Returns: what ``forgetSealing(_:)`` takes.
+    func rememberSealing(_ objects: [ObjectID]) throws -> BytePath {
+        try Durable.makeDirectory(sealingFolder, mode: 0o700)
+        let note = sealingFolder.appending(randomHex(16))
+        try write(note, objects.map { ("object", $0.description) })
+        return note
+    }
+
+    /// Should it come back after a crash, nothing is lost: objects that a record names are left alone.
+    func forgetSealing(_ note: BytePath) throws { try Durable.remove(note) }
+
+    /// The notes that are there, and the objects that each names.
+    func sealing() throws -> [BytePath: [ObjectID]] {
+        guard try FileStatus.of(sealingFolder) != nil else { return [:] }
+        var found: [BytePath: [ObjectID]] = [:]
+        for entry in try listDirectory(sealingFolder) where entry.name.first != UInt8(ascii: ".") {
+            let note = sealingFolder.appending(name: entry.name)
+            found[note] = try read(note) { $0.lines.compactMap { ObjectID(hex: $0.value) } }
+        }
+        return found
+    }
+
+    /// Removes what processes that died have left half written. Only while no other process of this host writes here.
+    func sweep() throws {
+        for directory in [folder, depositFolder, sealingFolder] where try FileStatus.of(directory) != nil {
+            for entry in try listDirectory(directory) where entry.name.starts(with: Array(".steward-".utf8)) {
+                try Durable.remove(directory.appending(name: entry.name))
             }
+        }
+        try HostState.removeAll(at: unmadeFolder)
+    }
+
+    /// Where a vault that is being made is remembered, until it exists.
+    func unmade() throws -> HostState { try HostState(unmadeFolder) }
+
+    /// Forgets everything, and removes the folder.
+    package func removeAll() throws { try Self.removeAll(at: folder) }
+
+    /// As ``removeAll()``, of a folder that need not be there.
+    static func removeAll(at folder: BytePath) throws {
+        guard try FileStatus.of(folder) != nil else { return }
+        for entry in try listDirectory(folder) {
+            let path = folder.appending(name: entry.name)
+            if try FileStatus.of(path)?.kind == .directory { try removeAll(at: path) } else { try Durable.remove(path) }
+        }
+        guard folder.withCString({ rmdir($0) }) == 0 || errno == ENOENT || errno == ENOTEMPTY else {
+            throw Fault.system("remove the folder", folder)
         }
         try Durable.syncDirectory(folder.parent)
     }
@@ -134,8 +201,12 @@ package struct HostState: Sendable {
     }
 
     private func read<T>(_ path: BytePath, _ decode: (Fields) -> T?) throws -> T? {
-        guard try FileStatus.of(path) != nil else { return nil }
-        let bytes = try Descriptor(path).readAll(limit: 4096)
+        let bytes: [UInt8]
+        do {
+            bytes = try Descriptor(path).readAll(limit: 4096)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return nil
+        }
         guard let text = String(validating: bytes, as: UTF8.self), let fields = Fields(text), let value = decode(fields)
         else { throw VaultError.hostStateDamaged(path) }
         return value
@@ -155,59 +226,5 @@ package struct HostState: Sendable {
         func value(_ name: String) -> String? { lines.first { $0.name == name }?.value }
 
         func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
-    }
-}
-
-/// How far the manifest had got when this host last saw it.
-package struct HighWaterMark: Hashable, Sendable {
-    package let vault: VaultID
-    package let head: ManifestHead
-
-    package init(vault: VaultID, head: ManifestHead) {
-        self.vault = vault
-        self.head = head
-    }
-}
-
-/// A vault that this host trusts: nothing is sealed to any other key.
-package struct HostPin: Hashable, Sendable {
-    package let vault: VaultID
-    /// 32 bytes (X25519).
-    package let publicKey: [UInt8]
-
-    package init(vault: VaultID, publicKey: [UInt8]) {
-        self.vault = vault
-        self.publicKey = publicKey
-    }
-
-    fileprivate init?(line: (name: String, value: String)) {
-        guard let vault = VaultID(hex: line.name), let key = bytesOf(hexadecimal: line.value), key.count == 32 else {
-            return nil
-        }
-        self.init(vault: vault, publicKey: key)
-    }
-}
-
-/// A comic that this host has sealed while the vault was locked.
-package struct HostDeposit: Hashable, Sendable {
-    package let drop: ObjectID
-    package let vault: VaultID
-    /// Bytes of the content: envelope and archive.
-    package let length: UInt64
-    /// 32 bytes.
-    package let headerMAC: [UInt8]
-    /// It has been taken in, or was not wanted: its file goes, or has gone, without anything to be said about it.
-    package let isSettled: Bool
-
-    package init(drop: ObjectID, vault: VaultID, length: UInt64, headerMAC: [UInt8], isSettled: Bool = false) {
-        self.drop = drop
-        self.vault = vault
-        self.length = length
-        self.headerMAC = headerMAC
-        self.isSettled = isSettled
-    }
-
-    package var settled: HostDeposit {
-        HostDeposit(drop: drop, vault: vault, length: length, headerMAC: headerMAC, isSettled: true)
     }
 }

@@ -10,15 +10,21 @@ package final class Manifest {
     /// An incomplete record that was dropped when the manifest was read, if there was one.
     package let tornTail: (log: LogName, bytes: Int)?
 
+    /// Earlier logs that end in bytes of no record.
+    package let junk: [LogName]
+
     private let folder: VaultFolder
     private let keys: VaultKeys
     private let host: HostState
+    private let isReadOnly: Bool
     private var log: RecordLog?
     private var nextLog: UInt64
     private var recordCount: Int
     private var hasRemovals: Bool
     private var earlierHeads: [ManifestHead]
     private var leftovers: [BytePath]
+    /// A log holds bytes of no record.
+    private var isUneven: Bool
     /// The mark could not be replaced after a record: that comes first now.
     private var markIsBehind = false
 
@@ -29,15 +35,32 @@ package final class Manifest {
     ///
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
     /// - Throws: ``VaultError``.
-    package init(_ folder: VaultFolder, keys: VaultKeys, host: HostState, dropsTornTail: Bool = false) throws {
+    package convenience init(
+        _ folder: VaultFolder, keys: VaultKeys, host: HostState, dropsTornTail: Bool = false
+    ) throws {
         let reading = try ManifestReading(folder, keys: keys, mark: try host.mark(), dropsTornTail: dropsTornTail)
+        self.init(reading, folder, keys, host, isReadOnly: false)
+    }
+
+    /// The manifest as it lies there, which nothing can change through this.
+    convenience init(lookingAt folder: VaultFolder, keys: VaultKeys, host: HostState, mark: HighWaterMark?) throws {
+        let reading = try ManifestReading(folder, keys: keys, mark: mark, dropsTornTail: true)
+        self.init(reading, folder, keys, host, isReadOnly: true)
+    }
+
+    private init(
+        _ reading: ManifestReading, _ folder: VaultFolder, _ keys: VaultKeys, _ host: HostState, isReadOnly: Bool
+    ) {
         self.folder = folder
         self.keys = keys
         self.host = host
+        self.isReadOnly = isReadOnly
         state = reading.state
         head = reading.head
         standing = reading.standing
         tornTail = reading.tornTail
+        junk = reading.junk
+        isUneven = reading.tornTail != nil || !reading.junk.isEmpty
         nextLog = reading.nextLog
         recordCount = reading.recordCount
         hasRemovals = reading.hasRemovals
@@ -65,10 +88,13 @@ package final class Manifest {
         self.folder = folder
         self.keys = keys
         self.host = host
+        isReadOnly = false
         self.head = head
         state = content.state
         standing = .known
         tornTail = nil
+        junk = []
+        isUneven = false
         nextLog = 0
         recordCount = 0
         hasRemovals = false
@@ -107,9 +133,10 @@ package final class Manifest {
         if markIsBehind { try raiseMark() }
     }
 
-    /// Whether the logs have grown so long that a snapshot is worth its time, or a removal was not finished with one.
+    /// Whether the logs have grown so long that a snapshot is worth its time, a removal was not finished with one, or a log
+    /// holds what is no record.
     package var isDueForConsolidation: Bool {
-        hasRemovals || recordCount > 1024 + 4 * state.comics.count || nextLog > 64
+        hasRemovals || isUneven || recordCount > 1024 + 4 * state.comics.count || nextLog > 64
     }
 
     /// Writes a new snapshot and a new log and removes the old ones: what was removed or renamed away is in no file then.
@@ -136,6 +163,7 @@ package final class Manifest {
         nextLog = 0
         recordCount = 0
         hasRemovals = false
+        isUneven = false
         leftovers = old
         try beginLog()
         try removeLeftovers()
@@ -145,7 +173,28 @@ package final class Manifest {
     ///
     /// - Throws: ``VaultError/rolledBack(mark:disk:)``.
     package func requireKnown() throws {
+        guard !isReadOnly else {
+            throw Fault(.failed, "the vault is open to be looked at, and cannot be changed; please report this")
+        }
         if case .rolledBack(let mark, let disk) = standing { throw VaultError.rolledBack(mark: mark, disk: disk) }
+    }
+
+    /// Reads the manifest once more from the disk.
+    ///
+    /// - Throws: ``VaultError``.
+    func onDisk(_ mark: HighWaterMark?) throws -> ManifestReading {
+        try ManifestReading(folder, keys: keys, mark: mark, dropsTornTail: true)
+    }
+
+    /// Reads the manifest once more from the disk, against this host's mark.
+    ///
+    /// - Throws: ``VaultError``, also where the disk holds another state than this.
+    func requireOnDisk() throws {
+        let mark = try host.mark()
+        let reading = try onDisk(mark)
+        guard mark != nil, reading.standing == .known, reading.head == head, reading.state == state else {
+            throw VaultError.rolledBack(mark: mark?.head ?? head, disk: reading.head)
+        }
     }
 
     private func logForWriting() throws -> RecordLog {

@@ -8,6 +8,10 @@ struct ManifestChain: Sendable {
     /// What stands after the last good record of the last log.
     private(set) var rest: (log: LogName, damage: ManifestDamage, bytes: Int, mayBeTorn: Bool)?
 
+    /// Bytes after the last good record of logs that others follow. A torn record is written over with a snapshot as soon
+    /// as it is found: nothing that the vault does leaves them.
+    private(set) var junk: [LogName] = []
+
     /// Bytes of one log; a writer begins the next one long before.
     static let logLimit: Int64 = 64 << 20
 
@@ -26,6 +30,7 @@ struct ManifestChain: Sendable {
                 // Cut off while it was begun: the agent's next life went on from the same head in the next log.
                 if rest == nil { rest = (name, found.damage, found.bytes, found.mayBeTorn) }
             } else {
+                if let rest { junk.append(rest.log) }
                 records += contents.records
                 heads += contents.heads
                 rest = contents.rest.map { (name, $0.damage, $0.bytes, $0.mayBeTorn) }

@@ -24,6 +24,8 @@ struct ManifestReading: Sendable {
     let hasRemovals: Bool
     /// An incomplete record that was dropped, if there was one.
     let tornTail: (log: LogName, bytes: Int)?
+    /// Earlier logs that end in bytes of no record.
+    let junk: [LogName]
     /// Logs and snapshots of generations that this one has taken the place of.
     let leftovers: [BytePath]
 
@@ -73,6 +75,7 @@ struct ManifestReading: Sendable {
         nextLog = UInt64(files.logs(of: gen).count)
         recordCount = chain.records.count
         hasRemovals = chain.records.contains { if case .removed = $0 { true } else { false } }
+        junk = chain.junk
         leftovers = files.leftovers(before: gen)
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// Where a rekey stands.
@@ -20,8 +21,9 @@ extension Vault {
     ///   - new: a slot for each in the new vault; the first one resumes.
     ///   - judge: validates the deposits; nil takes none in.
     ///   - progress: called often; what it throws interrupts.
-    /// - Throws: `Fault(.refused)` while something lies in the quarantine, or deposits wait that are not this host's, or
-    ///   that are refused, or the old vault does not verify. Deposits that were taken in before that are comics from then on.
+    /// - Throws: `Fault(.refused)` where this host does not know the vault to be whole (see ``requireWhole(_:)``), or
+    ///   deposits wait that are not this host's, or that are refused, or the old vault does not verify. Deposits that were
+    ///   taken in before that are comics from then on.
     package static func rekey(
         at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
@@ -29,12 +31,14 @@ extension Vault {
         guard let first = new.first else { throw Fault(.usage, "the new vault needs a password or key file") }
         let source = try Vault(at: path, host: host)
         if try finishedBefore(source, host, with: first) { return }
-        try source.unlock(old)
+        // What unlocking puts in order is looked at as it lies there.
+        try source.requireWhole(source.examine(old))
+        source.lock()
+        try source.requireWhole(source.unlock(old))
         let keyFile = try source.folder.open(VaultLayout.publicKey, O_RDWR)
         guard try FileLock.takeSoon(.exclusive, on: keyFile) else {
             throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
         }
-        try source.requireEmptyQuarantine()
         try source.emptyDrops(judge, progress)
         let nextHost = try HostState(nextFolder(host))
         let next = try sibling(of: path, nextHost, new, first)
@@ -43,7 +47,7 @@ extension Vault {
             try progress(.verifying(done: done, total: total))
             return true
         }
-        guard report.findings.isEmpty, try next.list().map(\.id).sorted() == source.list().map(\.id).sorted() else {
+        guard report.findings.isEmpty, try next.holdsAll(of: source) else {
             throw Fault(
                 .failed, "the new vault does not verify; the old one is as it was, call rekey again", path: path)
         }
@@ -51,23 +55,11 @@ extension Vault {
         try Durable.exchange(path, siblingPath(path))
         try progress(.removingOld)
         source.lock()
-        try finish(next.id, at: path, host)
+        if let mark = try nextHost.mark() { try host.replaceMark(mark) }
+        try host.replaceSlots(nextHost.slots())
+        try removeOld(next.id, at: path, host)
         next.lock()
         withExtendedLifetime(keyFile) {}
-    }
-
-    /// What no comic has is not copied by a rekey, and would go with the old vault.
-    ///
-    /// - Throws: `Fault(.refused)` where there is something; ``VaultError/locked``.
-    package func requireEmptyQuarantine() throws {
-        let left = try quarantine().count
-        guard left == 0 else {
-            throw Fault(
-                .refused,
-                "in the quarantine of \(folder.path) wait objects that no comic has (\(left)), and a rekey would destroy "
-                    + "them; adopt or discard them with `steward vault quarantine`, and call rekey again",
-                path: folder.path)
-        }
     }
 
     /// Whoever deposits waits for the lock that is held meanwhile, so that none comes after this.
@@ -95,24 +87,47 @@ extension Vault {
         }
     }
 
-    /// After the two folders have changed places: the host's state follows, and the old vault is removed.
-    private static func finish(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
-        let nextHost = try HostState(nextFolder(host))
-        if let mark = try nextHost.mark(), mark.vault == new { try host.replaceMark(mark) }
+    /// Whether this vault has every comic of the other as that has it, and both lie on the disk up to the last change that
+    /// this host knows of.
+    private func holdsAll(of source: Vault) throws -> Bool {
+        for vault in [source, self] { try vault.unlocked().withManifest { try $0.requireOnDisk() } }
+        let (own, other) = (try state(), try source.state())
+        return own.progress == other.progress && own.bookmarks == other.bookmarks
+            && own.comics.mapValues(Kept.init) == other.comics.mapValues(Kept.init)
+    }
+
+    /// What of a comic is the same in both vaults.
+    private struct Kept: Equatable {
+        let name: BytePath
+        let summary: ComicSummary
+        let source: String
+        let key: [UInt8]
+        let added: Timestamp
+        let parts: [ObjectKind: UInt64]
+
+        init(_ entry: ComicEntry) {
+            (name, summary, source, key, added) = (entry.name, entry.summary, entry.source, entry.key, entry.added)
+            parts = Dictionary(entry.objects.map { ($0.kind, $0.length) }) { first, _ in first }
+        }
+    }
+
+    /// After the two folders have changed places: the old vault is removed, and forgotten.
+    private static func removeOld(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
         let pins = try host.pins()
         if let known = try? Vault(at: siblingPath(path), host: host).id, known == new {
             throw Fault(.failed, "the new vault lies at \(siblingPath(path)), not at \(path); please report it")
         }
         try removeVaultFiles(siblingPath(path))
         try host.replacePins(pins.filter { $0.vault == new })
-        try nextHost.removeAll()
+        try HostState(nextFolder(host)).removeAll()
     }
 
     /// Whether an earlier rekey had exchanged the folders already; then it is finished here.
     private static func finishedBefore(_ vault: Vault, _ host: HostState, with new: Credential) throws -> Bool {
         guard try host.pins().count == 2, try host.pins().last?.vault == vault.id else { return false }
+        let report: UnlockReport
         do {
-            try vault.unlock(new)
+            report = try vault.unlock(new)
         } catch VaultError.incorrectPassword {
             throw Fault(
                 .usage,
@@ -120,14 +135,50 @@ extension Vault {
                     + "unlock the vault with that one, and call rekey again", path: vault.folder.path)
         }
         vault.lock()
+        if let old = report.keptOld {
+            throw Fault(
+                .refused,
+                "an earlier rekey has given the vault its new keys, but this host does not know it to be whole; the vault of "
+                    + "before was kept at \(old), see `steward vault verify`", path: old)
+        }
         return true
     }
 
-    /// Finishes a rekey that was interrupted after the exchange. Called while unlocking, with the lock held.
-    func settleRekey(_ secrets: VaultSecrets) throws {
+    /// The mark to hold this vault against: that of the vault which a rekey has made where this is that one.
+    func mark() throws -> HighWaterMark? {
+        let mark = try host.mark()
+        guard try isRekeyed(), mark?.vault != id else { return mark }
+        return try HostState(Self.nextFolder(host)).mark()
+    }
+
+    /// Forgets what a rekey left that ended right before or after its work. Called while unlocking, with the lock held.
+    func forgetRekey() throws {
+        guard try !isRekeyed(), try FileStatus.of(Self.siblingPath(folder.path)) == nil else { return }
+        try HostState.removeAll(at: Self.nextFolder(host))
+    }
+
+    private func isRekeyed() throws -> Bool {
         let pins = try host.pins()
-        guard pins.count == 2, pins[1] == HostPin(vault: id, publicKey: secrets.keyPair.publicKey) else { return }
-        try Self.finish(id, at: folder.path, host)
+        return pins.count == 2 && pins[1].vault == id
+    }
+
+    /// After the two folders have changed places: the host's mark is that of the new vault. Called while unlocking, with
+    /// the lock held.
+    ///
+    /// - Returns: whether a rekey is to be settled.
+    func followRekey(_ secrets: VaultSecrets) throws -> Bool {
+        guard try isRekeyed(), try isKnown(secrets) else { return false }
+        if let mark = try mark(), try host.mark() != mark { try host.replaceMark(mark) }
+        return true
+    }
+
+    /// Finishes a rekey that was interrupted after the exchange, unless this vault lacks anything.
+    ///
+    /// - Returns: where the old vault lies, if it was kept.
+    func settleRekey(_ report: UnlockReport) throws -> BytePath? {
+        guard report.standing == .known, report.recovery.missing.isEmpty else { return Self.siblingPath(folder.path) }
+        try Self.removeOld(id, at: folder.path, host)
+        return nil
     }
 
     static func siblingPath(_ path: BytePath) -> BytePath {
@@ -194,7 +245,7 @@ private struct RekeyCopy {
     private func copy(_ entry: ComicEntry) throws {
         let from = try source.unlocked()
         let to = try target.unlocked()
-        var references: [ObjectReference] = []
+        var made: [UnnamedObject] = []
         var tag: [UInt8] = []
         for object in entry.objects {
             let reader = try source.objects.open(object, from)
@@ -206,7 +257,8 @@ private struct RekeyCopy {
                 part.withUnsafeBytes { buffer.copyMemory(from: $0) }
                 return part.count
             }
-            let sealed = try target.objects.seal(object.kind, content, to)
+            let unnamed = try target.objects.seal(object.kind, content, to)
+            let sealed = unnamed.sealed
             if object.kind == .archive {
                 guard try from.duplicateTag(sealed.hash) == entry.duplicateTag else {
                     throw VaultError.damagedObject(
@@ -214,16 +266,19 @@ private struct RekeyCopy {
                 }
                 tag = try to.duplicateTag(sealed.hash)
             }
-            references.append(sealed.reference)
+            made.append(unnamed)
         }
         let copy = ComicEntry(
-            id: entry.id, name: entry.name, objects: references, summary: entry.summary, duplicateTag: tag,
-            source: entry.source, key: entry.key, added: entry.added)
-        try to.withManifest { manifest in
-            let name = try manifest.state.freeName(entry.name)
-            var named = copy
-            named.name = name
-            try manifest.append(.added(named))
+            id: entry.id, name: entry.name, objects: made.map(\.sealed.reference), summary: entry.summary,
+            duplicateTag: tag, source: entry.source, key: entry.key, added: entry.added)
+        try target.objects.name(made, target.host, to) { willName in
+            try to.withManifest { manifest in
+                var named = copy
+                named.name = try manifest.state.freeName(entry.name)
+                willName()
+                try manifest.append(.added(named))
+            }
+            return ((), isNamed: true)
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// What an interrupted rekey has left beside the vault.

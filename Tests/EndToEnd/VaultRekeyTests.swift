@@ -1,0 +1,67 @@
+import ComicTestSupport
+import ComicVault
+import Foundation
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// `steward vault rekey` on vaults that are not known to be whole.
+@Suite("New keys for a vault")
+struct VaultRekeyTests {
+    @Test("a manifest of before, put back, is refused, in a dry run too; nothing is destroyed, and the way out is said")
+    func rolledBack() throws {
+        let scene = try VaultScene()
+        let manifest = scene.path.appending("manifest")
+        try takeIn("A.cbz", in: scene)
+        try scene.steward.shell(["cp", "-a", manifest.text, manifest.text + ".old"]).check()
+        try takeIn("B.cbz", first: 5, in: scene)
+        try scene.steward.shell(["mv", manifest.text, manifest.text + ".new"]).check()
+        try scene.steward.shell(["mv", manifest.text + ".old", manifest.text]).check()
+        try expectRefusal("is not as this host left it", in: scene)
+        try scene.steward.shell(["rm", "-r", manifest.text]).check()
+        try scene.steward.shell(["mv", manifest.text + ".new", manifest.text]).check()
+        try rekey("--yes", in: scene).check()
+        let listed = try scene.vault("list", password: "new").check()
+        #expect(listed.output.contains("A.cbz") && listed.output.contains("B.cbz"))
+    }
+
+    @Test("a lost last log is refused; once the copy is accepted and its quarantine empty, the keys are renewed")
+    func lostLog() throws {
+        let scene = try VaultScene()
+        try takeIn("A.cbz", in: scene)
+        try takeIn("B.cbz", first: 5, in: scene)
+        let logs = try listDirectory(scene.path.appending("manifest")).map { BytePath(bytes: $0.name).text }
+            .filter { $0.hasPrefix("log-") }
+        let last = try #require(logs.max { $0.count == $1.count ? $0 < $1 : $0.count < $1.count })
+        try Durable.remove(scene.path.appending("manifest").appending(last))
+        try expectRefusal("is not as this host left it", in: scene)
+        try scene.vault("accept-rollback", "--yes").check()
+        try expectRefusal("adopt or discard them", in: scene)
+        let ids = try scene.answer("quarantine")["objects"].items.map { $0["id"].text }
+        #expect(!ids.isEmpty)
+        try scene.runVault(["quarantine", "discard"] + ids + ["--yes"], password: VaultScene.password, new: "").check()
+        try rekey("--yes", in: scene).check()
+    }
+
+    private func takeIn(_ name: BytePath, first: Int = 1, in scene: VaultScene) throws {
+        try scene.deposit(name, first: first)
+        try scene.vault("quarantine", "take-in").check()
+    }
+
+    private func rekey(_ option: String, in scene: VaultScene) throws -> AgentFixture.Result {
+        try scene.runVault(["rekey", option], password: VaultScene.password, new: "new")
+    }
+
+    private func expectRefusal(_ reason: String, in scene: VaultScene) throws {
+        let before = try scene.steward.shell(["sh", "-c", "cd \(scene.path.text) && find . -type f | sort"]).check()
+            .output
+        for option in ["--dry-run", "--yes"] {
+            let result = try rekey(option, in: scene)
+            #expect(result.status == 1 && result.errors.contains(reason), "\(result.errors)")
+        }
+        let after = try scene.steward.shell(["sh", "-c", "cd \(scene.path.text) && find . -type f | sort"]).check()
+            .output
+        #expect(before == after)
+    }
+}
