@@ -1,5 +1,6 @@
 import ComicVault
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 
@@ -20,7 +21,7 @@ package struct VaultExamination: Sendable {
             let status = try status(place)
             if status.isThere || !status.problems.isEmpty { found.append(finding(status)) }
         }
-        return found.isEmpty ? [] : found + [memory()]
+        return found.isEmpty ? [] : found + [Self.memory()]
     }
 
     /// As the daemon has it, which alone knows what an unlocked vault lacks.
@@ -56,8 +57,8 @@ package struct VaultExamination: Sendable {
         return (try? FileLock.take(.exclusive, on: file)) == false
     }
 
-    /// Keys lie in memory that never reaches the swap.
-    private func memory() -> Examination.Finding {
+    /// Keys lie in memory that never reaches the swap: how much of that this process may have.
+    static func memory() -> Examination.Finding {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
         if limit.rlim_cur >= 64 << 10 {

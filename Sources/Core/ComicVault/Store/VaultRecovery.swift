@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 
 /// What the start has put in order, and what it has found and left.
@@ -32,9 +33,13 @@ struct VaultRecovery {
         objects = VaultObjects(folder)
     }
 
-    func run(_ state: ManifestState) throws -> RecoveryReport {
+    /// - Parameter isKnown: whether the state is at least as new as any that this host knew: what no record names then
+    ///   was never recorded.
+    func run(_ state: ManifestState, isKnown: Bool) throws -> RecoveryReport {
         var report = RecoveryReport()
         report.swept = try VaultTemporary.sweep(folder)
+        try removeUnfinished(state, isKnown, &report)
+        try tidyHost()
         let (present, strange) = try objects.present()
         report.strange = strange
         for id in present.sorted() where state.comic(owning: id) == nil {
@@ -53,6 +58,36 @@ struct VaultRecovery {
         return report
     }
 
+    /// Objects of comics that had not been recorded when a life ended; their sources are still there.
+    private func removeUnfinished(_ state: ManifestState, _ isKnown: Bool, _ report: inout RecoveryReport) throws {
+        for (note, ids) in try host.sealing() {
+            for id in ids where isKnown && state.comic(owning: id) == nil {
+                let path = VaultLayout.object(id)
+                guard try folder.status(path)?.kind == .file else { continue }
+                _ = try objects.destroy(path)
+                report.swept += 1
+            }
+            try host.forgetSealing(note)
+        }
+    }
+
+    /// Puts in order what processes of this host have left that died while they deposited something.
+    private func tidyHost() throws {
+        guard let key = try? folder.open(VaultLayout.publicKey, O_RDWR),
+            // Held by whoever deposits; then it is the next start's turn.
+            try FileLock.take(.exclusive, on: key)
+        else { return }
+        try host.sweep()
+        for deposit in try host.deposits().values where deposit.stage == .making {
+            if try folder.status(VaultLayout.drop(deposit.drop)) != nil {
+                try host.remember(deposit.at(.waiting))
+            } else {
+                try host.forget(deposit.drop)
+            }
+        }
+        try FileLock.release(key)
+    }
+
     private func destroy(_ id: ObjectID, _ path: BytePath, _ report: inout RecoveryReport) throws {
         guard try folder.status(path)?.kind == .file else {
             report.strange.append(path)
@@ -65,7 +100,8 @@ struct VaultRecovery {
     /// A deposit is recorded as a comic, and settled on the host's list, before it is unlinked.
     private func removeTakenIn(_ state: ManifestState, _ report: inout RecoveryReport) throws {
         let own = try host.deposits()
-        let taken = Set(state.comics.values.compactMap(\.drop)).union(own.values.filter(\.isSettled).map(\.drop))
+        let taken = Set(state.comics.values.compactMap(\.drop)).union(
+            own.values.filter { $0.stage == .settled }.map(\.drop))
         for id in Set(try folder.names(in: VaultLayout.drops).compactMap { ObjectID(hex: $0.text) }).union(own.keys)
             .sorted()
         where taken.contains(id) {

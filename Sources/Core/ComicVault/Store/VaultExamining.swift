@@ -1,0 +1,79 @@
+import Glibc
+import OwnFiles
+import Platform
+
+extension Vault {
+    /// Opens the vault to be looked at: nothing is changed, neither in its folder nor in what this host remembers of it,
+    /// and nobody else changes it meanwhile.
+    ///
+    /// - Returns: what unlocking would have had to say; an incomplete last record is left out.
+    /// - Throws: as ``unlock(_:dropsTornTail:)``.
+    package func examine(_ credential: Credential) throws -> UnlockReport {
+        try begin {
+            let lock = try folder.open(VaultLayout.description)
+            guard try FileLock.takeSoon(.shared, on: lock) else {
+                throw VaultError.inUse(folder.path, holder: Openers.describe(lock.path))
+            }
+            let opened = try KeySlots(folder, description).open(credential)
+            let isKnown = try isKnown(opened.secrets)
+            let manifest = try Manifest(lookingAt: folder, keys: opened.secrets.keys, host: host, mark: mark())
+            let report = UnlockReport(
+                slot: opened.slot, damagedSlots: opened.damaged, standing: manifest.standing,
+                tornTail: manifest.tornTail?.log, junk: manifest.junk, isNewlyPinned: !isKnown,
+                isPublicKeyRestored: !isPublicKeyRight(opened.secrets.keyPair.publicKey))
+            return (VaultSession(opened.secrets, lock: lock, manifest), report)
+        }
+    }
+
+    /// What is not in the manifest does not come along into a new vault, and is destroyed with the old one.
+    ///
+    /// - Parameter report: of the unlocking.
+    /// - Throws: `Fault(.refused)` where this host does not know the manifest to be the newest, an object of a comic is gone,
+    ///   or there is one that no comic has, in the quarantine or elsewhere; ``VaultError/locked``.
+    package func requireWhole(_ report: UnlockReport) throws {
+        func refused(_ message: String) -> Fault { Fault(.refused, message, path: folder.path) }
+        let (present, strange) = try objects.present()
+        let state = try state()
+        // What a life has left that ended before its record is no comic's.
+        let unfinished = report.standing == .known ? Set(try host.sealing().values.joined()) : []
+        let unknown = present.subtracting(unfinished).filter {
+            state.comic(owning: $0) == nil && !state.tombstones.contains($0)
+        }
+        switch report.standing {
+        case .known: break
+        case .firstUse:
+            throw refused(
+                "this host remembers nothing of the vault \(folder.path): whether this is its newest copy, nobody can tell, "
+                    + "and what a newer one has besides would be destroyed; see with `steward vault list` that all is there, "
+                    + "after which it counts as known, and call rekey again")
+        case .rolledBack(let mark, let disk):
+            throw refused(
+                "the vault \(folder.path) is not as this host left it: it stands at \(disk), and the host remembers "
+                    + "\(mark); no comic of this copy has \(unknown.count) of its objects, and a rekey would destroy them; "
+                    + "put the newer manifest/ back, or take this copy for the vault with `steward vault accept-rollback` and "
+                    + "adopt what is in its quarantine then, and call rekey again")
+        }
+        let lost = try list().filter { !$0.objects.allSatisfy { present.contains($0.id) } }
+        guard lost.isEmpty else {
+            let names = lost.prefix(5).map(\.name.description).joined(separator: ", ")
+            throw refused(
+                "of \(lost.count) comics files are gone (\(names)\(lost.count > 5 ? ", …" : "")); restore them from a "
+                    + "backup (`steward vault verify` names them), or remove these comics, and call rekey again")
+        }
+        let left = try quarantine().count + unknown.count
+        guard left == 0 else {
+            throw refused(
+                "in the quarantine of \(folder.path) wait objects that no comic has (\(left)), and a rekey would destroy "
+                    + "them; adopt or discard them with `steward vault quarantine`, and call rekey again")
+        }
+        let foreign =
+            try strange + folder.names(in: VaultLayout.quarantine).map { VaultLayout.quarantine.appending($0) }
+            + drops().strange
+        guard foreign.isEmpty else {
+            let names = foreign.prefix(5).map(\.description).joined(separator: ", ")
+            throw refused(
+                "in \(folder.path) lies what the vault did not make (\(names)), and a rekey would remove it; look at it, "
+                    + "take it away, and call rekey again")
+        }
+    }
+}
