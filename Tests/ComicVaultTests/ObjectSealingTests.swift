@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -120,6 +121,14 @@ final class StoreScene: Sendable {
 
     func remove(_ relative: BytePath) throws {
         try FileManager.default.removeItem(atPath: path.appending(relative).text)
+    }
+
+    /// An object of the vault that no record names, as a lost record leaves it.
+    static func orphan(_ content: ObjectContent, in vault: Vault) throws -> SealedObject {
+        let session = try vault.unlocked()
+        let made = try vault.objects.seal(.archive, content, session)
+        try vault.objects.name([made], vault.host, session) { _ in ((), isNamed: true) }
+        return made.sealed
     }
 
     /// - Parameters:

@@ -1,6 +1,7 @@
 import ComicTestSupport
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -61,6 +62,40 @@ struct SecretsAtRestTests {
         #expect(watch.seen.isEmpty, "in the arguments of processes: \(watch.seen)")
         try search(steward, "after it stopped")
         #expect(try listDirectory(temporary).isEmpty)
+    }
+
+    @Test(
+        "with hidden names nothing that the agent has written tells which archive it was, while it runs and after a kill"
+    )
+    func archive() async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        try await steward.start()
+        let archives = try [comic(1), comic(2)]
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) 1.cbz"), archives[0])
+        try steward.wait()
+        try steward.vault(["unlock"], password: Self.password).check()
+        try await steward.waitForDeposits(1)
+        try steward.moveIn(BytePath("comics/\(Self.words[3]) 2.cbz"), archives[1])
+        try steward.wait()
+        #expect(try steward.comicsInVault().count == 2)
+        let hashes = archives.map { ContentHash(of: $0) }
+        let traces = hashes.flatMap { [$0.bytes, Array($0.description.utf8)] }
+        let sizes = archives.map { Array("\"size\":\($0.count),".utf8) }
+        func found() throws -> [String] {
+            try all(steward.home.path.appending(".local/state")).flatMap { file -> [String] in
+                let bytes = try Descriptor(file).readAll()
+                return (traces + sizes).filter { contains(bytes, $0) }.map { _ in file.nameText }
+            }
+        }
+        // The log is folded right after what it held was forgotten.
+        try await steward.until("nothing tells which archives they were") { try found().isEmpty }
+        try await steward.kill9()
+        #expect(try found().isEmpty)
+        let jobs = try steward.past(BytePath("comics/\(Self.words[3]) 2.cbz")).map { $0["job"].text }
+        try await steward.start()
+        try steward.vault(["unlock"], password: Self.password).check()
+        try steward.run(["undo", try #require(jobs.first)]).check()
+        #expect(try Descriptor(steward.path(BytePath("comics/\(Self.words[3]) 2.cbz"))).readAll() == archives[1])
     }
 
     @Test("a key file's bytes stand in no other file; with `names: keep` the search does find what it searches for")

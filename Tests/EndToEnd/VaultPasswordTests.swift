@@ -1,6 +1,7 @@
 import ComicVault
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -108,5 +109,53 @@ struct VaultPasswordTests {
         #expect(try await scene.steward.stop() == 0)
         let written = try scene.everythingWritten()
         for secret in [VaultScene.password, "the next one"] { #expect(!written.contains(secret)) }
+    }
+
+    @Test("a password that is soon guessed is taken, and said to be one, wherever a new one is given")
+    func shortPasswords() throws {
+        let scene = try VaultScene(made: false)
+        let first = try scene.vault("init", password: "x").check()
+        #expect(first.errors.contains("that password has 1 character"), "\(first.errors)")
+        let second = try scene.vault("slots", "add", password: "x", new: "zweiundä").check()
+        #expect(second.errors.isEmpty, "\(second.errors)")
+        let third = try scene.vault("passwd", password: "x", new: "drei").check()
+        #expect(third.errors.contains("that password has 4 characters"), "\(third.errors)")
+    }
+
+    @Test("the agent may not be looked into before it has a key, and names of comics do not outlast the vault's lock")
+    func memory() async throws {
+        let scene = try VaultScene()
+        try await scene.steward.start()
+        let agent = try #require(scene.steward.processID)
+        #expect(try FileStatus.of(BytePath("/proc/\(agent)/mem"))?.owner == 0)
+        if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }
+        let name = "Archaeopteryx lithographica, the whole story"
+        try scene.deposit(BytePath("\(name).cbz"))
+        try scene.vault("unlock").check()
+        try await scene.steward.until("it is taken in") { try scene.names().count == 1 }
+        #expect(try holds(name, agent, scene), "nothing is found in memory at all")
+        try scene.vault("lock").check()
+        try await scene.steward.until("the name is gone from memory") { try !self.holds(name, agent, scene) }
+    }
+
+    /// Whether the process has these bytes somewhere in memory that it may write to.
+    private func holds(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> Bool {
+        let script = """
+            import sys
+            wanted, found = sys.argv[2].encode(), False
+            with open(f"/proc/{sys.argv[1]}/maps") as maps, open(f"/proc/{sys.argv[1]}/mem", "rb", 0) as memory:
+                for line in maps:
+                    place, rights = line.split()[:2]
+                    if not rights.startswith("rw"):
+                        continue
+                    start, end = (int(part, 16) for part in place.split("-"))
+                    try:
+                        memory.seek(start)
+                        found = found or wanted in memory.read(end - start)
+                    except (OSError, ValueError):
+                        pass
+            print(found)
+            """
+        return try scene.steward.shell(["python3", "-c", script, String(process), text]).check().output.contains("True")
     }
 }

@@ -78,7 +78,7 @@ struct VaultInit: AsyncParsableCommand {
             let source =
                 try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
                 ?? keyFile.map { PasswordSource.keyFile(ComicDesk.path($0, from: ComicsOptions.here)) } ?? .terminal
-            let credential = try source.read("New password for the vault \(place.name)", again: "Once more")
+            let credential = try NewSecret.read(source, "New password for the vault \(place.name)")
             let vault = try ComicVault.Vault.create(
                 at: place.path, host: place.hostState(), credentials: [credential])
             let pin = try VaultDeposit.offered(at: place.path, host: vault.host)

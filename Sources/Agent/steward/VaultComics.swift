@@ -281,7 +281,10 @@ struct VaultRemove: AsyncParsableCommand {
 struct VaultVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Read every byte of the vault, and say what is damaged or missing.",
-        discussion: "Changes nothing. Ends with 2 where something is wrong.")
+        discussion: """
+            Comics, deposits, manifest, key slots and public key, held against what this host remembers. Changes nothing. \
+            Ends with 2 where something is wrong.
+            """)
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions
@@ -289,7 +292,7 @@ struct VaultVerify: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let meter = options.meter
-            let access = try options.access(unlocking.source(options))
+            let access = try options.access(unlocking.source(options), changesNothing: true)
             let report = try access.ask(
                 VaultRequest(.verify, options.vault), as: VaultVerification.self, options.outlet(meter))
             access.close()

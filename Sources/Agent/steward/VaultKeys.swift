@@ -208,9 +208,11 @@ struct VaultRekey: AsyncParsableCommand {
 
     private func showPlan(_ place: VaultPlace, _ source: PasswordSource) throws {
         let vault = try place.open()
-        _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
+        let report = try Unlocking(source: source, vault: place.name).run { credential, _ in
+            try vault.examine(credential)
+        }
         defer { vault.lock() }
-        try vault.requireEmptyQuarantine()
+        try vault.requireWhole(report)
         let comics = try vault.list()
         var disk = statvfs()
         guard place.path.withCString({ statvfs($0, &disk) }) == 0 else {

@@ -38,9 +38,16 @@ struct VaultOptions: ParsableArguments {
     /// A vault that is there, locked. Blocks.
     func locked() throws -> Vault { try place().open() }
 
-    func access(_ source: PasswordSource) throws -> VaultAccess {
+    /// - Parameter changesNothing: where the agent does not have the vault unlocked it is opened only to be looked at;
+    ///   what unlocking would warn of is the command's to say.
+    func access(_ source: PasswordSource, changesNothing: Bool = false) throws -> VaultAccess {
         let place = try place()
         return VaultAccess(place, socket: try directories().socket) { vault in
+            if changesNothing {
+                return try Unlocking(source: source, vault: place.name).run { credential, _ in
+                    try vault.examine(credential)
+                }
+            }
             let report = try Unlocking(source: source, vault: place.name).run { credential, drops in
                 try vault.unlock(credential, dropsTornTail: drops)
             }
@@ -61,6 +68,8 @@ struct VaultOptions: ParsableArguments {
     static func guarding(_ body: () async throws -> Void) async throws {
         try await Output.guarding {
             do {
+                // Before any secret is there; with the first one it would be too late for a debugger that is attached.
+                try CoreDumps.forbid()
                 try await VaultError.coded(body)
             } catch let fault as Fault where fault.code == VaultCode.incorrect {
                 Output.complain("steward: \(fault.message)")
@@ -118,12 +127,23 @@ struct NewSecretOptions: ParsableArguments {
 
     func read() throws -> Credential {
         if let newPasswordFd {
-            return try UnlockOptions.descriptor(newPasswordFd, "--new-password-fd").read("New password")
+            return try NewSecret.read(UnlockOptions.descriptor(newPasswordFd, "--new-password-fd"), "New password")
         }
         if let newKeyFile {
-            return try PasswordSource.keyFile(ComicDesk.path(newKeyFile, from: ComicsOptions.here)).read("New key")
+            let file = ComicDesk.path(newKeyFile, from: ComicsOptions.here)
+            return try NewSecret.read(.keyFile(file), "New key")
         }
-        return try PasswordSource.terminal.read("New password", again: "Once more")
+        return try NewSecret.read(.terminal, "New password")
+    }
+}
+
+/// A password or key file that is to be the vault's from now on.
+enum NewSecret {
+    /// Says so where it is easily guessed, and takes it: whose vault it is decides.
+    static func read(_ source: PasswordSource, _ prompt: String) throws -> Credential {
+        let credential = try source.read(prompt, again: "Once more")
+        if let weakness = credential.weakness { Output.complain("steward: \(weakness)") }
+        return credential
     }
 }
 

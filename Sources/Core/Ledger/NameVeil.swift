@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 
@@ -15,6 +16,7 @@ package final class NameVeil: Sendable {
         var locate: Locate = { _ in nil }
         /// By place and token.
         var known: [String: [BytePath: BytePath]] = [:]
+        var hasForgotten = false
     }
 
     /// The place that an absolute path lies in, its root, and the path below that.
@@ -111,7 +113,52 @@ package final class NameVeil: Sendable {
 
     /// For `JSONEncoder` and `JSONDecoder`: hides and shows the absolute paths of what they write and read.
     package var coding: PathCoding {
-        PathCoding(encode: { try self.stored($0) }, decode: { self.shown($0) })
+        PathCoding(
+            encode: { try self.stored($0) }, decode: { self.shown($0) }, seal: { try self.sealed($0) },
+            open: { try self.opened($0) })
+    }
+
+    // MARK: What tells which file it is
+
+    /// The bytes in a form that nobody reads without the key: `nonce16 ‖ tag16 ‖ bytes`, each block of 32 with
+    /// HMAC-SHA256 of nonce and number laid over it.
+    private func sealed(_ bytes: [UInt8]) throws -> [UInt8] {
+        var nonce = [UInt8](repeating: 0, count: 16)
+        guard getentropy(&nonce, nonce.count) == 0 else { throw Fault.system("seal what is hidden") }
+        let key = try key()
+        let covered = Self.covered(bytes, key, nonce)
+        return nonce + Self.hmac(key, Array("tag:".utf8) + nonce + covered).prefix(16) + covered
+    }
+
+    private func opened(_ bytes: [UInt8]) throws -> [UInt8] {
+        let (nonce, tag, covered) = (
+            Array(bytes.prefix(16)), bytes.dropFirst(16).prefix(16), Array(bytes.dropFirst(32))
+        )
+        let key = try key()
+        guard tag.count == 16, tag.elementsEqual(Self.hmac(key, Array("tag:".utf8) + nonce + covered).prefix(16)) else {
+            throw Fault(
+                .failed,
+                "what the ledger holds of a hidden file does not open with \(file.map(\.description) ?? "its key"); put the "
+                    + "key of then back, or import the file again", path: file)
+        }
+        return Self.covered(covered, key, nonce)
+    }
+
+    private static func covered(_ bytes: [UInt8], _ key: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: bytes.count, by: 32).flatMap { start in
+            zip(bytes[start...], hmac(key, Array("cover:\(start):".utf8) + nonce)).map { $0 ^ $1 }
+        }
+    }
+
+    /// Notes that what told of a hidden file has gone from the tables: from then on the log alone holds it.
+    func noteForgotten() { state.withLock { $0.hasForgotten = true } }
+
+    /// Whether that was noted since it was last asked.
+    func takeForgotten() -> Bool {
+        state.withLock { state in
+            defer { state.hasForgotten = false }
+            return state.hasForgotten
+        }
     }
 
     // MARK: Messages

@@ -2,6 +2,7 @@ import CLinux
 import ComicVault
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// Where a password or key file comes from. Never from an argument or a variable: others can read those.
@@ -102,7 +103,7 @@ private struct Terminal {
     func ask(_ prompt: String) throws -> SecretBytes {
         guard steward_hide_typing(device.raw) == 0 else { throw Fault.system("hide what is typed") }
         defer { steward_show_typing() }
-        say(prompt + ": ")
+        say(ShownText.line(prompt) + ": ")
         defer { say("\n") }
         let room = try SecretBytes(count: 4096) { buffer in
             while true {

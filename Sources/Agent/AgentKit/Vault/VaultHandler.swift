@@ -5,20 +5,19 @@ import Platform
 /// The daemon's answers about vaults.
 struct VaultHandler: Sendable {
     let keeper: VaultKeeper
-    private let lanes = BlockingLanes("vault.control", count: 2)
-    /// Where answers are written, which may wait for whoever reads them: a pager, a slow pipe.
+    /// Where vaults are used, and what they hold is written, which may wait for whoever reads it: a pager, a slow pipe.
     private let outward = BlockingLanes("vault.answers", count: 8)
 
     init(keeper: VaultKeeper) { self.keeper = keeper }
 
     func answer(_ request: VaultRequest, _ connection: ControlConnection) async throws {
         do {
-            try await lanes.run { try connection.loseThePatience() }
+            try connection.loseThePatience()
             let answer = try await VaultError.coded { try await carryOut(request, connection) }
-            try await outward.run { try connection.send(.answer, answer) }
+            try await connection.lane.run { try connection.send(.answer, answer) }
         } catch {
             let failure = VaultFailure(error)
-            try await outward.run {
+            try await connection.lane.run {
                 try connection.loseThePatience()
                 try connection.send(.failure, failure)
             }
@@ -36,7 +35,7 @@ struct VaultHandler: Sendable {
         // Nothing is asked for that cannot be used.
         if request.operation != .unlock, await !service.isUnlocked { throw VaultError.locked }
         guard request.secrets.count <= 2 else { throw Fault(.usage, "that takes at most two passwords") }
-        let secrets = try await lanes.run { try request.secrets.map { try connection.receiveSecret($0) } }
+        let secrets = try await connection.lane.run { try request.secrets.map { try connection.receiveSecret($0) } }
         if request.operation == .unlock {
             guard let credential = secrets.first else { throw Fault(.usage, "a password or key file is needed") }
             return VaultUnlocked(

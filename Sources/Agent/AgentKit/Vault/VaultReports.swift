@@ -149,27 +149,62 @@ package struct VaultVerification: Codable, Sendable {
     package let objects: Int
     package let bytes: UInt64
     package let findings: [Finding]
+    /// What is wrong besides the comics' objects.
+    package let problems: [String]
     /// Objects that no comic has.
     package let unknown: [ObjectID]
     package let strange: [BytePath]
 
-    package var isWell: Bool { findings.isEmpty && unknown.isEmpty && strange.isEmpty }
+    package var isWell: Bool { findings.isEmpty && problems.isEmpty && unknown.isEmpty && strange.isEmpty }
 
     init(_ report: VerifyReport) {
         (objects, bytes, unknown, strange) = (report.objects, report.bytes, report.unknown, report.strange)
+        problems = report.problems.map(\.text)
         findings = report.findings.map {
             Finding(comic: $0.entry.id, name: $0.entry.name, object: $0.object.id, problem: $0.error.description)
         }
     }
 
     package var lines: [String] {
-        findings.map { "! \($0.name): \($0.problem)" }
+        findings.map { "! \($0.name): \($0.problem)" } + problems.map { "! \($0)" }
             + unknown.map { "! no comic has the object \($0); the next unlock moves it to the quarantine" }
             + strange.map { "! \($0) was not made by the vault; look at it, and take it away" }
             + [
                 "\(ComicText.count(objects, "object")), \(ComicText.bytes(Int64(clamping: bytes))) verified"
                     + (isWell ? ", nothing is wrong" : "")
             ]
+    }
+}
+
+extension VerifyReport.Problem {
+    /// In words, with what there is to do.
+    fileprivate var text: String {
+        switch self {
+        case .rolledBack(let mark, let disk):
+            "the vault is an older copy or another branch: it stands at \(disk), and this host remembers \(mark); put the "
+                + "newer copy back, or run `steward vault accept-rollback`"
+        case .unknownAge:
+            "this host remembers nothing of the vault: whether this is its newest copy, nobody can tell; any other command "
+                + "takes it for that"
+        case .tornTail(let log, let bytes):
+            "the manifest's \(log) ends in \(bytes) bytes of an incomplete record; the next unlock drops them"
+        case .junk(let log):
+            "the manifest's \(log) ends in bytes of no record, though others follow it: the vault has not put them there; "
+                + "the next unlock leaves them out"
+        case .manifest(let error), .slot(let error): "\(error)"
+        case .publicKey:
+            "vault.pub does not hold the vault's key: other hosts may seal deposits to somebody else; the next unlock puts "
+                + "it right"
+        case .deposit(let id, let error): "the deposit \(id): \(error)"
+        case .changedDeposit(let id):
+            "the deposit \(id) is not as this host made it; see `steward vault quarantine`"
+        case .missingDeposit(let id):
+            "the deposit \(id) of this host is gone; restore drop/ from a backup, or forget it with `steward vault "
+                + "quarantine discard`"
+        case .quarantined(let id):
+            "no comic has the object \(id), which waits in the quarantine: adopt or discard it with `steward vault "
+                + "quarantine`"
+        }
     }
 }
 
@@ -218,9 +253,8 @@ package struct VaultQuarantineListing: Codable, Sendable {
                 case "changed": "not as this host made it"
                 default: "made by somebody else"
                 }
-            out.append(
-                "deposit  \(deposit.id)  \(ComicText.bytes(deposit.size))  \(what)"
-                    + (deposit.problem.map { "\n         \($0)" } ?? ""))
+            out.append("deposit  \(deposit.id)  \(ComicText.bytes(deposit.size))  \(what)")
+            if let problem = deposit.problem { out.append("         \(problem)") }
         }
         out += missing.map { "missing  \($0)  was deposited by this host, and is gone" }
         out += strange.map { "strange  \($0)" }
@@ -278,10 +312,20 @@ extension UnlockReport {
                     + "the newer copy back, or run `steward vault accept-rollback`")
         }
         out += damagedSlots.map { "\($0)" }
+        if !junk.isEmpty {
+            out.append(
+                "bytes of no record stood at the end of \(junk.map(\.description).joined(separator: ", ")), though other logs "
+                    + "follow: the vault has not put them there; they were left out")
+        }
         if let tornTail { out.append("the incomplete last record of \(tornTail) was dropped") }
         if isPublicKeyRestored {
             out.append(
                 "vault.pub had been replaced and was put right: deposits of other hosts may be sealed to somebody else")
+        }
+        if let keptOld {
+            out.append(
+                "a rekey was interrupted, and this host does not know the vault to be whole: that of before was kept at "
+                    + "\(keptOld); see `steward vault verify`")
         }
         let missing = recovery.missing.count
         if missing > 0 {

@@ -1,6 +1,7 @@
 import ComicVault
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// `vault status`: what can be said of a vault without its keys, and what the daemon knows besides.

@@ -54,6 +54,11 @@ extension ControlConnection {
     /// - Throws: `Fault` where the other side goes away or says what no daemon says.
     func receiveFrame() throws -> (VaultFrame, [UInt8]) {
         let header = try exactly(5)
+        // What the daemon says before it deals with vaults: that it is busy, say.
+        if header[0] == UInt8(ascii: "{") {
+            let reply = try JSONDecoder().decode(ControlReply.self, from: Data(header) + receiveLine())
+            throw Fault(reply.kind ?? .failed, reply.problem ?? "the agent gave the answer to another question")
+        }
         let count = header[1...].reduce(0) { $0 << 8 | Int($1) }
         guard let frame = VaultFrame(rawValue: header[0]), count <= VaultFrame.limit else {
             throw Fault(

@@ -89,9 +89,10 @@ private enum SecretHeap {
     /// Small enough for the 64 KiB that old systems let a user lock; the least block is a key's size.
     ///
     /// With the first secret the process stops being one that leaves core dumps, or that another of the same user may
-    /// look into: keys also pass through registers and stacks.
+    /// look into: keys also pass through registers and stacks. What the keys open (titles, pages) is wiped where it is freed.
     private static let isLocked: Bool = {
         guard steward_forbid_core_dumps() == 0 else { return false }
+        steward_wipe_freed_memory()
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
         let size = limit.rlim_cur >= 2 << 20 ? 1 << 20 : 32 << 10

@@ -34,6 +34,20 @@ package struct Credential: Sendable {
         return Credential(kind: .password, bytes: normal)
     }
 
+    /// What there is to say of a password that is easily guessed; nil for others, and for key files.
+    package var weakness: String? {
+        guard kind == .password else { return nil }
+        // Each scalar has one byte that continues none.
+        let count = bytes.withBytes { $0.count { $0 & 0xC0 != 0x80 } }
+        guard count < Self.shortPassword else { return nil }
+        return
+            "that password has \(count == 1 ? "1 character" : "\(count) characters"): whoever has a copy of the vault tries "
+            + "all of that length; take several words, or a key file"
+    }
+
+    /// Characters below which a password is called short.
+    private static let shortPassword = 8
+
     /// The raw bytes of a key file.
     ///
     /// - Throws: ``VaultError/unusableKeyFile(_:)``.

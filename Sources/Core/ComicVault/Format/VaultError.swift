@@ -73,6 +73,12 @@ package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Whether there was no room, on the disk or in somebody's share of it.
+func isFullDisk(_ error: any Error) -> Bool {
+    let errno = (error as? Fault ?? (error as? VaultError)?.fault)?.errno
+    return errno == ENOSPC || errno == EDQUOT
+}
+
 extension Fault {
     /// Whether it is about the file itself: what a disk cannot read it will not read later either.
     var isLasting: Bool { kind != .transient || errno == EIO }

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// How much this process may still take of memory: what the control groups allow that it is in, each with those around

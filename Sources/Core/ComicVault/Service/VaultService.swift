@@ -100,6 +100,8 @@ package actor VaultService {
         guard let opened = vault else { return false }
         vault = nil
         since = nil
+        // They may name comics.
+        refusals = [:]
         suspendWatch = nil
         idleTimer?.cancel()
         idleTimer = nil
@@ -198,9 +200,11 @@ extension Vault {
     /// lies in memory only meanwhile, and of one deposit at a time, whichever vault they are in.
     package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
         try takingIn.withLock { _ in
-            try takeIn(id, isApproved: isApproved) { drop in
-                let archive = try MemoryFile.filled(drop.length, BytePath("the deposit \(id)")) { put in
-                    try drop.stream(put)
+            try takeIn(
+                id, isApproved: isApproved, keep: { try MemoryFile.filled($0, BytePath("the deposit \(id)"), $1) }
+            ) { drop in
+                guard let archive = drop.archive else {
+                    throw Fault(.failed, "the deposit \(id) is not in memory; please report it")
                 }
                 return try judge.judge(archive, drop.envelope, hash: drop.hash)
             }

@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 
 /// What a deposit says about its archive. It was written by whoever knows the public key, that is by anybody: nothing in
@@ -127,9 +128,11 @@ package enum VaultDeposit {
             FaultPoint.reach("sealed")
             try sealed.verify()
             FaultPoint.reach("verified")
-            try temporary.become(VaultLayout.drop(sealed.id))
             let deposit = HostDeposit(
                 drop: sealed.id, vault: pin.vault, length: UInt64(sealed.length), headerMAC: sealed.headerMAC)
+            // Before it has its name: what this host does not know of is somebody else's.
+            try host.remember(deposit.at(.making))
+            try temporary.become(VaultLayout.drop(sealed.id))
             try host.remember(deposit)
             return deposit
         }

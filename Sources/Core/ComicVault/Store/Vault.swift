@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 
@@ -35,26 +36,51 @@ package final class Vault: Sendable {
     /// - Returns: what there is to say about it; with ``UnlockReport/standing`` rolled back the vault can only be read.
     @discardableResult
     package func unlock(_ credential: Credential, dropsTornTail: Bool = false) throws -> UnlockReport {
-        try session.withLock { session in
-            guard session == nil else { throw Fault(.usage, "the vault \(folder.path) is unlocked already") }
+        try begin {
             let lock = try takeLock()
             let slots = KeySlots(folder, description)
             let opened = try slots.open(credential)
-            try settleRekey(opened.secrets)
-            let isPinned = try checkPin(opened.secrets)
+            let isRekeyed = try followRekey(opened.secrets)
+            let isPinned = try !isKnown(opened.secrets)
+            // Who has opened a slot has the right key: nothing better could be compared.
+            if isPinned { try host.replacePins([HostPin(vault: id, publicKey: opened.secrets.keyPair.publicKey)]) }
+            try noteSlots(opened.slot)
             let isKeyReplaced = try restorePublicKey(opened.secrets)
             let manifest = try Manifest(
                 folder, keys: opened.secrets.keys, host: host, dropsTornTail: dropsTornTail)
             var report = UnlockReport(
                 slot: opened.slot, damagedSlots: opened.damaged, standing: manifest.standing,
-                tornTail: manifest.tornTail?.log, isNewlyPinned: isPinned, isPublicKeyRestored: isKeyReplaced)
+                tornTail: manifest.tornTail?.log, junk: manifest.junk, isNewlyPinned: isPinned,
+                isPublicKeyRestored: isKeyReplaced)
             if case .rolledBack = manifest.standing {
             } else {
+                let isKnown = manifest.standing == .known
                 try manifest.settle()
-                report.recovery = try VaultRecovery(folder, host).run(manifest.state)
-                if manifest.isDueForConsolidation { try manifest.consolidate() }
+                report.recovery = try VaultRecovery(folder, host).run(manifest.state, isKnown: isKnown)
+                Self.removeUnmade(beside: folder.path)
+                if manifest.isDueForConsolidation { try tidy(manifest) }
             }
-            session = VaultSession(opened.secrets, lock: lock, manifest)
+            if isRekeyed { report.keptOld = try settleRekey(report) } else { try forgetRekey() }
+            return (VaultSession(opened.secrets, lock: lock, manifest), report)
+        }
+    }
+
+    /// What a full disk has no room for is done another time: it must not keep anybody from removing something.
+    private func tidy(_ manifest: Manifest) throws {
+        do {
+            try manifest.consolidate()
+        } catch  where isFullDisk(error) {
+            return
+        }
+    }
+
+    /// - Parameter open: makes the session, while nobody else makes one.
+    /// - Throws: `Fault(.usage)` where there is one already.
+    func begin(_ open: () throws -> (VaultSession, UnlockReport)) throws -> UnlockReport {
+        try session.withLock { session in
+            guard session == nil else { throw Fault(.usage, "the vault \(folder.path) is unlocked already") }
+            let (opened, report) = try open()
+            session = opened
             return report
         }
     }
@@ -74,7 +100,7 @@ package final class Vault: Sendable {
         let session = try unlocked()
         return try session.withManifest { manifest in
             try manifest.acceptRollback()
-            return try VaultRecovery(folder, host).run(manifest.state)
+            return try VaultRecovery(folder, host).run(manifest.state, isKnown: false)
         }
     }
 
@@ -99,23 +125,24 @@ package final class Vault: Sendable {
         return file
     }
 
-    /// - Returns: whether the vault was pinned only now, for this host knew none.
-    private func checkPin(_ secrets: VaultSecrets) throws -> Bool {
+    /// - Returns: false where this host knows no vault here.
+    /// - Throws: ``VaultError/strangeVault(expected:found:)``.
+    func isKnown(_ secrets: VaultSecrets) throws -> Bool {
         let pins = try host.pins()
-        let own = HostPin(vault: id, publicKey: secrets.keyPair.publicKey)
-        if pins.contains(own) { return false }
+        if pins.contains(HostPin(vault: id, publicKey: secrets.keyPair.publicKey)) { return true }
         if let other = pins.first { throw VaultError.strangeVault(expected: other.vault, found: id) }
-        // Who has opened a slot has the right key: nothing better could be compared.
-        try host.replacePins([own])
-        return true
+        return false
+    }
+
+    /// Whether `vault.pub` holds the vault's own key.
+    func isPublicKeyRight(_ own: [UInt8]) -> Bool {
+        (try? folder.open(VaultLayout.publicKey).read(at: 0, count: own.count + 1)) == own
     }
 
     /// - Returns: whether another key had been put in place of the vault's.
     private func restorePublicKey(_ secrets: VaultSecrets) throws -> Bool {
         let own = secrets.keyPair.publicKey
-        if let found = try? folder.open(VaultLayout.publicKey).read(at: 0, count: own.count + 1), found == own {
-            return false
-        }
+        if isPublicKeyRight(own) { return false }
         let temporary = try VaultTemporary(folder)
         try temporary.file.write(own, at: 0)
         try temporary.file.sync()
@@ -132,11 +159,15 @@ package struct UnlockReport: Sendable {
     package let standing: ManifestStanding
     /// The log of which an incomplete last record was dropped.
     package let tornTail: LogName?
+    /// Logs with bytes of no record after their last one, though others follow: not the vault's doing.
+    package let junk: [LogName]
     /// The host knew no vault here until now.
     package let isNewlyPinned: Bool
     /// `vault.pub` had been replaced or lost: deposits of other hosts since then may be sealed to somebody else.
     package let isPublicKeyRestored: Bool
     package internal(set) var recovery = RecoveryReport()
+    /// The vault of before a rekey, which was not removed: the new one is not known to be whole.
+    package internal(set) var keptOld: BytePath?
 }
 
 /// The keys of an unlocked vault, its lock, and its manifest. Keys are lent for single steps, never for the time that an

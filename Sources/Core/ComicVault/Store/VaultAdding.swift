@@ -66,30 +66,22 @@ extension Vault {
             return try Self.known(comic, tag, duplicates, manifest)
         }
         if let before { return before }
-        var sealed: [SealedObject] = []
-        // Set before a record may name them.
-        var mayBeNamed = false
-        do {
-            sealed.append(try objects.seal(.archive, comic.archive, session))
-            guard sealed[0].hash == comic.hash else { throw VaultError.contentChanged(comic.name) }
-            for part in comic.parts { sealed.append(try objects.seal(part.kind, part.content, session)) }
-            let outcome: AddOutcome = try session.withManifest { manifest in
-                if let known = try Self.known(comic, tag, duplicates, manifest) { return known }
+        var made = [try objects.seal(.archive, comic.archive, session)]
+        guard made[0].sealed.hash == comic.hash else { throw VaultError.contentChanged(comic.name) }
+        for part in comic.parts { made.append(try objects.seal(part.kind, part.content, session)) }
+        return try objects.name(made, host, session) { willName in
+            try session.withManifest { manifest in
+                if let known = try Self.known(comic, tag, duplicates, manifest) { return (known, isNamed: false) }
                 let entry = ComicEntry(
-                    id: try .random(), name: try manifest.state.freeName(comic.name), objects: sealed.map(\.reference),
-                    summary: comic.summary, duplicateTag: tag, source: comic.source, key: comic.key, drop: comic.drop,
-                    added: .now())
+                    id: try .random(), name: try manifest.state.freeName(comic.name),
+                    objects: made.map(\.sealed.reference), summary: comic.summary, duplicateTag: tag,
+                    source: comic.source, key: comic.key, drop: comic.drop, added: .now())
                 try manifest.requireKnown()
                 try manifest.state.check(.added(entry))
-                mayBeNamed = true
+                willName()
                 try manifest.append(.added(entry))
-                return .added(entry)
+                return (.added(entry), isNamed: true)
             }
-            if !outcome.isNew { discard(sealed) }
-            return outcome
-        } catch {
-            if !mayBeNamed { discard(sealed) }
-            throw error
         }
     }
 
@@ -105,10 +97,5 @@ extension Vault {
         guard duplicates == .skip, let first = manifest.state.comics(duplicateTag: tag).first else { return nil }
         try manifest.confirm()
         return .duplicate(of: first)
-    }
-
-    /// Objects that no record names: what cannot be removed now goes to the quarantine at the next start.
-    private func discard(_ sealed: [SealedObject]) {
-        for object in sealed { try? folder.remove(VaultLayout.object(object.id)) }
     }
 }

@@ -89,18 +89,29 @@ extension Vault {
 
     /// Removes a comic for good: a tombstone, its objects' headers overwritten, the files unlinked, and a new snapshot
     /// in which its title does not stand. Copies that a backup, a copy-on-write file system or a flash drive keeps still
-    /// open with the vault's key.
+    /// open with the vault's key. On a full disk the objects go first: they make the room that the tombstone takes; should
+    /// the process die between the two, the comic is there without its files, and can be removed once more.
     package func remove(_ id: ComicID) throws -> RemovalReport {
         try unlocked().withManifest { manifest in
             guard let entry = manifest.state.comics[id] else { throw VaultError.noSuchComic(id.description) }
-            try manifest.append(.removed(id, objects: entry.objects.map(\.id), .now()))
-            var shared: [ObjectID] = []
-            for object in entry.objects where try !objects.destroy(VaultLayout.object(object.id)) {
-                shared.append(object.id)
+            let record = ManifestRecord.removed(id, objects: entry.objects.map(\.id), .now())
+            let shared: [ObjectID]
+            do {
+                try manifest.append(record)
+                shared = try destroy(entry)
+            } catch  where isFullDisk(error) {
+                shared = try destroy(entry)
+                // It was recorded, and what failed was the mark.
+                if manifest.state.comics[id] == nil { try manifest.confirm() } else { try manifest.append(record) }
             }
             try manifest.consolidate()
             return RemovalReport(entry: entry, shared: shared)
         }
+    }
+
+    /// - Returns: objects of which the header was left as it is.
+    private func destroy(_ entry: ComicEntry) throws -> [ObjectID] {
+        try entry.objects.filter { try !objects.destroy(VaultLayout.object($0.id)) }.map(\.id)
     }
 
     /// Writes a new snapshot, after which no file of the manifest holds what was renamed or removed.

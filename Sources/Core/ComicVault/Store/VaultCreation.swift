@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 extension Vault {
@@ -34,6 +35,7 @@ extension Vault {
                 .refused, "\(path) is not empty; nothing was changed there, name a folder of its own for the vault",
                 path: path)
         }
+        removeUnmade(beside: path)
         let building = path.parent.appending(name: path.name + Array(".making-\(randomHex(8))".utf8))
         try Durable.makeDirectory(path.parent)
         try Durable.makeDirectory(building, mode: 0o700)
@@ -49,31 +51,34 @@ extension Vault {
         _ building: BytePath, then path: BytePath, isThere: Bool, _ host: HostState, _ credentials: [Credential]
     ) throws -> Vault {
         let folder = try VaultFolder(building)
-        for name in VaultLayout.folders { try folder.makeDirectory(name) }
         let description = VaultDescription(id: try .random())
+        let file = try folder.create(VaultLayout.description)
+        // Held for as long as it is being made.
+        _ = try FileLock.take(.exclusive, on: file)
+        try file.write(description.bytes, at: 0)
+        try file.sync()
+        for name in VaultLayout.folders { try folder.makeDirectory(name) }
         let secrets = try VaultSecrets.generate(for: description.id)
-        for (name, bytes) in [
-            (VaultLayout.publicKey, secrets.keyPair.publicKey), (VaultLayout.description, description.bytes),
-        ] {
-            let file = try folder.create(name)
-            try file.write(bytes, at: 0)
-            try file.sync()
-        }
+        let keyFile = try folder.create(VaultLayout.publicKey)
+        try keyFile.write(secrets.keyPair.publicKey, at: 0)
+        try keyFile.sync()
         try folder.sync("")
         for credential in credentials {
             try KeySlots(folder, description).write(secrets, .random(), for: credential, replaces: false)
         }
         // The host's own mark is of no vault that does not exist yet.
-        let scratch = try HostState(host.folder.appending("making"))
+        let scratch = try host.unmade()
         let head = try Manifest.create(folder, keys: secrets.keys, host: scratch).head
         try moveIntoPlace(building, path, replacingEmpty: isThere)
         let vault = try Vault(at: path, host: host)
+        try FileLock.release(file)
         let lock = try vault.takeLock()
         try host.replaceMark(HighWaterMark(vault: vault.id, head: head))
         try scratch.removeAll()
         let manifest = try Manifest(vault.folder, keys: secrets.keys, host: host)
         try manifest.settle()
         vault.begin(VaultSession(secrets, lock: lock, manifest))
+        vault.rememberSlots(nil)
         return vault
     }
 
@@ -87,6 +92,23 @@ extension Vault {
             try Durable.syncDirectory(path.parent)
         } else if try !Durable.renameNew(building, to: path) {
             throw Fault(.refused, "\(path) has come into being meanwhile; nothing was changed there", path: path)
+        }
+    }
+
+    /// Removes vaults beside this one, and copies of it for a rekey, whose making a process has not survived. Only tidiness:
+    /// what cannot be seen or removed stays.
+    static func removeUnmade(beside path: BytePath) {
+        let names = [path, siblingPath(path)].map { $0.name + Array(".making-".utf8) }
+        guard let entries = try? listDirectory(path.parent) else { return }
+        for entry in entries
+        where names.contains(where: { entry.name.starts(with: $0) && entry.name.count == $0.count + 16 }) {
+            let unmade = path.parent.appending(name: entry.name)
+            let description = unmade.appending(VaultLayout.description)
+            if let file = try? Descriptor(description, O_RDWR), (try? FileLock.take(.exclusive, on: file)) == true {
+                try? removeVaultFiles(unmade)
+            }
+            // One that has no file yet.
+            _ = unmade.withCString { rmdir($0) }
         }
     }
 

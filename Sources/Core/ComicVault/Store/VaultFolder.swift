@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import OwnFiles
 import Platform
 
 /// The vault's folder, in which every file is reached through no symbolic link and only if it is a regular file

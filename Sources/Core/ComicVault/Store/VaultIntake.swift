@@ -35,6 +35,8 @@ package struct DropContent {
     package let hash: ContentHash
     /// Bytes of the archive.
     package let length: Int64
+    /// The archive in memory, where whoever takes it in wanted it there: it is read from there then.
+    package let archive: Descriptor?
     fileprivate let reader: ObjectReader
     fileprivate let start: Int64
 
@@ -54,8 +56,9 @@ package struct DropContent {
         }
     }
 
-    fileprivate func content(_ path: BytePath) -> ObjectContent {
-        ObjectContent(streamOf: path, length: length, identity: hash) { buffer, offset in
+    fileprivate func content(_ path: BytePath) throws -> ObjectContent {
+        if let archive { return try ObjectContent(archive, hash: hash) }
+        return ObjectContent(streamOf: path, length: length, identity: hash) { buffer, offset in
             let part = try read(at: offset, count: buffer.count)
             part.withUnsafeBytes { buffer.copyMemory(from: $0) }
             return part.count
@@ -91,7 +94,9 @@ extension Vault {
             waiting.append(DropInfo(id: id, origin: try origin(of: id, status.size, own), size: status.size))
         }
         let present = Set(waiting.map(\.id))
-        let missing = own.values.filter { !present.contains($0.drop) }.sorted { $0.drop < $1.drop }
+        let missing = own.values.filter { $0.stage != .making && !present.contains($0.drop) }.sorted {
+            $0.drop < $1.drop
+        }
         return DropReport(waiting: waiting, missing: missing, strange: strange)
     }
 
@@ -111,10 +116,12 @@ extension Vault {
     /// - Parameters:
     ///   - isApproved: that a person has said so, which a deposit of unknown origin needs, and one beyond the limit.
     ///   - limit: bytes of the archive; what must be larger is refused before anything of it is opened.
+    ///   - keep: makes a file in memory of so many bytes, filled by what it is given; nil has the deposit opened again for
+    ///     each pass over it.
     ///   - validate: throws for what is no comic; the deposit stays where it is then.
     /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
     package func takeIn(
-        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit,
+        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit, keep: Keep? = nil,
         validate: (DropContent) throws -> DropVerdict
     ) throws -> AddOutcome {
         let session = try unlocked()
@@ -127,16 +134,17 @@ extension Vault {
         guard let (envelope, start) = try DropEnvelope.read(reader) else {
             throw VaultError.damagedObject(file.path, .content("it does not begin with an envelope"))
         }
-        let hash = try Self.hash(reader, from: start)
+        let length = reader.length - start
+        let (hash, archive) = try Self.hash(reader, from: start, keep)
         guard hash == envelope.hash else {
             throw VaultError.damagedObject(file.path, .content("its archive is not the one that its envelope names"))
         }
         let content = DropContent(
-            id: id, envelope: envelope, hash: hash, length: reader.length - start, reader: reader, start: start)
+            id: id, envelope: envelope, hash: hash, length: length, archive: archive, reader: reader, start: start)
         let verdict = try validate(content)
-        func comic(_ key: [UInt8]) -> NewComic {
+        func comic(_ key: [UInt8]) throws -> NewComic {
             NewComic(
-                name: verdict.name, archive: content.content(file.path), hash: hash, parts: verdict.parts,
+                name: verdict.name, archive: try content.content(file.path), hash: hash, parts: verdict.parts,
                 summary: verdict.summary, source: envelope.source, key: key, drop: id)
         }
         var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
@@ -151,7 +159,7 @@ extension Vault {
     /// Removes a deposit that is not wanted, or forgets one that is missing.
     package func removeDrop(_ id: ObjectID) throws {
         // Should the process end between the two, the file is not missed.
-        if let deposit = try host.deposits()[id] { try host.remember(deposit.settled) }
+        if let deposit = try host.deposits()[id] { try host.remember(deposit.at(.settled)) }
         try folder.remove(VaultLayout.drop(id))
         try folder.sync(VaultLayout.drops)
         try host.forget(id)
@@ -187,14 +195,31 @@ extension Vault {
         return origin
     }
 
-    private static func hash(_ reader: ObjectReader, from start: Int64) throws -> ContentHash {
+    package typealias Keep = (
+        _ length: Int64, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> Descriptor
+
+    /// One pass over the archive, which is hashed and, where that is wanted, kept.
+    private static func hash(
+        _ reader: ObjectReader, from start: Int64, _ keep: Keep?
+    ) throws -> (ContentHash, Descriptor?) {
         let hash = BodyHash()
-        var skip = Int(start)
-        try reader.stream { part in
-            let dropped = min(skip, part.count)
-            skip -= dropped
-            if dropped < part.count { hash.update(UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))) }
+        func pass(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+            var skip = Int(start)
+            try reader.stream { part in
+                let dropped = min(skip, part.count)
+                skip -= dropped
+                guard dropped < part.count else { return }
+                let bytes = UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))
+                hash.update(bytes)
+                try sink(bytes)
+            }
         }
-        return hash.finish()
+        guard let keep else {
+            try pass { _ in }
+            return (hash.finish(), nil)
+        }
+        let kept = try keep(reader.length - start, pass)
+        return (hash.finish(), kept)
     }
 }

@@ -1,16 +1,22 @@
 import Glibc
 import Platform
 
+/// An object that is sealed and verified, and has no name yet; it goes with this.
+struct UnnamedObject {
+    let sealed: SealedObject
+    fileprivate let temporary: VaultTemporary
+}
+
 /// The sealed objects' files. Everything blocks.
 struct VaultObjects {
     let folder: VaultFolder
 
     init(_ folder: VaultFolder) { self.folder = folder }
 
-    /// Seals, syncs, reads back and verifies; then the object has its name, durably. On any error nothing is left.
+    /// Seals, syncs, reads back and verifies. Without ``name(_:_:)`` nothing is left of it.
     ///
     /// - Throws: ``VaultError/locked`` soon after the session has ended, besides what else can go wrong.
-    func seal(_ kind: ObjectKind, _ content: ObjectContent, _ session: VaultSession) throws -> SealedObject {
+    func seal(_ kind: ObjectKind, _ content: ObjectContent, _ session: VaultSession) throws -> UnnamedObject {
         let temporary = try VaultTemporary(folder)
         let path = temporary.file.path
         let sealed = try ObjectWriter.seal(kind, content.until(session.end), into: temporary.file) {
@@ -21,11 +27,40 @@ struct VaultObjects {
         FaultPoint.reach("sealed")
         try sealed.verify()
         FaultPoint.reach("verified")
-        try session.end.check()
-        let target = VaultLayout.object(sealed.id)
-        try folder.makeDirectory(target.parent)
-        try temporary.become(target)
-        return sealed
+        return UnnamedObject(sealed: sealed, temporary: temporary)
+    }
+
+    /// Gives the objects their names, durably, and has `record` name them in the manifest. Where it does not, nothing of
+    /// them is left, neither now nor after a crash.
+    ///
+    /// - Parameter record: given what to call right before a record may name them.
+    /// - Returns: false of what it returns means that no record names them.
+    func name<R>(
+        _ objects: [UnnamedObject], _ host: HostState, _ session: VaultSession,
+        _ record: (_ willName: () -> Void) throws -> (R, isNamed: Bool)
+    ) throws -> R {
+        let note = try host.rememberSealing(objects.map(\.sealed.id))
+        var mayBeNamed = false
+        do {
+            for object in objects {
+                try session.end.check()
+                let target = VaultLayout.object(object.sealed.id)
+                try folder.makeDirectory(target.parent)
+                try object.temporary.become(target)
+            }
+            let (result, isNamed) = try record { mayBeNamed = true }
+            if !isNamed { discard(objects) }
+            try host.forgetSealing(note)
+            return result
+        } catch {
+            // What cannot be removed now is removed at the next start, as the note says.
+            if !mayBeNamed { discard(objects) }
+            throw error
+        }
+    }
+
+    private func discard(_ objects: [UnnamedObject]) {
+        for object in objects { try? folder.remove(VaultLayout.object(object.sealed.id)) }
     }
 
     /// Opens an object and sees that it is the one that the manifest names.

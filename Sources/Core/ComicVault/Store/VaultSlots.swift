@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// A way to unlock the vault, as `vault slots` lists it.
@@ -12,9 +13,16 @@ package struct SlotInfo: Sendable {
 extension Vault {
     /// All slots, of a locked vault too.
     package func slots() throws -> [SlotInfo] {
-        try keySlots.names().map { id in
+        let seen = try host.slots()
+        return try keySlots.names().map { id in
             do {
-                return SlotInfo(id: id, kind: try keySlots.read(id).kind, damage: nil)
+                let slot = try keySlots.read(id)
+                guard seen[id] == nil || seen[id] == ContentHash(of: slot.bytes) else {
+                    let why =
+                        "it is not as this host last saw it; where another host has changed it, unlock with it once"
+                    throw VaultError.damagedSlot(folder.full(VaultLayout.slot(id.description)), why: why)
+                }
+                return SlotInfo(id: id, kind: slot.kind, damage: nil)
             } catch let error as VaultError {
                 return SlotInfo(id: id, kind: nil, damage: error)
             }
@@ -28,7 +36,10 @@ extension Vault {
     package func change(_ old: Credential, to new: Credential) throws -> SlotID {
         try withLock {
             let opened = try keySlots.open(old)
+            var seen = try host.slots()
+            if seen.removeValue(forKey: opened.slot) != nil { try host.replaceSlots(seen) }
             try keySlots.write(opened.secrets, opened.slot, for: new, replaces: true)
+            rememberSlots(opened.slot)
             return opened.slot
         }
     }
@@ -37,6 +48,7 @@ extension Vault {
     package func addSlot(_ credential: Credential) throws -> SlotID {
         let id = try SlotID.random()
         try unlocked().withSecrets { try keySlots.write($0, id, for: credential, replaces: false) }
+        rememberSlots(id)
         return id
     }
 
@@ -72,8 +84,26 @@ extension Vault {
             _ = try ManifestReading(folder, keys: secrets.keys, mark: nil, dropsTornTail: true)
             let slot = try SlotID.random()
             try keySlots.write(secrets, slot, for: credential, replaces: false)
+            rememberSlots(slot)
             return slot
         }
+    }
+
+    /// For slots that have just been written. Should it fail, the next unlock does it.
+    func rememberSlots(_ written: SlotID?) { try? noteSlots(written) }
+
+    /// Remembers the slots as they are: new ones, and the one that has just opened.
+    func noteSlots(_ opened: SlotID?) throws {
+        let known = try host.slots()
+        var seen: [SlotID: ContentHash] = [:]
+        for id in try keySlots.names() {
+            if id != opened, let hash = known[id] {
+                seen[id] = hash
+            } else if let slot = try? keySlots.read(id) {
+                seen[id] = ContentHash(of: slot.bytes)
+            }
+        }
+        if seen != known { try host.replaceSlots(seen) }
     }
 
     private var keySlots: KeySlots { KeySlots(folder, description) }
