@@ -29,6 +29,8 @@ struct RarFile: Equatable {
     var crc32: UInt32?
     /// What newer archives may hold in its place, 32 bytes.
     var blake2sp: [UInt8]?
+    /// Why nothing here unpacks it; nil where libarchive may.
+    var obstacle: String?
 }
 
 /// A look at a container's own headers, in the worker.
@@ -38,11 +40,19 @@ struct StructureScan {
     var rarFiles: [RarFile]?
     /// A ZIP's own list, in the order in which its entries stand in the file; nil for others.
     var zipEntries: [ZipDirectory.Entry]?
+    /// Where the archive ends; nil where that is the end of the file. libarchive looks for a ZIP's end record in the
+    /// last 16 KiB alone, and a comment may have 64.
+    var end: Int64?
     /// How many entries the container's own directory or headers hold; nil where it was not counted.
     var entries: Int?
     /// Whether the mark stands that ends such a container; without it the rest may be cut off between two entries,
     /// which libarchive takes for the end.
     var hasEnd = true
+    /// Whether, where the mark is missing, the file ends between two entries: then it was cut just there, or made by one
+    /// of the programs that wrote no such mark.
+    var endsBetweenEntries = false
+
+    static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
 
     /// What libarchive did not find although it came to the end without complaint; nil where nothing is missing.
     ///
@@ -54,6 +64,7 @@ struct StructureScan {
             return "it is two archives in one file"
         }
         if let entries, entries != count { return "it lists \(entries) entries and holds \(count)" }
+        if !hasEnd, endsBetweenEntries { return Self.noEnd }
         return hasEnd ? nil : "the mark at its end is missing, so that more may be"
     }
 
@@ -80,10 +91,10 @@ struct StructureScan {
                 structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil,
                 hasEnd: last.allSatisfy { $0 == 0 })
         default:
-            if let (traits, entries, listed) = try ZipDirectory.scan(file, size: size) {
+            if let listing = try ZipDirectory.scan(file, size: size) {
                 return StructureScan(
-                    structure: ArchiveStructure(format: .zip, traits: traits), rarFiles: nil, zipEntries: listed,
-                    entries: entries)
+                    structure: ArchiveStructure(format: .zip, traits: listing.traits), rarFiles: nil,
+                    zipEntries: listing.entries, end: listing.end, entries: listing.count)
             }
             // The mark of a ZIP that was split; its directory is in the last part.
             if head.starts(with: [0x50, 0x4B, 7, 8, 0x50, 0x4B]) {
