@@ -1,6 +1,7 @@
 import ComicArchive
 import ComicTestSupport
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -23,10 +24,7 @@ struct HostileDamageTests {
             guard let report = verdict.report, report.damage.isEmpty, report.pages.count != whole.pages.count else {
                 continue
             }
-            // A page can only go missing by a name that is no page's any more.
-            #expect(
-                report.pages.count + report.skipped.count == whole.pages.count + whole.skipped.count,
-                "a flip at \(flip.place) hid a page")
+            Issue.record("a flip at \(flip.place) hid a page")
         }
     }
 

@@ -28,7 +28,9 @@ extension HostileComic {
                 },
             ]
                 + [RawRar.Redirection.unixLink, .windowsLink, .junction, .hardLink, .copy].map { kind in
-                    HostileComic("rar5: \(kind) to '\(target)'", ["accepted", "damaged-archive", "damaged-page"]) {
+                    HostileComic(
+                        "rar5: \(kind) to '\(target)'", ["accepted", "unsupported", "damaged-archive", "damaged-page"]
+                    ) {
                         RawRar([RawRar.Entry("1.png", picture(1)), RawRar.Entry("2.png", kind, target)]).five
                     }
                 }

@@ -96,7 +96,7 @@ extension HostileComic {
 
     private static var otherSizes: [HostileComic] {
         let values: [UInt64] = [0, 1000, 4000, 1 << 31, 1 << 40, 1 << 60, 1 << 63, .max]
-        let words = ["damaged-archive", "damaged-page", "no-pages", "not-an-archive", "worker-limit"]
+        let words = ["damaged-archive", "damaged-page", "no-pages", "not-an-archive", "worker-limit", "unsupported"]
         let pages = [RawSevenZip.Entry("1.png", picture(1)), RawSevenZip.Entry("2.png", picture(2))]
         return values.flatMap { value in
             [

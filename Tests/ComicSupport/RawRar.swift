@@ -12,6 +12,10 @@ package struct RawRar: Sendable {
         package var redirection: (kind: Redirection, target: String)?
         package var isSplit = false
         package var isEncrypted = false
+        /// What a RAR 4 header says of how it is packed: the version that unpacks it, and the method.
+        package var packing: [UInt8] = [20, 0x30]
+        /// What a RAR 5 header says of that: version, method and size of the dictionary.
+        package var compression: UInt64 = 0
 
         package init(_ name: String, _ bytes: [UInt8] = [], mode: Int = 0o100_644) {
             self.init(Array(name.utf8), bytes, mode: mode)
@@ -53,7 +57,7 @@ package struct RawRar: Sendable {
         for entry in entries {
             let fields =
                 little(entry.bytes.count, 4) + little(entry.size, 4) + [3] + little(entry.crc ?? 0, 4)
-                + little(0x5A21_0000, 4) + [20, 0x30] + little(entry.name.count, 2) + little(entry.mode, 4)
+                + little(0x5A21_0000, 4) + entry.packing + little(entry.name.count, 2) + little(entry.mode, 4)
             let flags = 0x8000 | (entry.isSplit ? 2 : 0) | (entry.isEncrypted ? 4 : 0)
             blocks.append(block(0x74, flags, fields + entry.name) + entry.bytes)
         }
@@ -91,7 +95,7 @@ package struct RawRar: Sendable {
             let lengths = (extra.isEmpty ? [] : number(UInt64(extra.count))) + number(UInt64(entry.bytes.count))
             let file =
                 [entry.crc == nil ? 0 : 4] + number(entry.size) + number(UInt64(entry.mode))
-                + (entry.crc.map { little($0, 4) } ?? []) + [0, 1]
+                + (entry.crc.map { little($0, 4) } ?? []) + number(entry.compression) + [1]
             let name = number(UInt64(entry.name.count)) + entry.name
             blocks.append(block(common + lengths + file + name + extra) + entry.bytes)
         }

@@ -8,12 +8,14 @@ enum Rar4Headers {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
+        var isBetween = false
         var offset = start + Int64(signature.count)
         for count in 0... {
             if count > 2 * ArchiveLimits.maxHeaderCount {
                 traits.insert(.tooManyHeaders)
                 break
             }
+            isBetween = offset == size && !files.isEmpty
             guard offset < size else { break }
             var block = ByteCursor(try file.read(at: offset, count: 64))
             guard block.skip(2), let type = block.number(1), let flags = block.number(2), let length = block.number(2),
@@ -44,29 +46,32 @@ enum Rar4Headers {
             guard dataSize <= UInt64(size) else { break }
             offset += Int64(length) + Int64(dataSize)
         }
-        return result(traits, files, hasEnd: hasEnd)
+        return result(traits, files, hasEnd: hasEnd, isBetween)
     }
 
     private static func readFile(_ block: inout ByteCursor, flags: UInt64) -> (file: RarFile, packedSize: UInt64)? {
         guard var packed = block.number(4), var unpacked = block.number(4), block.skip(1),
-            let crc = block.number(4), block.skip(5), let method = block.number(1), block.skip(6)
+            let crc = block.number(4), block.skip(4), let version = block.number(1),
+            let method = block.number(1), block.skip(6)
         else { return nil }
         if flags & 0x0100 != 0 {
             guard let highPacked = block.number(4), let highUnpacked = block.number(4) else { return nil }
             packed |= highPacked << 32
             unpacked |= highUnpacked << 32
         }
-        let file = RarFile(
+        var file = RarFile(
             isStored: method == 0x30, isEncrypted: flags & 0x0004 != 0, unpackedSize: unpacked, crc32: UInt32(crc))
+        // libarchive takes older streams for those of RAR 2.9 and finds them damaged.
+        if method != 0x30, version < 29 { file.obstacle = "its compression method is that of RAR 1.5 or 2" }
         return (file, packed)
     }
 
     private static func result(
-        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool
+        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool, _ isBetween: Bool = false
     ) -> StructureScan {
         StructureScan(
             structure: ArchiveStructure(format: .rar, traits: traits), rarFiles: files, entries: files.count,
-            hasEnd: hasEnd)
+            hasEnd: hasEnd, endsBetweenEntries: isBetween)
     }
 }
 
@@ -78,12 +83,14 @@ enum Rar5Headers {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
+        var isBetween = false
         var offset = start + Int64(signature.count)
         for count in 0... {
             if count > 2 * ArchiveLimits.maxHeaderCount {
                 traits.insert(.tooManyHeaders)
                 break
             }
+            isBetween = offset == size && !files.isEmpty
             guard offset < size, let block = try Block(file, at: offset) else { break }
             var cursor = block.body
             switch block.type {
@@ -107,7 +114,7 @@ enum Rar5Headers {
             guard block.dataSize <= UInt64(size) else { break }
             offset += Int64(block.length) + Int64(block.dataSize)
         }
-        return result(traits, files, hasEnd: hasEnd)
+        return result(traits, files, hasEnd: hasEnd, isBetween)
     }
 
     private struct Block {
@@ -159,24 +166,29 @@ enum Rar5Headers {
         guard let compression = cursor.variable() else { return nil }
         var isEncrypted = false
         var blake2sp: [UInt8]?
+        var obstacle: String?
         var extra = block.extra
         while let size = extra?.variable(), let start = extra?.position, let type = extra?.variable() {
             if type == 1 { isEncrypted = true }
             if type == 2, var hash = extra, hash.variable() == 0 { blake2sp = hash.bytes(32) }
+            // A junction and a copy; libarchive takes them for files of their own, of no bytes.
+            if type == 5, var link = extra, let kind = link.variable(), [3, 5].contains(kind) {
+                obstacle = "its bytes are those of another file, by redir type \(kind)"
+            }
             let used = UInt64((extra?.position ?? start) - start)
             guard size >= used, extra?.skip(size - used) == true else { break }
         }
         let file = RarFile(
             isStored: compression >> 7 & 7 == 0, isEncrypted: isEncrypted, unpackedSize: unpacked, crc32: crc,
-            blake2sp: blake2sp)
+            blake2sp: blake2sp, obstacle: obstacle)
         return (file, compression & 64 != 0)
     }
 
     private static func result(
-        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool
+        _ traits: ArchiveStructure.Traits, _ files: [RarFile], hasEnd: Bool, _ isBetween: Bool = false
     ) -> StructureScan {
         StructureScan(
             structure: ArchiveStructure(format: .rar5, traits: traits), rarFiles: files, entries: files.count,
-            hasEnd: hasEnd)
+            hasEnd: hasEnd, endsBetweenEntries: isBetween)
     }
 }

@@ -42,8 +42,10 @@ package struct ComicReport: Sendable {
     /// In the archive's order.
     package var metadata: [FoundMetadata]
     package var skipped: [SkippedEntry]
-    /// What was wrong and was let pass, one line each; empty in strict mode.
+    /// What was wrong and was let pass, one line each. In strict mode: pages that were decoded and show only in part.
     package var damage: [String]
+    /// What was said of it although nothing is amiss that could be seen, one line each.
+    package var notes: [String] = []
     package var headerCount: Int
     /// Bytes of all pages and metadata files, inflated and counted.
     package var totalSize: Int64

@@ -4,19 +4,39 @@ import Platform
 
 /// What a TAR may be compressed with; nothing else is looked for in compressed bytes.
 enum Compression: CaseIterable {
-    case gzip, xz, zstd
+    case gzip, xz, zstd, bzip2, lzip, lz4, lzma
 
-    private var magic: [UInt8] {
+    /// Bytes that ``detect(_:)`` wants to see.
+    static let headLength = 14
+
+    /// - Parameter head: the first ``headLength`` bytes.
+    static func detect(_ head: some Collection<UInt8>) -> Compression? {
+        let head = Array(head.prefix(headLength))
+        return allCases.first { $0.begins(head) }
+    }
+
+    private func begins(_ head: [UInt8]) -> Bool {
         switch self {
-        case .gzip: [0x1F, 0x8B, 0x08]
-        case .xz: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
-        case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
+        case .gzip: head.starts(with: [0x1F, 0x8B, 0x08])
+        case .xz: head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00])
+        case .zstd: head.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+        // The size of a block, then the first digits of pi.
+        case .bzip2:
+            head.starts(with: Array("BZh".utf8)) && (0x31...0x39).contains(head.dropFirst(3).first ?? 0)
+                && head.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
+        case .lzip: head.starts(with: Array("LZIP".utf8) + [1])
+        case .lz4: head.starts(with: [0x04, 0x22, 0x4D, 0x18])
+        case .lzma: Self.isLZMA(head)
         }
     }
 
-    /// - Parameter head: six bytes are enough.
-    static func detect(_ head: some Collection<UInt8>) -> Compression? {
-        allCases.first { head.starts(with: $0.magic) }
+    /// A format without a mark: the properties that every program writes, a dictionary of 2^n or 2^n + 2^(n-1) bytes,
+    /// and a size that is unknown or can be.
+    private static func isLZMA(_ head: [UInt8]) -> Bool {
+        var cursor = ByteCursor(head, at: 1)
+        guard head.first == 0x5D, let dictionary = cursor.number(4), let size = cursor.number(8) else { return false }
+        let isUsual = (12...30).contains { dictionary == 1 << $0 || dictionary == 3 << UInt64($0 - 1) }
+        return isUsual && (size == .max || size < 1 << 38)
     }
 
     fileprivate var filter: Int32 {
@@ -24,6 +44,10 @@ enum Compression: CaseIterable {
         case .gzip: ARCHIVE_FILTER_GZIP
         case .xz: ARCHIVE_FILTER_XZ
         case .zstd: ARCHIVE_FILTER_ZSTD
+        case .bzip2: ARCHIVE_FILTER_BZIP2
+        case .lzip: ARCHIVE_FILTER_LZIP
+        case .lz4: ARCHIVE_FILTER_LZ4
+        case .lzma: ARCHIVE_FILTER_LZMA
         }
     }
 }
@@ -31,8 +55,8 @@ enum Compression: CaseIterable {
 /// The bytes that a compressed file inflates to: every one counted, also those of entries that are passed over, and at
 /// the end compared with the file's own checksum. Only in the worker.
 ///
-/// One filter is applied once, so that a file cannot be compressed many times over. zstd may come without a checksum;
-/// then, as in a TAR that is not compressed, nothing proves its bytes.
+/// One filter is applied once, so that a file cannot be compressed many times over. lzma has no checksum, and zstd and
+/// lz4 may come without one; then, as in a TAR that is not compressed, nothing proves its bytes.
 final class CompressedStream {
     private let compression: Compression
     private let descriptor: Int32
@@ -116,7 +140,7 @@ final class CompressedStream {
         while let part = next(), !part.isEmpty {}
     }
 
-    /// xz and zstd compare their own; libarchive passes over gzip's.
+    /// The others are compared with their own; libarchive passes over gzip's.
     private func end() {
         isAtEnd = true
         guard compression == .gzip else { return }
