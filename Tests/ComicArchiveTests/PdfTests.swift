@@ -109,6 +109,42 @@ import Testing
     }
 
     @Test(.enabled(if: isInstalled))
+    func `what the renderer says of a page that it draws is a note`() async throws {
+        let spoken = PdfSample(content: "0.2 0.5 0.7 rg 0 0 600 400 re f\n/Unknown gs\n")
+        let verdict = try await judge(pdf([PdfSample(), spoken, PdfSample()]))
+        let report = try #require(verdict.report, "\(verdict.message)")
+        #expect(report.damage.isEmpty && report.pages.allSatisfy { $0.damage == nil })
+        #expect(report.notes.count == 1 && report.notes.first?.contains("page_2.jpg") == true, "\(report.notes)")
+        // Where nothing is drawn it is the reason why.
+        let empty = try await judge(pdf([PdfSample(), PdfSample(content: "/Unknown gs\n")]))
+        #expect(empty.word == "damaged-page" && empty.message.contains("shows nothing"), "\(empty.message)")
+    }
+
+    @Test func `of drawn pages it is heard which show nothing`() {
+        func page(_ width: Int, _ height: Int, _ pixels: [UInt8]) -> [UInt8] {
+            Array("P6\n\(width) \(height)\n255\n".utf8) + pixels
+        }
+        let white = [UInt8](repeating: 255, count: 12)
+        let bytes =
+            page(2, 2, white) + page(2, 2, Array(white.dropLast()) + [254]) + page(1, 2, [1, 2, 3, 1, 2, 3])
+            + page(2, 1, [10, 10, 10, 13, 10, 10])
+        for size in [1, 7, bytes.count] {
+            var look = PdfLook()
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                let goesOn = look.take(Array(bytes[start..<min(start + size, bytes.count)]))
+                #expect(goesOn)
+            }
+            #expect(look.drawn == 4 && look.plain == [0, 2])
+        }
+        for nonsense in ["P5\n1 1\n255\n", "P6\n0 1\n255\n", "P6\n9999 9999\n255\n", String(repeating: "P", count: 50)]
+        {
+            var look = PdfLook()
+            let goesOn = look.take(Array(nonsense.utf8))
+            #expect(!goesOn)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled))
     func `cut anywhere it is never taken in strict mode`() async throws {
         let whole = pdf((0..<5).map { _ in PdfSample() })
         for percent in stride(from: 0, to: 100, by: 5) {

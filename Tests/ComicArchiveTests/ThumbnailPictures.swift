@@ -11,13 +11,19 @@ enum Picture {
     /// - Parameter pixel: 3 bytes, or 4 with transparency.
     static func png(_ width: Int, _ height: Int, _ pixel: [UInt8] = [200, 30, 30]) -> [UInt8] {
         let line = [0] + [UInt8](repeatElement(pixel, count: width).joined())
-        let lines = [UInt8](repeatElement(line, count: height).joined())
+        return png(
+            width, height, colours: pixel.count == 4 ? 6 : 2, rows: [UInt8](repeatElement(line, count: height).joined())
+        )
+    }
+
+    /// The same of any lines, each with its filter before it.
+    static func png(_ width: Int, _ height: Int, colours: UInt8 = 2, rows lines: [UInt8]) -> [UInt8] {
         var packed: [UInt8] = [0x78, 0x01]
         for start in stride(from: 0, to: lines.count, by: 65_535) {
             let part = lines[start..<min(start + 65_535, lines.count)]
             packed += [start + 65_535 >= lines.count ? 1 : 0] + little(part.count, 2) + little(~part.count, 2) + part
         }
-        return png(width, height, colours: pixel.count == 4 ? 6 : 2, packed + big(adler(lines), 4))
+        return png(width, height, colours: colours, packed + big(adler(lines), 4))
     }
 
     /// A PNG that begins well and has any bytes for pixels.

@@ -114,10 +114,10 @@ struct PdfCheck {
 
     /// Pages that were drawn.
     private(set) var drawn = 0
-    /// By the page's index, the first complaint.
-    private(set) var pageDamage: [Int: String] = [:]
-    /// What is wrong with the document.
-    private(set) var documentDamage: [String] = []
+    /// By the page's index, the first complaint. Sound pages give rise to some, too.
+    private(set) var pageComplaints: [Int: String] = [:]
+    /// What is said against the document.
+    private(set) var documentComplaints: [String] = []
     private(set) var makesSense = true
     private var line: [UInt8] = []
     private var taken = 0
@@ -152,9 +152,9 @@ struct PdfCheck {
         else { return }
         let complaint = BytePath.escape(line.prefix(200))
         if ["xref", "trailer"].contains(where: { text.contains($0) }) {
-            if documentDamage.count < 3 { documentDamage.append(complaint) }
-        } else if pageDamage[drawn] == nil {
-            pageDamage[drawn] = complaint
+            if documentComplaints.count < 3 { documentComplaints.append(complaint) }
+        } else if pageComplaints[drawn] == nil {
+            pageComplaints[drawn] = complaint
         }
     }
 }

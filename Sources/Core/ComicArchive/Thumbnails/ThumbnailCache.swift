@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// Thumbnails on the disk, the least recently used of which go when there are too many (seed 004, section 7).

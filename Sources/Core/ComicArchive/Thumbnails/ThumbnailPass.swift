@@ -5,6 +5,7 @@ import Platform
 /// The worker's command `thumbnail`: pictures in, small JPEGs out, in a cage of its own.
 ///
 /// - `archive WIDTH HEIGHT POSITION...`: of these entries of the archive on descriptor 3, in the archive's order.
+/// - `decode POSITION...`: nothing is made of these entries, but each of their pixels is decoded once.
 /// - `pictures WIDTH HEIGHT FIRST LENGTH...`: of the pictures that stand one behind the other in the file on
 ///   descriptor 3, from number FIRST (of 0) on.
 /// - `probe WHAT`: breaks one rule of the cage, to prove that it holds.
@@ -15,13 +16,13 @@ enum ThumbnailPass {
     /// EX_UNAVAILABLE of sysexits.h.
     static let absent: Int32 = 69
 
-    static func main(_ words: [String], archive: LibraryArchive, size: Int64, output: RecordOutput) -> Never {
+    static func main(_ words: [String], archive: LibraryArchive, size length: Int64, output: RecordOutput) -> Never {
         let numbers = words.dropFirst().compactMap { Int($0) }
-        guard let mode = words.first, mode == "probe" || numbers.count >= 3, numbers.allSatisfy({ $0 >= 0 }) else {
-            _exit(64)
-        }
+        guard let mode = words.first, mode == "probe" || numbers.count >= (mode == "decode" ? 1 : 3),
+            numbers.allSatisfy({ $0 >= 0 })
+        else { _exit(64) }
         do {
-            try ThumbnailCage.enter(pictures: max(0, numbers.count - 2))
+            try ThumbnailCage.enter(pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2))
         } catch is ThumbnailCage.Absent {
             _exit(absent)
         } catch {
@@ -30,11 +31,15 @@ enum ThumbnailPass {
         }
         if mode == "probe" { ThumbnailProbe.run(words.dropFirst().first ?? "") }
         let file = Descriptor(owning: UnpackWorker.archiveDescriptor, path: "the archive")
-        let easel = Easel(size: ThumbnailSize(width: numbers[0], height: numbers[1]), output: output)
+        let size = mode == "decode" ? nil : ThumbnailSize(width: numbers[0], height: numbers[1])
+        let easel = Easel(size: size, output: output)
         do {
             switch mode {
+            case "decode":
+                try ThumbnailWalk(archive: archive, file: file, size: length, easel: easel).run(Set(numbers))
             case "archive":
-                try ThumbnailWalk(archive: archive, file: file, size: size, easel: easel).run(Set(numbers.dropFirst(2)))
+                try ThumbnailWalk(archive: archive, file: file, size: length, easel: easel).run(
+                    Set(numbers.dropFirst(2)))
             case "pictures": try pictures(file, first: numbers[2], lengths: Array(numbers.dropFirst(3)), easel)
             default: _exit(64)
             }
@@ -62,7 +67,8 @@ enum ThumbnailPass {
 
 /// Makes one thumbnail after the other and hands them over.
 struct Easel {
-    let size: ThumbnailSize
+    /// nil where pictures are decoded and nothing is made of them.
+    let size: ThumbnailSize?
     let output: RecordOutput
 
     func begin(_ position: Int) { output.send(.bytes(position: position, [])) }
@@ -83,8 +89,16 @@ struct Easel {
         case .damaged(let format, let reason): return fail(position, "its \(format.rawValue) header: \(reason)")
         case .unknown: return fail(position, "it is no picture that is known")
         }
-        var (jpeg, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         var message = [CChar](repeating: 0, count: 301)
+        guard let size else {
+            let sight = steward_picture_look(
+                picture, UInt64(picture.count), UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &message,
+                300)
+            let what = BytePath.escape(message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+            if sight == STEWARD_PICTURE_NOTHING { return fail(position, what) }
+            return output.send(.content(content(position, .whole, 0, sight == STEWARD_PICTURE_WHOLE ? "" : what)))
+        }
+        var (jpeg, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         let code = steward_picture_shrink(
             picture, UInt64(picture.count), Int32(size.width), Int32(size.height), Int32(ThumbnailSize.quality),
             UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &jpeg, &length, &message, 300)
@@ -115,10 +129,11 @@ struct ThumbnailWalk {
     let easel: Easel
 
     func run(_ wanted: Set<Int>) throws {
-        let structure = try StructureScan.of(file, size: size).structure
+        let scan = try StructureScan.of(file, size: size)
+        let structure = scan.structure
         // The agent then allows the time that a solid archive takes.
         if structure.traits.contains(.solid) { easel.output.send(.structure(structure)) }
-        guard archive.open(as: structure.format) else { return finish(.unreadable) }
+        guard archive.open(as: structure.format, to: scan.end) else { return finish(.unreadable) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 64)
         defer { buffer.deallocate() }
         var left = wanted.count

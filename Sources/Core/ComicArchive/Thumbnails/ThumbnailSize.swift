@@ -22,6 +22,15 @@ package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertib
     package var description: String { "\(width)x\(height)" }
 }
 
+/// What was seen of one page when each of its pixels was decoded.
+package enum PageSight: Sendable, Equatable {
+    case whole
+    /// A part of it is shown; why not all, in one line.
+    case part(String)
+    /// Nothing of it is shown, or it cannot be decoded.
+    case nothing(String)
+}
+
 /// What became of one picture.
 package enum ThumbnailOutcome: Sendable, Equatable {
     /// A JPEG in sRGB.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import OwnFiles
 import Platform
 
 /// The agent's side of `steward-unpack thumbnail`: believes of it only JPEGs that fit the box that was asked for.
@@ -30,7 +31,9 @@ package struct ThumbnailWorker: Sendable {
     ) async throws {
         let wanted = Set(positions).sorted()
         try await lanes.run {
-            try run(Descriptor(archive), wanted, size, receive) { left in ["archive"] + Self.words(size) + left }
+            try run(Descriptor(archive), wanted, Self.painting(size), receive) { left in
+                ["archive"] + Self.words(size) + left
+            }
         }
     }
 
@@ -39,7 +42,9 @@ package struct ThumbnailWorker: Sendable {
         opened archive: Descriptor, positions: some Sequence<Int>, to size: ThumbnailSize,
         receive: (Int, ThumbnailOutcome) throws -> Void
     ) throws {
-        try run(archive, Set(positions).sorted(), size, receive) { left in ["archive"] + Self.words(size) + left }
+        try run(archive, Set(positions).sorted(), Self.painting(size), receive) { left in
+            ["archive"] + Self.words(size) + left
+        }
     }
 
     /// Thumbnails of pictures in memory, in their order.
@@ -62,10 +67,24 @@ package struct ThumbnailWorker: Sendable {
         }
         let lengths = pictures.map { "\($0.count)" }
         var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
-        try run(file, Array(pictures.indices), size, { outcomes[$0] = $1 }) { left in
+        try run(file, Array(pictures.indices), Self.painting(size), { outcomes[$0] = $1 }) { left in
             ["pictures"] + Self.words(size) + left.prefix(1) + lengths
         }
         return outcomes
+    }
+
+    /// Decodes every pixel of entries of one archive, in one pass over it. Blocks; may be more than `count` at a time.
+    ///
+    /// - Returns: what was seen of each.
+    /// - Throws: as the others.
+    package func look(opened archive: Descriptor, positions: some Sequence<Int>) throws -> [Int: PageSight] {
+        var seen: [Int: PageSight] = [:]
+        let work = Work<PageSight>(
+            made: { content, bytes in
+                bytes.isEmpty ? content.message.isEmpty ? .whole : .part(content.message) : nil
+            }, failed: { .nothing($0) })
+        try run(archive, Set(positions).sorted(), work, { seen[$0] = $1 }) { left in ["decode"] + left }
+        return seen
     }
 
     /// Whether thumbnails can be made here; the `Fault` otherwise says what to install.
@@ -93,15 +112,34 @@ package struct ThumbnailWorker: Sendable {
     /// How many times a process may die over a picture until the rest are given up.
     private static let patience = 8
 
+    /// What is to be done with pictures.
+    fileprivate struct Work<Outcome> {
+        /// What the process's last word on a picture, with the bytes that it has sent, comes to; nil where that makes no
+        /// sense.
+        let made: (EntryContent, [UInt8]) -> Outcome?
+        /// With the reason.
+        let failed: (String) -> Outcome
+    }
+
+    private static func painting(_ size: ThumbnailSize) -> Work<ThumbnailOutcome> {
+        Work(
+            made: { _, jpeg in
+                guard let header = ImageHeader.read(jpeg), header.format == .jpeg, header.width <= size.width,
+                    header.height <= size.height
+                else { return nil }
+                return .made(jpeg)
+            }, failed: { .failed($0) })
+    }
+
     /// Starts a process, and another one for what is left where a picture was the first one's end.
-    private func run(
-        _ file: Descriptor, _ wanted: [Int], _ size: ThumbnailSize, _ receive: (Int, ThumbnailOutcome) throws -> Void,
+    private func run<Outcome>(
+        _ file: Descriptor, _ wanted: [Int], _ work: Work<Outcome>, _ receive: (Int, Outcome) throws -> Void,
         _ arguments: ([String]) -> [String]
     ) throws {
         var left = wanted
         var deaths = 0
         while !left.isEmpty {
-            var batch = ThumbnailBatch(wanted: Set(left), size: size)
+            var batch = ThumbnailBatch(wanted: Set(left), work: work)
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
                 program: program, file: file, arguments: words,
@@ -114,18 +152,18 @@ package struct ThumbnailWorker: Sendable {
                     throw Fault(.failed, "no thumbnail can be made: \(end.message); see `steward doctor`")
                 }
                 let (_, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .zip, traits: []))
-                for position in left { try receive(position, .failed(message)) }
+                for position in left { try receive(position, work.failed(message)) }
                 return
             }
             let message = Self.message(outcome)
             deaths += 1
             guard let begun = batch.begun, deaths <= Self.patience else {
-                for position in left { try receive(position, .failed(message)) }
+                for position in left { try receive(position, work.failed(message)) }
                 return
             }
             // Time that ran out is the last picture's doing only if it had all of it.
             if batch.done.isEmpty || !Self.isOutOfTime(outcome) {
-                try receive(begun, .failed(message))
+                try receive(begun, work.failed(message))
                 left.removeAll { $0 == begun }
             }
         }
@@ -152,44 +190,42 @@ package struct ThumbnailWorker: Sendable {
 }
 
 /// What one process says, checked.
-private struct ThumbnailBatch {
+private struct ThumbnailBatch<Outcome> {
     let wanted: Set<Int>
-    let size: ThumbnailSize
+    let work: ThumbnailWorker.Work<Outcome>
     private(set) var done: Set<Int> = []
     /// The picture that it works on.
     private(set) var begun: Int?
     private var jpeg: [UInt8] = []
 
     /// Bytes of one JPEG: what noise in the largest box comes to.
-    private static let most = 32 << 20
+    private var most: Int { 32 << 20 }
 
-    init(wanted: Set<Int>, size: ThumbnailSize) {
+    init(wanted: Set<Int>, work: ThumbnailWorker.Work<Outcome>) {
         self.wanted = wanted
-        self.size = size
+        self.work = work
     }
 
     /// - Returns: false where it says what makes no sense.
-    mutating func take(_ record: WorkerRecord, _ receive: (Int, ThumbnailOutcome) throws -> Void) throws -> Bool {
+    mutating func take(_ record: WorkerRecord, _ receive: (Int, Outcome) throws -> Void) throws -> Bool {
         switch record {
         case .bytes(let position, let bytes) where bytes.isEmpty:
             guard begun == nil, wanted.contains(position), !done.contains(position) else { return false }
             begun = position
             jpeg = []
         case .bytes(let position, let bytes):
-            guard position == begun, jpeg.count + bytes.count <= Self.most else { return false }
+            guard position == begun, jpeg.count + bytes.count <= most else { return false }
             jpeg += bytes
         case .content(let content):
             guard content.position == begun else { return false }
             begun = nil
             done.insert(content.position)
             guard content.state == .whole else {
-                try receive(content.position, .failed(content.message))
+                try receive(content.position, work.failed(content.message))
                 break
             }
-            guard let header = ImageHeader.read(jpeg), header.format == .jpeg, header.width <= size.width,
-                header.height <= size.height
-            else { return false }
-            try receive(content.position, .made(jpeg))
+            guard let outcome = work.made(content, jpeg) else { return false }
+            try receive(content.position, outcome)
         case .structure: break
         case .header, .end: return false
         }

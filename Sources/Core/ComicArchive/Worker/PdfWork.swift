@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A PDF that is not taken: what is wrong with it, without its name.
@@ -63,7 +64,7 @@ struct PdfWork {
     /// - Parameter progress: told how many are done.
     func check(_ count: Int, progress: (Int) -> Void) throws -> PdfCheck {
         var check = PdfCheck()
-        let outcome = try run(["check"]) { part in
+        let outcome = try run(["check", "\(count)"]) { part in
             let goesOn = check.take(part)
             progress(check.drawn)
             return goesOn
@@ -73,6 +74,20 @@ struct PdfWork {
         case .vanished, .stopped:
             let text = "only \(check.drawn) of its \(count) pages can be drawn; fetch the file again"
             throw PdfRefusal(.damagedArchive, text)
+        default: throw PdfRefusal(outcome)
+        }
+    }
+
+    /// Which of these pages show nothing, or cannot be drawn at all. Blocks.
+    ///
+    /// - Parameter indices: from 0. What lies between them is drawn as well.
+    private func empty(among indices: some Collection<Int>) throws -> Set<Int> {
+        guard let first = indices.min(), let last = indices.max() else { return [] }
+        var look = PdfLook()
+        let outcome = try run(["look", "\(first + 1)", "\(last + 1)"]) { look.take($0) }
+        switch outcome {
+        case .vanished, .stopped:
+            return Set(indices.filter { look.plain.contains($0 - first) || $0 - first >= look.drawn })
         default: throw PdfRefusal(outcome)
         }
     }
@@ -169,32 +184,44 @@ extension PdfWork {
     ) throws -> ComicReport {
         let pages = try pages()
         let check = try check(pages.count, progress: progress)
-        var damage = check.documentDamage.map { "the document is damaged: \($0)" }
+        let empty = try empty(among: check.pageComplaints.keys)
+        var notes = check.documentComplaints.map { "of the document the renderer says: \($0)" }
+        var damage: [String] = []
+        var pageDamage: [Int: String] = [:]
         if try !hasEnd(size) { damage.append("it ends before its end mark, as a file that was cut short does") }
         if mode == .strict, let first = damage.first {
             throw PdfRefusal(.damagedArchive, first + "; fetch the file again, or import it leniently")
         }
-        for (index, complaint) in check.pageDamage.sorted(by: { $0.key < $1.key }) {
-            let text = "the page \(PdfPage.name(index)) is damaged: \(complaint)"
+        for (index, complaint) in check.pageComplaints.sorted(by: { $0.key < $1.key }) {
+            // The page that is drawn counts, and not what is said meanwhile.
+            guard empty.contains(index) else {
+                notes.append("of the page \(PdfPage.name(index)), which it draws, the renderer says: \(complaint)")
+                continue
+            }
+            let text = "the page \(PdfPage.name(index)) is damaged and shows nothing: \(complaint)"
             if mode == .strict {
                 throw PdfRefusal(.damagedPage, text + "; fetch the file again, or import it leniently")
             }
             damage.append(text)
+            pageDamage[index] = complaint
         }
         let reports = pages.enumerated().map { index, page in
             PageReport(
-                entry: ArchiveEntry(page: index), hash: nil, image: page.image, damage: check.pageDamage[index])
+                entry: ArchiveEntry(page: index), hash: nil, image: page.image, damage: pageDamage[index])
         }
         return ComicReport(
             format: .pdf, isSolid: false, pages: reports, metadata: [], skipped: [], damage: damage,
-            headerCount: pages.count, totalSize: 0, fingerprint: fingerprint)
+            notes: notes, headerCount: pages.count, totalSize: 0, fingerprint: fingerprint)
     }
 
-    /// Whether `%%EOF` stands in the last kilobyte, where the format wants it.
+    /// Whether `%%EOF` stands in the last kilobyte, where the format wants it, or before nothing but blanks and zeros.
     private func hasEnd(_ size: Int64) throws -> Bool {
-        let tail = try file.read(at: max(0, size - 1024), count: 1024)
+        let tail = try file.read(at: max(0, size - 65_536), count: 65_536)
         let mark = Array("%%EOF".utf8)
-        return tail.indices.contains { tail[$0...].starts(with: mark) }
+        guard let last = tail.indices.last(where: { tail[$0] == mark[0] && tail[$0...].starts(with: mark) }) else {
+            return false
+        }
+        return tail.count - last <= 1024 || tail[(last + mark.count)...].allSatisfy { $0 <= 0x20 }
     }
 }
 

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import OwnFiles
 import Platform
 
 /// `steward-unpack pdf …`: a PDF on descriptor 3, the renderer's own words or picture on descriptor 4.
@@ -7,7 +8,8 @@ import Platform
 /// - `info`: what pdfinfo says of the document and of each page.
 /// - `complaints`: what it says against the document.
 /// - `draw PAGE RESOLUTION`: one page (from 1) as a JPEG, so many dots an inch.
-/// - `check`: every page is drawn small and thrown away; complaints and progress are heard.
+/// - `check PAGES`: every page is drawn small and thrown away; complaints and progress are heard.
+/// - `look FIRST LAST`: these pages (from 1), small, as PPMs.
 /// - `probe WHAT`: breaks one rule of the cage, in a second run of this program that stands in for the renderer.
 ///
 /// It leaves with ``notInstalled`` or ``notCaged`` where the renderer was never started, else as the renderer does.
@@ -32,9 +34,14 @@ enum RenderWorker {
                     "-jpegopt", "quality=90", "-q", RenderCage.input,
                 ]
                 try run("pdftoppm", words, .output, limits.drawingSeconds)
-            case ("check", 0):
+            case ("check", 1) where numbers[0] > 0:
                 let words = ["-l", "\(ArchiveLimits.maxEntryCount)", "-scale-to", "\(checkedSide)", "-cropbox"]
-                try run("pdftoppm", words + ["-progress", RenderCage.input], .complaints, limits.solidProcessorSeconds)
+                let seconds = limits.lookingSeconds(numbers[0])
+                try run("pdftoppm", words + ["-progress", RenderCage.input], .complaints, seconds)
+            case ("look", 2) where numbers[0] > 0 && numbers[1] >= numbers[0]:
+                let words = ["-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(PdfLook.side)", "-cropbox"]
+                let seconds = limits.lookingSeconds(numbers[1] - numbers[0] + 1)
+                try run("pdftoppm", words + ["-q", RenderCage.input], .output, seconds)
             case ("probe", 1): try probe(arguments[1], limits)
             case ("probed", 1): RenderProbe.run(arguments[1])
             default: _exit(64)

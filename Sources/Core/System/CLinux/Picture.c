@@ -21,6 +21,7 @@ static struct {
     void (*operation_block_set)(const char *, int);
     int (*thumbnail_buffer)(void *, size_t, Image **, int, ...);
     int (*jpegsave_buffer)(Image *, void **, size_t *, ...);
+    int (*deviate)(Image *, double *, ...);
     Image *(*image_new_from_buffer)(const void *, size_t, const char *, ...);
     int (*image_get_width)(const Image *);
     int (*image_get_height)(const Image *);
@@ -47,6 +48,7 @@ static const struct {
     {"vips_operation_block_set", (void **)&vips.operation_block_set},
     {"vips_thumbnail_buffer", (void **)&vips.thumbnail_buffer},
     {"vips_jpegsave_buffer", (void **)&vips.jpegsave_buffer},
+    {"vips_deviate", (void **)&vips.deviate},
     {"vips_image_new_from_buffer", (void **)&vips.image_new_from_buffer},
     {"vips_image_get_width", (void **)&vips.image_get_width},
     {"vips_image_get_height", (void **)&vips.image_get_height},
@@ -153,6 +155,40 @@ int steward_picture_shrink(
     vips.object_unref(small);
     *jpeg_size = length;
     return code ? failed(vips.error_buffer(), message, capacity) : 0;
+}
+
+// How far the pixels are from being all the same, for which each is decoded; negative where the decoder gives up.
+// `severity` is a VipsFailOn.
+static double deviation(const void *bytes, uint64_t size, int severity) {
+    // 1 is VIPS_ACCESS_SEQUENTIAL: no more of the picture is held than its decoder does.
+    Image *image = vips.image_new_from_buffer(bytes, size, "", "access", 1, "fail_on", severity, NULL);
+    if (!image) return -1;
+    double found = -1;
+    int code = vips.deviate(image, &found, NULL);
+    vips.object_unref(image);
+    return code ? -1 : found;
+}
+
+enum steward_picture_sight steward_picture_look(
+    const void *bytes, uint64_t size, uint64_t side, uint64_t pixels, char *message, uint64_t capacity) {
+    Image *header = vips.image_new_from_buffer(bytes, size, "", NULL);
+    if (!header) {
+        failed(vips.error_buffer(), message, capacity);
+        return STEWARD_PICTURE_NOTHING;
+    }
+    uint64_t wide = vips.image_get_width(header), high = vips.image_get_height(header);
+    vips.object_unref(header);
+    if (wide > side || high > side || wide * high > pixels) {
+        failed("it is too large", message, capacity);
+        return STEWARD_PICTURE_NOTHING;
+    }
+    // 3 is VIPS_FAIL_ON_WARNING, 0 takes what there is.
+    if (deviation(bytes, size, 3) >= 0) return STEWARD_PICTURE_WHOLE;
+    failed(vips.error_buffer(), message, capacity);
+    double rest = deviation(bytes, size, 0);
+    vips.error_clear();
+    // Where a decoder gives up it leaves the rest in one colour; the sums of many pixels are not quite exact.
+    return rest > 0.01 ? STEWARD_PICTURE_PART : STEWARD_PICTURE_NOTHING;
 }
 
 void steward_picture_free(void *jpeg) { vips.free(jpeg); }

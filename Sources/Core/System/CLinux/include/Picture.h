@@ -19,6 +19,14 @@ int steward_picture_shrink(
     uint64_t *jpeg_size, char *message, uint64_t capacity);
 void steward_picture_free(void *jpeg);
 
+/// What ``steward_picture_look`` saw.
+enum steward_picture_sight { STEWARD_PICTURE_WHOLE, STEWARD_PICTURE_PART, STEWARD_PICTURE_NOTHING };
+
+/// Decodes every pixel of a picture, of an animation those of the first. `message` says why it is not whole; what a
+/// decoder only warns of makes it one of which a part is shown. The limits are those of `steward_picture_shrink`.
+enum steward_picture_sight steward_picture_look(
+    const void *bytes, uint64_t size, uint64_t side, uint64_t pixels, char *message, uint64_t capacity);
+
 /// A seccomp filter for all threads of the process, which may make more of them: they read open descriptors and write
 /// to 2 and 4; anything else kills the process. 0, or -1 with errno set.
 int steward_filter_painter(void);

@@ -1,0 +1,66 @@
+import OwnFiles
+import Platform
+
+/// How far pages are looked into.
+package enum PageExamination: String, Sendable, Codable, CaseIterable {
+    /// Their bytes are what was packed, and begin as a picture does.
+    case headers
+    /// Each of their pixels is decoded as well.
+    case decode
+}
+
+extension ComicValidator {
+    /// Decodes the pages of a comic that was accepted, in the cage in which thumbnails are made. A page that then shows
+    /// nothing is damaged; one of which a part is shown is taken and named. The pages of a PDF are drawn in any case.
+    ///
+    /// - Parameter file: the one that the verdict is on.
+    /// - Throws: `Fault` where the file has changed, and where libvips is not installed, which decodes: the message says
+    ///   what to install.
+    package func decodingPages(of file: Descriptor, _ verdict: Verdict, mode: ValidationMode) async throws -> Verdict {
+        guard case .accepted(let report) = verdict, report.format != .pdf else { return verdict }
+        let painter = ThumbnailWorker(worker)
+        let wanted = report.pages.filter { $0.damage == nil }.map(\.entry.position)
+        return try await worker.lanes.run {
+            let seen = try painter.look(opened: file, positions: wanted)
+            guard try file.status().fingerprint == report.fingerprint else {
+                throw Fault(
+                    .superseded, "\(file.path) was changed while it was read; it is judged again", path: file.path)
+            }
+            return report.judged(by: seen, mode: mode, file.path)
+        }
+    }
+
+    /// The same for a file that is not open yet.
+    package func decodingPages(of path: BytePath, _ verdict: Verdict, mode: ValidationMode) async throws -> Verdict {
+        let file = try await worker.lanes.run { try Descriptor(path) }
+        return try await decodingPages(of: file, verdict, mode: mode)
+    }
+}
+
+extension ComicReport {
+    /// The verdict on its pages once it is known what they show.
+    ///
+    /// - Parameter seen: by the entries' positions.
+    func judged(by seen: [Int: PageSight], mode: ValidationMode, _ path: BytePath) -> Verdict {
+        var report = self
+        for index in report.pages.indices {
+            let name = report.pages[index].entry.path
+            switch seen[report.pages[index].entry.position] {
+            case .whole?, nil: break
+            case .part(let why)?: report.damage.append("the page \(name) shows only in part: \(why)")
+            case .nothing(let why)?:
+                let text = "the page \(name) is damaged and shows nothing: \(why)"
+                if mode == .strict {
+                    let advice = "fetch the file again, or import it leniently"
+                    return .refused(reason: .damagedPage, message: "\(path): \(text); \(advice)")
+                }
+                report.damage.append(text)
+                report.pages[index].damage = why
+            }
+        }
+        guard report.pages.contains(where: { $0.damage == nil }) else {
+            return .refused(reason: .noPages, message: "\(path): none of its pages can be decoded")
+        }
+        return .accepted(report)
+    }
+}
