@@ -75,7 +75,57 @@ import Testing
         Case("003 Copper Valley.cbz", "Copper Valley", "3"),
         Case("003 - Copper Valley.cbz", "Copper Valley", "3"),
         Case("#003.cbz", nil, "3"),
-        Case("003.cbz", "003"),
+        Case("003.cbz", "003", "3"),
+    ]
+
+    /// The shapes of names that comictagger's own tests hold.
+    static let tagged = [
+        Case("owl 3 title (OC).cbz", "owl", "3", title: "title"),
+        Case("mr. Owl 3.cbz", "mr. Owl", "3"),
+        Case("january snow 2.cbz", "january snow", "2"),
+        Case("61.cbz", "61", "61"),
+        Case("61 Copper_Valley_v1_2__repaired__c2c.cbz", "Copper Valley", "2", volume: 1),
+        Case("Copper_Valley_v1_2__repaired__c2c.cbz", "Copper Valley", "2", volume: 1),
+        Case(
+            "Copper Valley v1 3 (1957) -- The Return Of The Owl (noads).cbz", "Copper Valley", "3", volume: 1,
+            year: 1957,
+            title: "The Return Of The Owl"),
+        Case(
+            "Owl-Man Annual 121 - The Wrath of Owl-Man, Part 1 of 2.cbz", "Owl-Man Annual", "121",
+            title: "The Wrath of Owl-Man, Part 1 of 2"),
+        Case("Copper Tales (1957) #92 (1969).cbz", "Copper Tales", "92", year: 1957),
+        Case(" Z-Men-V1-067.cbr", "Z-Men", "67", volume: 1),
+        Case("Fast Beetle-Man 078.OWL (2022) (Digital).cbr", "Fast Beetle-Man", "78.OWL", year: 2022),
+        Case(
+            "Copper - Green Owl - Deep Target 01 (of 07) (2021).cbr", "Copper - Green Owl - Deep Target", "1",
+            year: 2021,
+            count: 7),
+        Case(
+            "Copper 80th Birthday 100-Page Giant (2021) 001 (2021) (Digital).cbz",
+            "Copper 80th Birthday 100-Page Giant",
+            "1", year: 2021),
+        Case("Copper '89 (2021) (Webrip).cbr", "Copper '89", year: 2021),
+        Case("Valley Runner 2029 006 (2021) (3 covers).cbr", "Valley Runner 2029", "6", year: 2021),
+        Case("Copper Book 03 (2020) (digital).cbr", "Copper", "3", volume: 3, year: 2020, title: "Book 03"),
+        Case("book of owls (2020) (digital).cbr", "book of owls", year: 2020),
+        Case(
+            "Cyberowl 2077 - You Have My Feather 02 (2021) (digital).cbr", "Cyberowl 2077", "2", year: 2021,
+            title: "You Have My Feather"),
+        Case(
+            "Owlmen 2259 008 - Simple Feather 03 (of 06) (2021) (digital).cbr", "Owlmen 2259", "8", volume: 3,
+            year: 2021,
+            title: "Simple Feather"),
+        Case("Free Owl Day - Copper.Valley (2021) (2048px).cbz", "Free Owl Day - Copper Valley", year: 2021),
+        Case("Owl Two In One V1 090  c2c (Group).cbr", "Owl Two In One", "90", volume: 1),
+        Case("Owl Wars - War of the Owls - IG-88 (2021).cbz", "Owl Wars - War of the Owls - IG-88", year: 2021),
+        Case("Owl Wars - War of the Owls - IG-88 #1 (2021).cbz", "Owl Wars - War of the Owls - IG-88", "1", year: 2021),
+        Case("The Owls v1 Annual 01 (1976) (Digital).cbr", "The Owls Annual", "1", volume: 1, year: 1976),
+        Case("The Owl Order 2 06 (2022) (Digital)[__913302__].cbz", "The Owl Order 2", "6", year: 2022),
+        Case("Owl Woman 49 OC Sep-Oct 1951 digital [downsized, lightened].cbz", "Owl Woman", "49", year: 1951),
+        Case("Z-Men, 2021-08-04 (#02) (digital).cbz", "Z-Men", "2", year: 2021),
+        Case(
+            "Tales of the Owls: Hoot's Game #001 (2007).cbz", "Tales of the Owls", "1", year: 2007, title: "Hoot's Game"
+        ),
     ]
 
     static let withNumbers = [
@@ -125,7 +175,7 @@ import Testing
         Case("Город ветра Том 2 Глава 5.cbz", "Город ветра", "5", volume: 2),
     ]
 
-    @Test(arguments: american + withNumbers + manga)
+    @Test(arguments: american + tagged + withNumbers + manga)
     func `are read as people mean them`(one: Case) {
         let name = ComicName.parse(one.name)
         #expect(name.series == one.series)

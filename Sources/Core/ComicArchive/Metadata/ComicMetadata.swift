@@ -77,7 +77,7 @@ package struct ComicMetadata: Sendable, Equatable, Codable {
     ) -> ComicMetadata {
         var inFolder = ComicMetadata()
         if let folder {
-            let name = ComicName.parse(folder).metadata
+            let name = ComicName.parse(folder, isFolder: true).metadata
             (inFolder.series, inFolder.year, inFolder.volume) = (name.series, name.year, name.volume)
         }
         var known = (comicInfo ?? ComicMetadata()).filled(from: metronInfo ?? ComicMetadata())

@@ -23,8 +23,9 @@ package struct ComicName: Sendable, Equatable {
     private static let lengthLimit = 512
 
     /// - Parameter name: a file's or folder's name, with or without an extension that ``ComicFileType`` knows.
-    package static func parse(_ name: String) -> ComicName {
-        var reading = NameReading(String(name.prefix(lengthLimit)))
+    /// - Parameter isFolder: whether it is that of the folder that a comic lies in.
+    package static func parse(_ name: String, isFolder: Bool = false) -> ComicName {
+        var reading = NameReading(String(name.prefix(lengthLimit)), isFolder: isFolder)
         return reading.read()
     }
 

@@ -42,7 +42,7 @@ package struct KnownMetadata: Sendable {
             comicInfo: comicInfo, metronInfo: metronInfo, fileName: name, folder: folder.isEmpty ? nil : folder)
         let candidates: [(Source, ComicMetadata?)] = [
             (.comicInfo, comicInfo), (.metronInfo, metronInfo), (.fileName, ComicName.parse(name).metadata),
-            (.folderName, ComicName.parse(folder).metadata),
+            (.folderName, ComicName.parse(folder, isFolder: true).metadata),
         ]
         sources = candidates.compactMap { source, metadata in metadata.map { (source, $0) } }
         self.faults = faults
@@ -53,7 +53,8 @@ package struct KnownMetadata: Sendable {
     /// What to call a comic that has no title: its series and number, or its file's name.
     package var standInTitle: String {
         guard let series = metadata.series else { return stem }
-        return metadata.number.map { "\(series) \($0)" } ?? series
+        // The name of some is their number.
+        return metadata.number.flatMap { $0 == series ? nil : "\(series) \($0)" } ?? series
     }
 
     /// The first source that gives `value` of a field.

@@ -22,5 +22,14 @@ struct NamePatterns: @unchecked Sendable {
     let chapterWord = /(?i)(?:chapter|chap|ch|issue|глава|no|nr)\.?\s*([0-9]{1,5}(?:\.[0-9]+)?)/
     let chapterLetter = /(?i)c([0-9]{1,5}(?:\.[0-9]+)?)/
     let numberOf = /(?i)([0-9]{1,4})\s+of\s+([0-9]{1,4})/
-    let bare = /-?(?:[0-9]{1,5}(?:\.[0-9]{1,2})?[½¼¾]?[a-z]?|[½¼¾])/
+    let bare = /-?(?:[0-9]{1,5}(?:\.[0-9]{1,2}|\.[A-Z]{2,4})?[½¼¾]?[a-z]?|[½¼¾])/
+    let foreignNumber = /[0-9]{1,4} ([^ ]*_[^ ]*)/
+    let dotBetweenWords = /([A-Za-z]{3})\.([A-Z][a-z]{2})/
+    let monthAndYear =
+        /(?i)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:-[a-z]{3,9})?\s+((?:19|20)[0-9]{2})/
+    let titleAndPart = /(.*[^0-9 ])\s+([0-9]{1,3})/
+    let yearAndStory = /(.* (?:19|20)[0-9]{2})\s+-\s+(.+)/
+    let nameAndStory = /(.+):\s+(.+)/
+    let numberAndDash = /\b(0[0-9]{1,3})\s+-\s+[^0-9]+[0-9]/
+    let book = /(?i)\bbook\s*$/
 }

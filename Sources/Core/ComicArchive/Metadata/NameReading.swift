@@ -8,6 +8,10 @@ struct NameReading {
     private var rest: String.Index?
     private var hadBrackets = false
     private var bracketNumber: String?
+    /// Whether the number stood behind `#`.
+    private var isMarked = false
+    /// A word of the series that stands between volume and number.
+    private var addition: String?
 
     private let patterns = NamePatterns.shared
     /// What markers and dates have used, so that no bare number is taken from it.
@@ -16,22 +20,36 @@ struct NameReading {
     private static let years = 1900...2099
     private static let digitsClass = Set("0123456789")
 
-    init(_ name: String) {
+    /// Whether a digit alone may be the number: in the name of a folder it is part of the name.
+    private let takesDigits: Bool
+
+    init(_ name: String, isFolder: Bool = false) {
+        takesDigits = !isFolder
         var stem = name[...]
         if let dot = name.lastIndex(of: "."), dot != name.startIndex,
             ComicFileType(name: Array(name.utf8)) != .unknown
         {
             stem = name[..<dot]
         }
-        text = stem.contains(" ") ? String(stem) : String(stem.replacing("+", with: " "))
+        text = trimmed(stem)
+        // "52 Monster_Island_v1_2": a number of somebody's own before a name that has no spaces.
+        if let match = text.wholeMatch(of: patterns.foreignNumber) { text = String(match.output.1) }
+        if !text.contains(" ") { text = text.replacing("+", with: " ") }
         text = text.replacing("_", with: " ")
-        if !text.contains(" ") { text = Self.spaced(text) }
+        if text.contains(" ") {
+            text = text.replacing(patterns.dotBetweenWords) { "\($0.output.1) \($0.output.2)" }
+        } else {
+            text = Self.spaced(text)
+        }
     }
 
     /// `Blue.Harbor.003` and `Blue-Harbor-003`, from where spaces are not wanted in names.
     private static func spaced(_ name: String) -> String {
         let words = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard words.count > 2 else { return name.replacing(/-([0-9]{2,3})$/) { " \($0.output.1)" } }
+        guard words.count > 2 else {
+            return name.replacing(/-([vV][0-9]{1,4})-([0-9]{1,4})$/) { " \($0.output.1) \($0.output.2)" }
+                .replacing(/-([0-9]{2,3})$/) { " \($0.output.1)" }
+        }
         // An acronym.
         guard words.contains(where: { $0.count > 1 }) else { return name }
         return words.dropFirst().reduce(into: String(words[0])) { text, word in
@@ -47,19 +65,40 @@ struct NameReading {
         takeVolume()
         takeNumber()
         if found.number == nil { takeBareNumber() }
+        if found.number == nil { takeLooseNumber() }
         if found.number == nil, let bracketNumber {
             found.number = ComicName.withoutZeros(bracketNumber)
             found.isNumberedLikeACopy = true
         }
-        let series = clean(text[..<(cut ?? text.endIndex)])
+        var series = clean(text[..<(cut ?? text.endIndex)])
+        if let word = addition, !series.isEmpty { series += " \(word)" }
         found.series = series.isEmpty ? nil : series
         if let rest, rest < text.endIndex {
             let title = clean(text[rest...])
             if !title.isEmpty { found.title = title }
         }
+        takePartOfTitle()
+        splitSeries()
         // "第03卷 Title", "001 - Title": nothing before the marker, so what follows is all the name there is.
         if found.series == nil, let title = found.title { (found.series, found.title) = (title, nil) }
         return found
+    }
+
+    /// "008 - Simple Truth 03 (of 06)": the story is counted as well as the issue.
+    private mutating func takePartOfTitle() {
+        guard found.count != nil, found.number != nil, let title = found.title,
+            let match = title.wholeMatch(of: patterns.titleAndPart)
+        else { return }
+        (found.title, found.volume, found.count) = (String(match.output.1), found.volume ?? Int(match.output.2), nil)
+    }
+
+    /// "Cyberpunk 2077 - You Have My Word 02" and "Name: Story #001", where the number has no title of its own.
+    private mutating func splitSeries() {
+        guard found.number != nil, found.title == nil, let series = found.series else { return }
+        let match =
+            series.wholeMatch(of: patterns.yearAndStory)
+            ?? (isMarked ? series.wholeMatch(of: patterns.nameAndStory) : nil)
+        if let match { (found.series, found.title) = (String(match.output.1), String(match.output.2)) }
     }
 
     // MARK: Brackets
@@ -134,6 +173,12 @@ struct NameReading {
     // MARK: Markers
 
     private mutating func takeDate() {
+        if let match = text.firstMatch(of: patterns.monthAndYear), stands(match.range),
+            match.range.lowerBound != text.startIndex
+        {
+            found.year = found.year ?? Int(match.output.1)
+            mark(match.range.lowerBound, match.range.upperBound)
+        }
         guard let match = text.firstMatch(of: patterns.date), stands(match.range),
             let month = Int(match.output.2), (1...12).contains(month)
         else { return }
@@ -168,6 +213,7 @@ struct NameReading {
             return take(match.output.1, match.range)
         }
         if let match = text.firstMatch(of: patterns.hash) {
+            isMarked = true
             return take(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.chapterWord)
@@ -178,6 +224,11 @@ struct NameReading {
             return take(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.numberOf) where stands(match.range) {
+            // Of a story that is told in several issues.
+            if text[..<match.range.lowerBound].lowercased().hasSuffix("part ") {
+                used.append(match.range)
+                continue
+            }
             found.count = Int(match.output.2)
             return take(match.output.1, match.range)
         }
@@ -187,6 +238,7 @@ struct NameReading {
     /// only where something else says that a number is to be expected.
     private mutating func takeBareNumber() {
         let matches = text.matches(of: patterns.bare)
+        if takeNumberBesideVolume(matches.map(\.range)) || takeNumberBeforeStory() { return }
         for match in matches.reversed() where stands(match.range) && !used.contains(where: { $0.overlaps(match.range) })
         {
             var range = match.range
@@ -202,11 +254,62 @@ struct NameReading {
             if digits.count == 4, let year = Int(digits), Self.years.contains(year) { continue }
             let isPadded = digits.count >= 2 || digits.first == "0"
             let isLast = clean(text[range.upperBound...]).isEmpty
-            guard isPadded || (hadBrackets && bracketNumber == nil || found.volume != nil) && isLast else { continue }
+            let isExpected = takesDigits || hadBrackets || found.volume != nil
+            guard isPadded || isLast && isExpected && bracketNumber == nil else { continue }
             // "100 Bullets" begins with a name, "001 - Title" with a number.
             if clean(text[..<range.lowerBound]).isEmpty, digits.first != "0" { continue }
+            if isLast, takeBook(number, range) { return }
             if let cut, range.lowerBound > cut, found.volume == nil, found.year != nil, !isLast { continue }
             return take(number, range)
+        }
+    }
+
+    /// "v1 3", "v1 Annual 01": the number that follows the volume, whatever comes after it.
+    private mutating func takeNumberBesideVolume(_ ranges: [Range<String.Index>]) -> Bool {
+        guard found.volume != nil, let rest, let range = ranges.first(where: { $0.lowerBound >= rest && stands($0) })
+        else { return false }
+        let between = clean(text[rest..<range.lowerBound])
+        guard between.isEmpty || ["annual", "special"].contains(between.lowercased()) else { return false }
+        if text[range].first == "-" { return false }
+        if !between.isEmpty { addition = between }
+        take(text[range], range)
+        return true
+    }
+
+    /// "008 - Simple Truth 03": of two numbers the padded one before a dash is that of the issue.
+    private mutating func takeNumberBeforeStory() -> Bool {
+        guard let number = text.firstMatch(of: patterns.numberAndDash)?.output.1 else { return false }
+        let range = number.startIndex..<number.endIndex
+        guard stands(range), !clean(text[..<range.lowerBound]).isEmpty else { return false }
+        take(number, range)
+        return true
+    }
+
+    /// "Bloodshot Book 03": a volume by another name, and the only number that there is.
+    private mutating func takeBook(_ number: Substring, _ range: Range<String.Index>) -> Bool {
+        guard found.volume == nil, let match = text[..<range.lowerBound].firstMatch(of: patterns.book) else {
+            return false
+        }
+        let title = clean(text[match.range.lowerBound..<range.upperBound])
+        take(number, range)
+        mark(match.range.lowerBound, nil)
+        (found.volume, found.title) = (Int(number), title)
+        return true
+    }
+
+    /// "batman 3 title": a digit between words, where no other number is; "52" alone.
+    private mutating func takeLooseNumber() {
+        guard takesDigits, bracketNumber == nil, found.volume == nil, used.isEmpty else { return }
+        let ranges = text.matches(of: patterns.bare).map(\.range).filter { stands($0) }
+        if let range = ranges.first, ranges.count == 1, text[range].allSatisfy({ Self.digitsClass.contains($0) }) {
+            let isAlone = clean(text[..<range.lowerBound] + text[range.upperBound...]).isEmpty
+            if isAlone {
+                let isYear = Int(text[range]).map { Self.years.contains($0) } ?? true
+                if !isYear { found.number = ComicName.withoutZeros(String(text[range])) }
+                return
+            }
+            let isBetween = !clean(text[..<range.lowerBound]).isEmpty && !clean(text[range.upperBound...]).isEmpty
+            if isBetween, text[range].count == 1 { take(text[range], range) }
         }
     }
 
