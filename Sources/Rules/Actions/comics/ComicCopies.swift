@@ -1,11 +1,17 @@
 import Glibc
+import Ledger
 import Platform
+import Rules
+import Synchronization
 
-/// Looks for a comic that is in a library already. The disk is asked each time: people move and rename there.
+/// Looks for a comic that is in a library already. Where it may be, the ledger knows by sizes, whatever the library
+/// holds; whether it is there, the disk is asked each time: people move and rename there. A library that the agent has
+/// not looked through yet is walked.
 struct ComicCopies: Sendable {
     let library: BytePath
-    /// Folders below it that are places of their own.
-    let without: [BytePath]
+    let files: HeldFiles
+    let journal: EffectJournal
+    let placed: PlacedComics
 
     /// A file of this content, the first by its path; nil where there is none. Only files of the same size are read.
     /// Blocks.
@@ -14,37 +20,86 @@ struct ComicCopies: Sendable {
     ///   - size: of the content, in bytes.
     ///   - source: does not count.
     func find(_ hash: ContentHash, size: Int64, besides source: BytePath) throws -> BytePath? {
-        var candidates: [BytePath] = []
-        var folders = [library]
-        while let folder = folders.popLast() {
-            for entry in try entries(folder) where entry.name.first != UInt8(ascii: ".") {
-                let path = folder.appending(name: entry.name)
-                if entry.isDirectory != true, let status = try FileStatus.of(path), status.kind == .file {
-                    if status.size == size, path != source { candidates.append(path) }
-                } else if try entry.isDirectory ?? (FileStatus.of(path)?.kind == .directory), !without.contains(path) {
-                    folders.append(path)
-                }
-            }
-        }
-        return try candidates.sorted().first { path in
+        let candidates = try known(hash, size: size) ?? walked(size: size)
+        return try Set(candidates).subtracting([source]).sorted().first { path in
             do {
-                return try ContentHash.ofFile(path) == hash
+                let spot = try files.folder(path.parent)[path.name]
+                guard let status = try spot.status(), status.kind == .file, status.size == size else { return false }
+                return try spot.hash() == hash
             } catch let fault as Fault where Self.mayBePassed(fault) {
                 return false
             }
         }
     }
 
-    private func entries(_ folder: BytePath) throws -> [DirectoryEntry] {
+    /// What the ledger has seen, and what it is about to hear of.
+    ///
+    /// - Returns: nil where it has not seen everything.
+    private func known(_ hash: ContentHash, size: Int64) throws -> [BytePath]? {
+        guard let place = journal.places.places.first(where: { $0.root == library }),
+            journal.surveyed.contains(place.name)
+        else { return nil }
+        let found = try journal.ledger.readBlocking { transaction in
+            try transaction.paths(in: place.name, ofSize: size).map { paths in
+                paths.map { place.root.appending($0) } + (try transaction.products(of: hash))
+            }
+        }
+        return found.map { paths in
+            (paths + placed.paths(of: hash)).filter { journal.places.locate($0)?.place.name == place.name }
+        }
+    }
+
+    private func walked(size: Int64) throws -> [BytePath] {
+        let places = journal.places
+        let nested = places.places.first { $0.root == library }.map { places.nested(in: $0) } ?? []
+        var candidates: [BytePath] = []
+        var folders = [library]
+        while let path = folders.popLast() {
+            guard let (folder, entries) = try list(path) else { continue }
+            for entry in entries where entry.name.first != UInt8(ascii: ".") {
+                let found = path.appending(name: entry.name)
+                if entry.isDirectory == true {
+                    if !nested.contains(found) { folders.append(found) }
+                    continue
+                }
+                guard let status = try folder[entry.name].status() else { continue }
+                if status.kind == .file, status.size == size { candidates.append(found) }
+                if status.kind == .directory, !nested.contains(found) { folders.append(found) }
+            }
+        }
+        return candidates
+    }
+
+    private func list(_ path: BytePath) throws -> (Folder, [DirectoryEntry])? {
         do {
-            return try listDirectory(folder)
+            let folder = try files.folder(path)
+            return (folder, try folder.entries())
         } catch let fault as Fault where Self.mayBePassed(fault) {
-            return []
+            return nil
         }
     }
 
     /// What went away meanwhile, and what is not ours to read (`lost+found`), holds no copy that could be found.
     private static func mayBePassed(_ fault: Fault) -> Bool {
         fault.errno == ENOENT || fault.errno == ENOTDIR || fault.errno == EACCES || fault.errno == ELOOP
+    }
+}
+
+/// The last comics that were put down, which the ledger hears of only with their receipts.
+final class PlacedComics: Sendable {
+    private let last = Mutex<[(hash: ContentHash, path: BytePath)]>([])
+
+    /// More than are ever at work at once.
+    private static let most = 256
+
+    func add(_ hash: ContentHash, _ path: BytePath) {
+        last.withLock { last in
+            if last.count >= Self.most { last.removeFirst() }
+            last.append((hash, path))
+        }
+    }
+
+    func paths(of hash: ContentHash) -> [BytePath] {
+        last.withLock { last in last.filter { $0.hash == hash }.map(\.path) }
     }
 }

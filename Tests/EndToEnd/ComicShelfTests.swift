@@ -1,0 +1,86 @@
+import ComicTestSupport
+import Foundation
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// How an import finds what the library has already: by what the agent knows, not by looking through the library.
+@Suite("Comics that the library has already")
+struct ComicShelfTests {
+    private func fixture() throws -> AgentFixture {
+        let steward = try AgentFixture()
+        steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
+        return steward
+    }
+
+    private func comic(_ number: Int) throws -> [UInt8] { try packed([Packed(name: "1.png", bytes: picture(number))]) }
+
+    @Test("what somebody else put into the library is found, also where that was while no agent ran")
+    func foreign() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        try steward.moveIn("library/mine/theirs.cbz", try comic(1))
+        try steward.wait()
+        try steward.moveIn("comics/again.cbz", try comic(1))
+        try steward.wait()
+        #expect(try steward.files("library").map(\.nameText) == ["theirs.cbz"])
+        #expect(try steward.count("there already as mine/theirs.cbz") == 1)
+        try await steward.stop()
+        try steward.moveIn("library/mine/later.cbz", try comic(2))
+        try steward.moveIn("comics/later again.cbz", try comic(2))
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.files("library").map(\.nameText) == ["later.cbz", "theirs.cbz"])
+        // What has another name by now, or is gone, is no copy where it was.
+        guard rename(steward.path("library/mine").text, steward.path("library/ours").text) == 0 else {
+            throw TestFailure("cannot rename the folder")
+        }
+        try Durable.remove(steward.path("library/ours/later.cbz"))
+        try steward.wait()
+        try steward.moveIn("comics/third.cbz", try comic(1))
+        try steward.moveIn("comics/fourth.cbz", try comic(2))
+        try steward.wait()
+        #expect(try steward.files("library").map(\.nameText).sorted() == ["fourth.cbz", "theirs.cbz"])
+        #expect(try steward.count("there already as ours/theirs.cbz") == 1)
+    }
+
+    @Test("of equal comics that come at the same time one is taken")
+    func atOnce() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        for number in 1...8 { try steward.moveIn(BytePath("comics/\(number).cbz"), try comic(1)) }
+        try steward.wait()
+        #expect(try steward.files("library").count == 1)
+        #expect(try steward.files("comics").isEmpty)
+    }
+
+    @Test("an import opens no folder of the library but the one that the comic goes into")
+    func index() async throws {
+        let steward = try fixture()
+        let folder = steward.home.path.appending("calls")
+        try Durable.makeDirectory(folder)
+        guard Editor.has("strace"), try steward.shell(["strace", "-o", "/dev/null", "true"]).status == 0 else {
+            try Test.cancel("strace is not here, or not permitted")
+        }
+        // What has the same size would be read, to be compared.
+        for number in 10..<40 {
+            let other = try packed([Packed(name: "1.png", bytes: picture(number, size: 4000 + number))])
+            try steward.moveIn(BytePath("library/S\(number)/a.cbz"), other)
+        }
+        try await steward.start(wrapper: SystemCalls.wrapper(folder))
+        try steward.wait()
+        let before = Date().timeIntervalSince1970
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        try steward.wait()
+        try await steward.stop()
+        #expect(try steward.exists("library/Saga/Saga 01.cbz"))
+        let calls = try SystemCalls(folder).calls
+        let library = steward.path("library").text
+        #expect(
+            calls.contains { $0.time < before && $0.opened?.hasPrefix("\(library)/S10") == true }, "the trace tells")
+        let opened = calls.filter { $0.time > before && $0.opened?.hasPrefix("\(library)/S") == true }.compactMap(
+            \.opened)
+        #expect(opened.allSatisfy { $0.hasPrefix("\(library)/Saga") }, "\(opened)")
+    }
+}
