@@ -1,6 +1,7 @@
 import ComicTestSupport
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

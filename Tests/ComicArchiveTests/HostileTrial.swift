@@ -1,6 +1,7 @@
 import ComicArchive
 import ComicTestSupport
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

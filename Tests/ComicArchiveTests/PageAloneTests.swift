@@ -1,6 +1,7 @@
 import CArchive
 import ComicTestSupport
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -135,7 +136,7 @@ import Testing
             [part], [part, end], [part, content(.whole, 3000), end], [part, content(.damaged, 1000), part, end],
         ] {
             let words = try folder.write(BytePath("words-\(randomHex(4))"), lie.flatMap { $0.encoded() })
-            let script = "[ $1 = list ] && exec \(worker.program) list; cat \(words) >&4"
+            let script = "case \" $* \" in *' list '*) exec \(worker.program) \"$@\" ;; esac; cat \(words) >&4"
             let liar = try ArchiveWorker(program: try fakeWorker(script, in: folder))
             #expect(throws: Fault.self, "\(lie.count)") { try liar.page(0, of: Descriptor(path)) }
         }

@@ -1,5 +1,6 @@
 import ComicTestSupport
 import GRDB
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import ComicTestSupport
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -24,6 +25,7 @@ import Testing
 
     @Test func `an archive has ten seconds of the processor, a solid one two minutes`() {
         #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, patience: 120))
+        #expect(WorkerLimits.standard.standstill == 30)
         var words: ArraySlice = ["limits=3,4", "list"]
         #expect(WorkerLimits(takenFrom: &words)?.solidProcessorSeconds == 4)
         #expect(words == ["list"])
@@ -115,6 +117,22 @@ import Testing
     private func obstacle(_ program: BytePath, _ limits: WorkerLimits = .standard) async throws -> Fault? {
         let path = try folder.write("a.cbr", "x")
         return await #expect(throws: Fault.self) { try await judge(path, by: program, limits) }
+    }
+
+    @Test func `a worker that somebody has halted is noticed, however long the archive might take`() async throws {
+        let limits = WorkerLimits(patience: 100_000, standstill: 1)
+        let fault = try await obstacle(try fake("kill -STOP $$"), limits)
+        #expect(fault?.kind == .transient && fault?.code == Fault.machine, "\(fault?.message ?? "")")
+    }
+
+    @Test func `a solid archive has time by its size, a PDF by its pages`() {
+        let limits = WorkerLimits.standard
+        #expect(limits.sized(for: 0).solidProcessorSeconds == 20)
+        #expect(limits.sized(for: 200 << 20).solidProcessorSeconds == 70)
+        #expect(limits.sized(for: 8 << 30).solidProcessorSeconds == 120)
+        #expect(
+            WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1).sized(for: 1 << 30).solidProcessorSeconds == 1)
+        #expect(limits.lookingSeconds(1) == 11 && limits.lookingSeconds(2000) == 120)
     }
 
     @Test(arguments: ["TERM", "INT", "HUP"])

@@ -1,6 +1,7 @@
 import CArchive
 import ComicArchive
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 

@@ -2,6 +2,7 @@ import ComicArchive
 import ComicTestSupport
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

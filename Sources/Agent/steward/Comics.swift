@@ -3,6 +3,7 @@ import ArgumentParser
 import ComicArchive
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 

@@ -26,6 +26,9 @@ struct ComicsInspect: AsyncParsableCommand {
     @Flag(name: .long, help: "Compute the SHA-256 of each page.")
     var hashes = false
 
+    @Flag(name: .long, help: "Decode each pixel of each page: thorough, and slow.")
+    var decode = false
+
     @Flag(name: .long, help: "Show metadata and pages of each of several files.")
     var details = false
 
@@ -36,19 +39,22 @@ struct ComicsInspect: AsyncParsableCommand {
             let found = try await desk.comics(among: files.map { options.path($0) })
             let isFull = details || found.count == 1
             var (accepted, refused, unread) = (0, 0, 0)
-            if options.json { Output.line("[") }
-            try await desk.inspect(found, mode: lenient ? .lenient : .strict, hashes: hashes, meter) { comic in
+            if options.json { Output.json("[") }
+            let pages: PageExamination = decode ? .decode : .headers
+            try await desk.inspect(
+                found, mode: lenient ? .lenient : .strict, hashes: hashes, pages: pages, meter
+            ) { comic in
                 let isFirst = accepted + refused + unread == 0
                 if comic.isAccepted { accepted += 1 } else if comic.isUnread { unread += 1 } else { refused += 1 }
                 if options.json {
-                    Output.line((isFirst ? "" : ",\n") + (try OutputJSON.encode(comic)), terminator: "")
+                    Output.json((isFirst ? "" : ",\n") + (try OutputJSON.encode(comic)), terminator: "")
                 } else {
                     if !isFirst && isFull { Output.line("") }
                     Output.lines(comic.lines(isFull: isFull, width: ComicsOptions.width, from: ComicsOptions.here))
                 }
             }
             if options.json {
-                Output.line("\n]")
+                Output.json("\n]")
             } else if found.count > 1 {
                 let rest = unread > 0 ? ", \(unread) not read" : ""
                 Output.lines(["", "\(found.count) files: \(accepted) accepted, \(refused) refused\(rest)"])

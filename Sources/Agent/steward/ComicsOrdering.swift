@@ -47,7 +47,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
                 review = await desk.removeCopies(review, meter)
                 if !options.json { Output.lines(review.removalLines) }
             }
-            if options.json { Output.line(try OutputJSON.encode(review)) }
+            if options.json { Output.json(try OutputJSON.encode(review)) }
             try await desk.close()
             if review.hasProblems { throw ExitCode(1) }
         }
@@ -66,8 +66,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
 enum Question {
     /// - Returns: true for `y` and `yes`; false for everything else, an end of input too.
     static func ask(_ text: String) -> Bool {
-        let question = Array("\(text) [y/N] ".utf8)
-        _ = question.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        Output.ask("\(text) [y/N] ")
         let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
         return answer == "y" || answer == "yes"
     }
@@ -125,7 +124,7 @@ struct ComicsDelete: AsyncParsableCommand {
                 moved.append(try await desk.delete(options.path(file)))
                 if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
             }
-            if options.json { Output.line(try OutputJSON.encode(moved)) }
+            if options.json { Output.json(try OutputJSON.encode(moved)) }
             try await desk.close()
         }
     }

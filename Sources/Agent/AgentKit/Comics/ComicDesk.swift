@@ -1,6 +1,7 @@
 import ComicArchive
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import RuleActions
 

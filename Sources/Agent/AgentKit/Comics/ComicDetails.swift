@@ -1,5 +1,6 @@
 import ComicArchive
 import Foundation
+import OwnFiles
 import Platform
 
 /// All that is known of one comic: `steward comics show`.

@@ -1,5 +1,6 @@
 import ComicArchive
 import Foundation
+import OwnFiles
 import Platform
 import RuleActions
 
@@ -91,6 +92,7 @@ extension ComicDesk {
     package func removeCopies(_ review: DuplicateReview, _ meter: ProgressMeter) async -> DuplicateReview {
         var removed: [DuplicateReview.Removed] = []
         let trash = trash
+        let files = HeldFiles(below: [root, trash.home])
         for group in review.groups {
             for copy in group.copies {
                 meter.show(Int64(removed.count), of: Int64(review.copies), "\(BytePath(bytes: copy.name))")
@@ -99,7 +101,8 @@ extension ComicDesk {
                         guard try ContentHash.ofFile(group.keep) == group.hash else {
                             throw Fault(.superseded, "\(group.keep), which would stay, has changed meanwhile")
                         }
-                        return try trash.put(copy, expecting: group.hash, mark: group.hash.description.prefix(8))
+                        return try trash.put(
+                            copy, expecting: group.hash, mark: group.hash.description.prefix(8), files)
                     }
                     removed.append(.init(path: copy, trash: placed.path, problem: nil))
                 } catch {

@@ -2,12 +2,34 @@ import ComicArchive
 import Glibc
 import Platform
 
-/// `steward doctor`, the part about what comics need besides the unpacking program.
+/// `steward doctor`, the part about what comics need: the program that unpacks them, and what it uses.
 package struct ComicExamination: Sendable {
     package init() {}
 
-    /// Has a thumbnail made, and looks for the programs that draw PDFs.
-    package func findings() async -> [Examination.Finding] { [await thumbnails(), documents()] }
+    /// Has the worker break a rule of its cage to see that the cage holds, and a thumbnail made; looks for the programs
+    /// that draw PDFs.
+    package func findings() async -> [Examination.Finding] { [await archives(), await thumbnails(), documents()] }
+
+    private func archives() async -> Examination.Finding {
+        do {
+            let worker = try ArchiveWorker()
+            let end = try await worker.probe("open")
+            guard end.hasPrefix("killed") else {
+                return Examination.Finding(
+                    subject: "comics", isWell: false,
+                    message: "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
+                    remedy:
+                        "no comic is imported so; the kernel must offer seccomp filters (CONFIG_SECCOMP_FILTER), and "
+                        + "nothing around the agent may forbid them")
+            }
+            return Examination.Finding(
+                subject: "comics", isWell: true, message: "unpacked by \(worker.program), locked down", remedy: nil)
+        } catch {
+            return Examination.Finding(
+                subject: "comics", isWell: false, message: explain(error),
+                remedy: "comics wait until it is there; it is installed with steward, in libexec/steward")
+        }
+    }
 
     private func thumbnails() async -> Examination.Finding {
         do {

@@ -1,4 +1,5 @@
 import ComicArchive
+import OwnFiles
 import Platform
 import RuleActions
 import Synchronization
@@ -80,8 +81,9 @@ extension ComicDesk {
             let (content, _) = try await content(of: file)
             let placed = Mutex<BytePath?>(nil)
             let trash = trash
+            let files = HeldFiles(below: [root, trash.home])
             try await library.deleteFile(relative, expecting: content) { file, hash in
-                let slot = try trash.put(file, expecting: hash, mark: hash.description.prefix(8)).path
+                let slot = try trash.put(file, expecting: hash, mark: hash.description.prefix(8), files).path
                 placed.withLock { $0 = slot }
             }
             if let service = try await progressIfAny() { try await service.forgetRecent(content) }

@@ -1,4 +1,5 @@
 import ComicArchive
+import OwnFiles
 import Platform
 
 /// What one look into an archive found: `steward comics inspect`.
@@ -28,6 +29,8 @@ package struct ComicInspection: Encodable, Sendable {
     package let skipped: [Skipped]
     /// What is wrong and was let pass.
     package let damage: [String]
+    /// What was said of it although nothing is amiss.
+    package let notes: [String]
 
     init(_ file: BytePath, _ verdict: Verdict) {
         self.file = file
@@ -43,11 +46,12 @@ package struct ComicInspection: Encodable, Sendable {
             pages = ComicPageLine.all(report, known)
             skipped = report.skipped.map { Skipped(name: $0.path, reason: $0.reason) }
             damage = report.damage
+            notes = report.notes
         case .refused(let why, let what):
             isAccepted = false
             (reason, message) = (why, what)
             (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
-            (pages, skipped, damage) = ([], [], [])
+            (pages, skipped, damage, notes) = ([], [], [], [])
         }
     }
 
@@ -58,7 +62,7 @@ package struct ComicInspection: Encodable, Sendable {
         reason = nil
         message = explain(error)
         (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
-        (pages, skipped, damage) = ([], [], [])
+        (pages, skipped, damage, notes) = ([], [], [], [])
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -80,7 +84,7 @@ package struct ComicInspection: Encodable, Sendable {
         try container.encodeIfPresent(entries, forKey: .entries)
         try container.encodeIfPresent(facts?.metadata, forKey: .metadata)
         try container.encodeIfPresent(facts?.sources, forKey: .sources)
-        try container.encodeIfPresent(facts?.notes, forKey: .notes)
+        try container.encodeIfPresent(facts.map { $0.notes + notes }, forKey: .notes)
         try container.encode(pages, forKey: .pages)
         try container.encode(skipped, forKey: .skipped)
         try container.encode(damage, forKey: .damage)
@@ -116,6 +120,7 @@ extension ComicInspection {
             lines += ["", "Passed over"] + table.lines(width: width)
         }
         if !damage.isEmpty { lines += ["", "Damage"] + damage.map { "  \($0)" } }
+        if !notes.isEmpty { lines += ["", "Notes"] + notes.map { "  \($0)" } }
         return lines
     }
 
@@ -164,8 +169,8 @@ extension ComicDesk {
 
     /// Looks into each file and hands over what was found, one after the other.
     package func inspect(
-        _ files: [(path: BytePath, size: Int64)], mode: ValidationMode, hashes: Bool, _ meter: ProgressMeter,
-        each: (ComicInspection) async throws -> Void
+        _ files: [(path: BytePath, size: Int64)], mode: ValidationMode, hashes: Bool, pages: PageExamination = .headers,
+        _ meter: ProgressMeter, each: (ComicInspection) async throws -> Void
     ) async throws {
         let validator = try validator()
         let total = files.reduce(Int64(0)) { $0 + $1.size }
@@ -180,13 +185,16 @@ extension ComicDesk {
                     throw InkyPanelsError.fileSystem(.fileNotFound(file.path)).fault()
                 }
                 // Links are followed here, as anybody would expect who names one.
-                let verdict = try await validator.validate(
+                var verdict = try await validator.validate(
                     Self.canonical(file.path), mode: mode, hashes: hashes
                 ) { done in
                     // Pages hardly shrink when they are packed, so that what was unpacked tells how far it has come.
                     meter.show(
                         start + min(done.bytes, file.size * 99 / 100), of: total,
                         "\(counted)\(name), \(ComicText.count(done.pages, "page"))")
+                }
+                if pages == .decode {
+                    verdict = try await validator.decodingPages(of: Self.canonical(file.path), verdict, mode: mode)
                 }
                 found = ComicInspection(file.path, verdict)
             } catch {

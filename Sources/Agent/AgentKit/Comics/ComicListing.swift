@@ -1,5 +1,6 @@
 import ComicArchive
 import Foundation
+import OwnFiles
 import Platform
 
 /// The comics of a library: `steward comics list`.

@@ -1,6 +1,7 @@
 import ComicArchive
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A page that was taken out of a comic: `steward comics page`; or a small picture of one: `thumbnail`.

@@ -1,5 +1,6 @@
 import ComicArchive
 import Foundation
+import OwnFiles
 import Platform
 
 /// How far one comic has been read: `steward comics progress` and `bookmark`.

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// Where a picture that was taken out of a comic, or made of it, is to go.

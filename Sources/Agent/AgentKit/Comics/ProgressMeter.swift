@@ -51,7 +51,7 @@ package final class ProgressMeter: Sendable {
             state.isShown = true
             return true
         }
-        if isDue { put("\r" + Self.line(done, total, text(), width: width) + "\u{1B}[K") }
+        if isDue { put("\r" + Self.line(done, total, ShownText.line(text()), width: width) + "\u{1B}[K") }
     }
 
     /// Takes the line away; what is printed next begins where it stood.

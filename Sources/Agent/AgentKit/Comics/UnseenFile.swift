@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import OwnFiles
 import Platform
 
 /// A file of a command that nobody sees before it is whole, and of which nothing stays behind when the command is ended

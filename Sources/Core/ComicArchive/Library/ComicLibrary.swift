@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// A folder of comics: the seed's FileService (004, "Service Protocol Definitions").

@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 
 /// Files of the same content (seed 004, section 12, "Find Duplicates").

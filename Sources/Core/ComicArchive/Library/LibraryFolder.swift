@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// A folder of the library that something is moved into, made where it is missing and held open meanwhile: each part of

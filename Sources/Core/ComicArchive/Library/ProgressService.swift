@@ -1,6 +1,8 @@
+import Dispatch
 import Foundation
 import GRDB
 import Glibc
+import OwnFiles
 import Platform
 
 /// Progress, bookmarks and recent files, in a SQLite file of their own: WAL, `synchronous=FULL`, one writer.
@@ -32,11 +34,13 @@ package final class ProgressService: Sendable {
         var configuration = Configuration()
         configuration.label = "comics"
         configuration.busyMode = .timeout(10)
+        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
+        configuration.qos = .default
         configuration.prepareDatabase { db in
             if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
         }
+        try PrivateDatabase.prepare(file)
         pool = try DatabasePool(path: file.text, configuration: configuration)
-        chmod(file.text, 0o600)
         let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
         guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
         let migrator = Self.migrator

@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// Reads the pages of one comic, whatever it is kept in (seed 004, section 14).

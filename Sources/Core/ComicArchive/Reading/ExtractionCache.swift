@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// The pages around the one that is being read, as files in a folder of the cache's own (seed 004, section 7).

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A folder of pictures, with the folders in it; symbolic links and hidden files are passed over.

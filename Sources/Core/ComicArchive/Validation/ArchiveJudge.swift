@@ -145,10 +145,12 @@ struct ArchiveJudge {
             let text =
                 "the page \(name) is damaged: \(content.message.isEmpty ? "its bytes are not what was packed" : content.message)"
             damage.append(text)
-            let isUnknownMethod = content.message.hasPrefix("Unsupported")
-            let advice =
-                isUnknownMethod ? "pack its pages again as CBZ" : "fetch the file again, or import it leniently"
-            if mode == .strict { refuse(.damagedPage, "\(text); \(advice)") }
+            guard mode == .strict else { return }
+            if Unpackable.isForeign(content.message) {
+                refuse(.unsupported, "the page \(name) \(Unpackable.text(content.message))")
+            } else {
+                refuse(.damagedPage, "\(text); fetch the file again, or import it leniently")
+            }
         }
     }
 }
@@ -167,10 +169,13 @@ extension ArchiveJudge {
             if [.damagedArchive, .notAnArchive].contains(reason), Self.isPart(path.name) {
                 (reason, message) = (.multiVolume, Self.multiVolumeMessage)
             }
-            guard mode == .lenient, reason == .damagedArchive, !pages.isEmpty else {
+            guard mode == .lenient, [.damagedArchive, .unsupported].contains(reason), !pages.isEmpty else {
                 return .refused(reason: reason, message: "\(path): \(message)")
             }
             damage.append(message)
+        }
+        if mode == .strict, let foreign = damage.first(where: Unpackable.isForeign) {
+            return .refused(reason: .unsupported, message: "\(path): \(foreign); pack its pages again as CBZ")
         }
         if mode == .strict, let first = damage.first {
             return .refused(reason: .damagedArchive, message: "\(path): \(first); fetch the file again")
@@ -232,6 +237,8 @@ extension ArchiveJudge {
         case .tooManyBytes: return (.tooManyBytes, message(.tooManyBytes))
         case .noCage: return (.workerCrashed, "the unpacking process could not be locked down: \(end.message)")
         case .complete: return (.noPages, "it holds no such entry")
+        case .damagedStream where Unpackable.isForeign(end.message):
+            return (.unsupported, "it \(Unpackable.text(end.message))")
         case .damagedStream: return (.damagedArchive, message(.damagedStream) + "; fetch the file again")
         case .unreadable: break
         }
@@ -249,6 +256,11 @@ extension ArchiveJudge {
         if structure.format == .rar, traits.contains(.solid) {
             return (.solid, "it is a solid RAR 4 archive, which cannot be read here; pack its pages again as CBZ")
         }
+        if end.message == StructureScan.noEnd {
+            let advice = "fetch it once more; if it is the same, its program wrote none: pack its pages again as CBZ"
+            return (.unsupported, "\(end.message); \(advice)")
+        }
+        if Unpackable.isForeign(end.message) { return (.unsupported, "it \(Unpackable.text(end.message))") }
         let detail = end.message.isEmpty ? "" : " (\(end.message))"
         return (.damagedArchive, "the archive cannot be read to its end\(detail); fetch the file again")
     }

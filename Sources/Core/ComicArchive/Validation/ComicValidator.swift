@@ -2,7 +2,7 @@ import Platform
 
 /// Judges comic archives in the worker (seed 004, section 15).
 package struct ComicValidator: Sendable {
-    private let worker: ArchiveWorker
+    let worker: ArchiveWorker
 
     package init(worker: ArchiveWorker) { self.worker = worker }
 
@@ -18,5 +18,12 @@ package struct ComicValidator: Sendable {
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
         try await worker.validate(path, mode: mode, hashes: hashes, progress: progress)
+    }
+
+    /// The same for a file that is open already.
+    package func validate(
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true
+    ) async throws -> Verdict {
+        try await worker.validate(file, mode: mode, hashes: hashes)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// The agent's side of `steward-unpack`: starts one process an archive and believes nothing that it says unchecked.
@@ -50,6 +51,14 @@ package struct ArchiveWorker: Sendable {
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
         try await lanes.run { try judge(Descriptor(path), mode: mode, hashes: hashes, progress: progress) }
+    }
+
+    /// The same for a file that is open already.
+    package func validate(
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+    ) async throws -> Verdict {
+        try await lanes.run { try judge(file, mode: mode, hashes: hashes, progress: progress) }
     }
 
     /// The headers of an archive without reading its entries: fast, and every size is only claimed.
@@ -193,7 +202,7 @@ package struct ArchiveWorker: Sendable {
     func process(_ file: Descriptor, _ arguments: [String]) throws -> WorkerProcess {
         WorkerProcess(
             program: program, file: file, arguments: arguments, patience: try limits.patience(for: file),
-            limits: limits)
+            limits: try limits.sized(for: file.status().size))
     }
 
     /// What a run that did not give what was asked for comes to. Blocks.

@@ -56,13 +56,17 @@ final class LibraryArchive {
         zeros.deallocate()
     }
 
-    /// - Parameter format: what the container's own headers are; no other reader is tried, so that a RAR with a ZIP
-    ///   at its end is not read as that ZIP. All are for an unknown one.
-    func open(as format: ContainerFormat) -> Bool {
+    /// - Parameters:
+    ///   - format: what the container's own headers are; no other reader is tried, so that a RAR with a ZIP at its end
+    ///     is not read as that ZIP. All are for an unknown one.
+    ///   - end: where the archive ends, if that is not the end of the file.
+    func open(as format: ContainerFormat, to end: Int64? = nil) -> Bool {
+        if let end { source.pointee.size = min(end, source.pointee.size) }
         let isAny = format == .unknown
         if isAny || format == .tar { archive_read_support_format_tar(archive) }
-        if pread(source.pointee.descriptor, source.pointee.buffer, 8, 0) == 8,
-            let compression = Compression.detect(UnsafeRawBufferPointer(start: source.pointee.buffer, count: 8))
+        let length = Compression.headLength
+        if pread(source.pointee.descriptor, source.pointee.buffer, length, 0) == length,
+            let compression = Compression.detect(UnsafeRawBufferPointer(start: source.pointee.buffer, count: length))
         {
             return open(compression)
         }
@@ -73,8 +77,9 @@ final class LibraryArchive {
         archive_read_set_callback_data(archive, source)
         archive_read_set_read_callback(archive) { _, data, buffer in
             guard let source = data?.assumingMemoryBound(to: Source.self) else { return -1 }
+            let count = min(Int64(source.pointee.window), max(0, source.pointee.size - source.pointee.offset))
             let got = pread(
-                source.pointee.descriptor, source.pointee.buffer, source.pointee.window, Int(source.pointee.offset))
+                source.pointee.descriptor, source.pointee.buffer, Int(count), Int(source.pointee.offset))
             if got > 0 { source.pointee.offset += Int64(got) }
             source.pointee.window = min(2 * source.pointee.window, LibraryArchive.window)
             buffer?.pointee = UnsafeRawPointer(source.pointee.buffer)
@@ -144,6 +149,9 @@ final class LibraryArchive {
             // One byte more than may be, so that the agent sees that it is too long.
             path: Array((path ?? []).prefix(ArchiveLimits.maxNameLength + 1)))
     }
+
+    /// Bytes of what the link that `next()` stopped at stands for, up to the first NUL; 0 where it is no link.
+    var linkLength: Int { archive_entry_symlink(entry).map { strlen($0) } ?? 0 }
 
     /// Reads more of the entry: bytes read, 0 at its end, negative where its bytes are not what was packed.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {

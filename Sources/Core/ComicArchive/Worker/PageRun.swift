@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 
 /// The pages among an archive's headers, in reading order. The worker and the agent both find them so.

@@ -8,7 +8,7 @@ final class UnpackPass {
     private let output: RecordOutput
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
-    private var zipEntries: [ZipDirectory.Entry]?
+    private var zip: ZipComparison?
     /// Whether the agent is told where the pages of a ZIP stand.
     private var tellsPlaces = false
     private var inflated: Int64 = 0
@@ -94,10 +94,10 @@ final class UnpackPass {
         _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
     ) -> Bool {
         rarFiles = scan.rarFiles
-        zipEntries = scan.zipEntries
+        zip = scan.zipEntries.map { ZipComparison(entries: $0, file: file, size: size) }
         if saying != .nothing { output.send(.structure(scan.structure)) }
         if let reason = refusal(scan.structure) { return stop(reason) }
-        guard archive.open(as: scan.structure.format) else { return stop(.unreadable, archive.error) }
+        guard archive.open(as: scan.structure.format, to: scan.end) else { return stop(.unreadable, archive.error) }
         var position = 0
         while !isDone() {
             let step = archive.next()
@@ -114,16 +114,21 @@ final class UnpackPass {
             // Of a header that libarchive cannot use the scan has seen as much as of the others.
             let rar = nextRarFile()
             var header = archive.header(at: position)
-            if step == .badEntry { (header.kind, header.path) = (.unreadable, []) }
+            var complaint = step == .badEntry ? archive.error : nil
+            if step == .header, let found = zip?.look(at: header, linkLength: archive.linkLength) {
+                if tellsPlaces { header.place = found.place }
+                // A name that leads elsewhere is worse than one that is given twice.
+                if case .refused = EntryRole(of: header) {} else { complaint = found.complaint }
+            }
+            if complaint != nil { (header.kind, header.path) = (.unreadable, []) }
             if rar?.isEncrypted == true { header.isEncrypted = true }
-            if tellsPlaces { header.place = place(of: header) }
             if saying != .nothing { output.queue(.header(header)) }
             position += 1
             names += header.path.count
             if position > ArchiveLimits.maxHeaderCount { return stop(.tooManyHeaders) }
             if names > ArchiveLimits.maxNamesLength { return stop(.tooManyNames) }
-            if step == .badEntry {
-                if saying == .all { output.send(.content(bad(header.position, archive.error))) }
+            if let complaint {
+                if saying == .all { output.send(.content(bad(header.position, complaint))) }
                 continue
             }
             if let reason = read(header, rar, use(header)) { return stop(reason) }
@@ -149,16 +154,6 @@ final class UnpackPass {
         return rarFiles[rarIndex]
     }
 
-    /// libarchive gives the entries of a ZIP in the order in which they stand in the file, as the scan lists them; the
-    /// name tells whether it does.
-    private func place(of header: EntryHeader) -> ZipPlace? {
-        guard let zipEntries, zipEntries.indices.contains(header.position), !header.isEncrypted,
-            zipEntries[header.position].name == header.path, EntryRole(of: header) == .page
-        else { return nil }
-        // What cannot be read here is complained of when the entry itself is read.
-        return try? zipEntries[header.position].place(in: file, size: size)
-    }
-
     /// Reads an entry as `use` says and reports on it; a limit that was passed, else nil.
     private func read(_ header: EntryHeader, _ rar: RarFile?, _ use: Use) -> WorkerEnd.Reason? {
         var wantsHash = false
@@ -170,6 +165,10 @@ final class UnpackPass {
             wantsHash = hash
             pages += 1
             if pages > ArchiveLimits.maxEntryCount { return .tooManyPages }
+        }
+        if let obstacle = rar?.obstacle {
+            output.send(.content(bad(header.position, obstacle)))
+            return nil
         }
         let isMetadata = EntryRole(of: header) == .metadata
         let most = isMetadata ? ArchiveLimits.maxMetadataSize : ArchiveLimits.maxUncompressedEntrySize

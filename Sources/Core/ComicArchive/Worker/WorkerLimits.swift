@@ -4,23 +4,49 @@ import Platform
 package struct WorkerLimits: Sendable, Equatable {
     /// CPU seconds for an archive whose entries stand alone.
     package var processorSeconds: UInt64 = 10
-    /// CPU seconds for a solid one, where each entry costs all before it, and for looking at all pages of a PDF. The
-    /// agent lifts the first limit to this one when the worker has reported a solid archive.
+    /// The most CPU seconds for a solid one, where each entry costs all before it, and for looking at all pages of a PDF.
+    /// The agent lifts the first limit when the worker has reported a solid archive.
     package var solidProcessorSeconds: UInt64 = 120
     /// Seconds by the clock, with as many more as a slow disk takes to read the file; a solid archive has twice as
     /// many.
     package var patience: Int64 = 120
+    /// Seconds by the clock without a word from it and without its having had the processor: then it was stopped, or the
+    /// disk does not answer.
+    package var standstill: Int64 = 30
 
     package static let standard = WorkerLimits()
 
-    package init(processorSeconds: UInt64 = 10, solidProcessorSeconds: UInt64 = 120, patience: Int64 = 120) {
+    package init(
+        processorSeconds: UInt64 = 10, solidProcessorSeconds: UInt64 = 120, patience: Int64 = 120,
+        standstill: Int64 = 30
+    ) {
+        self.standstill = standstill
         self.processorSeconds = processorSeconds
         self.solidProcessorSeconds = solidProcessorSeconds
         self.patience = patience
     }
 
     /// CPU seconds for drawing one page of a PDF.
-    var drawingSeconds: UInt64 { min(3 * processorSeconds, solidProcessorSeconds) }
+    var drawingSeconds: UInt64 { min(2 * processorSeconds, solidProcessorSeconds) }
+
+    /// CPU seconds for a look at so many pages of a PDF, each drawn small.
+    func lookingSeconds(_ pages: Int) -> UInt64 {
+        min(processorSeconds + UInt64(max(0, pages)), solidProcessorSeconds)
+    }
+
+    /// The limits for a file of so many bytes: a solid archive has time by its size, so that a small one that takes long
+    /// is found out soon.
+    func sized(for size: Int64) -> WorkerLimits {
+        var limits = self
+        let wanted = Self.leastSolid + UInt64(max(0, size)) / Self.solidBytes
+        limits.solidProcessorSeconds = max(processorSeconds, min(solidProcessorSeconds, wanted))
+        return limits
+    }
+
+    /// CPU seconds that any solid archive has.
+    private static let leastSolid: UInt64 = 20
+    /// Packed bytes of a solid archive that slow machines unpack in a second.
+    private static let solidBytes: UInt64 = 4 << 20
 
     /// Bytes a second that the slowest disk reads, and how many a file may have that is waited for.
     private static let slowest: Int64 = 2_000_000

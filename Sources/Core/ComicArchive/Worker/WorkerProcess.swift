@@ -126,16 +126,36 @@ struct WorkerProcess {
         from input: Descriptor, _ run: inout Run, _ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?
     ) throws -> Outcome {
         var part = [UInt8](repeating: 0, count: 65_536)
+        var moved = SuspendingClock.now
+        var used = Self.processorTime(run.id)
         while true {
             let left = SuspendingClock.now.duration(to: run.deadline) / .milliseconds(1)
             if left <= 0 { return .timedOut }
             var wait = pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0)
-            if poll(&wait, 1, Int32(min(left, 60_000).rounded(.up))) <= 0 { continue }
+            let ready = poll(&wait, 1, Int32(min(left, 5000, Double(limits.standstill) * 500).rounded(.up)))
+            if ready <= 0 {
+                let now = Self.processorTime(run.id)
+                if now == nil || now != used {
+                    (used, moved) = (now, .now)
+                } else if moved.duration(to: .now) > .seconds(limits.standstill) {
+                    return .stalled
+                }
+                continue
+            }
+            moved = .now
             let got = Glibc.read(input.raw, &part, part.count)
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { return .vanished(status: 0) }
             if let outcome = try take(part[..<got], &run) { return outcome }
         }
+    }
+
+    /// Nanoseconds that it has had of the processor; nil where nobody can tell.
+    private static func processorTime(_ id: pid_t) -> Int64? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(id, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Whether it has ended, or does so within so many milliseconds; it is not reaped.

@@ -7,10 +7,19 @@ import Rules
 struct ComicExaminer: Sendable {
     private let services: ActionServices
     private let mode: ValidationMode
+    private let pages: PageExamination
 
-    init(_ services: ActionServices, mode: ValidationMode) {
+    /// - Parameter arguments: of the step; they say how strict and how thorough it is.
+    init(_ services: ActionServices, _ arguments: Arguments) throws {
         self.services = services
-        self.mode = mode
+        mode = try Self.mode(arguments)
+        // Jobs that were planned before there was a choice have none.
+        pages = arguments.has("pages") ? try arguments.choice("pages", as: PageExamination.self) : .headers
+    }
+
+    /// What is done with a comic of which pages are damaged.
+    static func mode(_ arguments: Arguments) throws -> ValidationMode {
+        try arguments.choice("damaged") == "keep" ? .lenient : .strict
     }
 
     /// What the worker says of the very bytes that the rules have seen.
@@ -20,7 +29,9 @@ struct ComicExaminer: Sendable {
         let path = input.file.absolute
         let verdict: Verdict
         do {
-            verdict = try await services.comics.verdict(on: path, mode: mode)
+            let files = input.files
+            let file = try await services.files.run { try files.judged(path) }
+            verdict = try await services.comics.verdict(on: file, mode: mode, pages: pages)
         } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT {
             // A touch is no news: nobody would judge the file again.
             guard try await isUnchanged(input) else { throw Self.gone(input) }
@@ -36,16 +47,18 @@ struct ComicExaminer: Sendable {
             guard try await isUnchanged(input, report) else { throw Self.gone(input) }
             return report
         case .refused(let reason, let message):
-            let other = reason == .notAnArchive ? try await unsupported(path) : nil
+            let other = reason == .notAnArchive ? try await unsupported(path, input.files) : nil
             throw Fault(.refused, other ?? message, path: path, code: (other == nil ? reason : .unsupported).rawValue)
         }
     }
 
     /// Whether the file still holds what the rules have seen, and, where a report is given, since before it was read.
     private func isUnchanged(_ input: StepInput, _ report: ComicReport? = nil) async throws -> Bool {
-        try await services.files.run {
-            guard try FileStatus.of(input.file.absolute)?.kind == .file else { return false }
-            let file = try Descriptor(input.file.absolute)
+        let files = input.files
+        return try await services.files.run {
+            // The very file that was looked into must still have the name.
+            let file = try files.judged(input.file.absolute)
+            guard try files.status(input.file.absolute)?.isSameFile(as: file.status()) == true else { return false }
             guard try ContentHash.of(file) == input.file.hash else { return false }
             return try report == nil || file.status().fingerprint == report?.fingerprint
         }
@@ -58,9 +71,9 @@ struct ComicExaminer: Sendable {
     }
 
     /// What the file is that no archive can be, if its first bytes tell.
-    private func unsupported(_ path: BytePath) async throws -> String? {
+    private func unsupported(_ path: BytePath, _ files: HeldFiles) async throws -> String? {
         let head = try await services.files.run {
-            try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
+            try files.file(path).read(at: 0, count: ComicFileType.headLength)
         }
         let what: String? =
             switch ComicFileType.family(of: head) {
@@ -70,9 +83,4 @@ struct ComicExaminer: Sendable {
             }
         return what.map { "\(path): it is \($0), which is not imported; pack its pages as CBZ" }
     }
-}
-
-extension Arguments {
-    /// What `import-comic` does with a comic of which pages are damaged.
-    func validationMode() throws -> ValidationMode { try choice("damaged") == "keep" ? .lenient : .strict }
 }

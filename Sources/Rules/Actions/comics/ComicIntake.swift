@@ -10,6 +10,7 @@ package actor ComicIntake {
     private static let most = 64
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
     nonisolated let shelf = BlockingLane("library")
+    nonisolated let placed = PlacedComics()
 
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
     package init(program: BytePath? = nil) { self.program = program }
@@ -17,8 +18,12 @@ package actor ComicIntake {
     /// Judges the archive in the worker.
     ///
     /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
-    func verdict(on path: BytePath, mode: ValidationMode) async throws -> Verdict {
-        try await ComicValidator(worker: try started()).validate(path, mode: mode, hashes: false)
+    func verdict(
+        on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers
+    ) async throws -> Verdict {
+        let validator = ComicValidator(worker: try started())
+        let verdict = try await validator.validate(file, mode: mode, hashes: false)
+        return pages == .decode ? try await validator.decodingPages(of: file, verdict, mode: mode) : verdict
     }
 
     /// Remembers what was found out about a content, for the step that carries out what was decided on it.

@@ -1,6 +1,5 @@
 import ComicArchive
 import ComicVault
-import Glibc
 import Ledger
 import Platform
 import Rules
@@ -15,7 +14,7 @@ extension ComicToVault {
         guard let id = Self.text(receipt, "comic.sealed"), let state else {
             throw Fault(.failed, "the ledger does not say what the vault has taken; nothing was changed")
         }
-        guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service) }
+        guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service, context.files) }
         let (entry, isOwn) = try await held(intent, state, id, context, service)
         if entry == nil, !context.resumesUndo || state == .duplicate {
             throw Fault(
@@ -69,23 +68,29 @@ extension ComicToVault {
         // A comic that was there before the job came from somewhere else.
         let source = NameVeil.isToken(intent.source) ? nil : intent.source
         guard let target = try source ?? entry.map(origin) else { return [] }
-        if let found = try await extracted(intent, to: target) { return receipt.effects.isEmpty ? [] : [found] }
+        if let found = try await extracted(intent, to: target, context.files) {
+            return receipt.effects.isEmpty ? [] : [found]
+        }
         guard let entry else { return [] }
+        let files = context.files
         let placed = try await service.use { vault in
-            try services.journal.makeFolders(for: target)
-            let path = try vault.extract(entry.id, to: target)
-            guard let status = try FileStatus.of(path) else { throw Fault(.failed, "\(path) vanished", path: path) }
-            return Mover.Placed(path: path, fingerprint: status.fingerprint, hash: try ContentHash.ofFile(path))
+            try services.journal.makeFolders(for: target, files)
+            let made = try vault.extract(entry.id, to: files.spot(target))
+            let file = try made.openFile()
+            return Mover.Placed(
+                path: made.path, fingerprint: try file.status().fingerprint, hash: try ContentHash.of(file))
         }
         return [.created(placed.path, placed.fingerprint, placed.hash)]
     }
 
     /// The comic at `target` or the next names, if it is there.
-    private func extracted(_ intent: VaultImport, to target: BytePath) async throws -> FileEffect? {
+    private func extracted(
+        _ intent: VaultImport, to target: BytePath, _ files: HeldFiles
+    ) async throws -> FileEffect? {
         try await services.files.run {
             for path in Mover.alternatives(target) {
-                guard let status = try FileStatus.of(path) else { return nil }
-                if status.kind == .file, try ContentHash.ofFile(path) == intent.hash {
+                guard let status = try files.status(path) else { return nil }
+                if status.kind == .file, try files.hash(path) == intent.hash {
                     return .created(path, status.fingerprint, intent.hash)
                 }
             }
@@ -103,7 +108,7 @@ extension ComicToVault {
     }
 
     private func undoLocked(
-        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ service: VaultService
+        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ service: VaultService, _ files: HeldFiles
     ) async throws -> Receipt {
         guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
             throw Fault(
@@ -113,7 +118,7 @@ extension ComicToVault {
         }
         guard !NameVeil.isToken(intent.source),
             try await services.files.run({
-                try FileStatus.of(intent.source)?.kind == .file && ContentHash.ofFile(intent.source) == intent.hash
+                try files.status(intent.source)?.kind == .file && files.hash(intent.source) == intent.hash
             })
         else {
             throw Fault(

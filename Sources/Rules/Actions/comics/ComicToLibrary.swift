@@ -35,7 +35,7 @@ struct ComicToLibrary: Sendable {
     }
 
     func intent(for input: StepInput) async throws -> Intent {
-        let report = try await ComicExaminer(services, mode: arguments.validationMode()).examine(input)
+        let report = try await ComicExaminer(services, arguments).examine(input)
         guard let hash = input.file.hash else { throw ComicExaminer.gone(input) }
         let place = try arguments.place("place")
         let type = ComicNames.type(of: report.format, claimed: input.file.path.name)
@@ -44,12 +44,24 @@ struct ComicToLibrary: Sendable {
         ).values
         let known = input.values.merging(values) { $1 }
         let asked = try arguments.has("name") ? ComicNames.name(arguments.pathText("name", values: known)) : nil
+        var target = (
+            folder: ComicNames.folder(try arguments.pathText("folder", values: known)),
+            name: ComicNames.name(asked ?? input.file.path.name, as: type)
+        )
+        // Jobs that were planned before there was a choice have none.
+        if arguments.has("portable"), try arguments.bool("portable") {
+            let wanted = target
+            let shelf = PortableShelf(root: place.root, files: input.files)
+            // Where the comic lies in its place already, it stays.
+            if place.root.appending(wanted.folder).appending(name: wanted.name) != input.file.absolute {
+                target = try await services.files.run { try shelf.fit(wanted.folder, wanted.name) }
+            }
+        }
         let placement = try await FilePlacement.decide(
-            input, root: place.root, folder: ComicNames.folder(arguments.pathText("folder", values: known)),
-            name: ComicNames.name(asked ?? input.file.path.name, as: type), isFixed: arguments.fixedParts(),
-            exists: .rename, files: services.files)
+            input, root: place.root, folder: target.folder, name: target.name, isFixed: arguments.fixedParts(),
+            exists: .rename, lanes: services.files)
         let skipsCopies = try arguments.choice("duplicates") == "skip"
-        let copies = ComicCopies(library: place.root, without: services.journal.places.nested(in: place))
+        let copies = copies(in: place.root, input.files)
         let trash = services.trash
         let size = report.fingerprint.size
         return try await services.files.run {
@@ -66,11 +78,23 @@ struct ComicToLibrary: Sendable {
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         try await services.comics.shelf.run {
             if let done = try finished(intent, context) { return done }
-            if let copy = try copy(intent) {
-                return skipped(intent, copy, intent.keepsSource ? nil : try intent.trashed.put(in: services.trash))
+            if let copy = try copy(intent, context.files) {
+                return skipped(
+                    intent, copy,
+                    intent.keepsSource ? nil : try intent.trashed.put(in: services.trash, context.files))
             }
-            return try placing(intent).carryOut(context)
+            let receipt = try placing(intent).carryOut(context)
+            switch receipt.effects.first {
+            case .created(let path, _, let hash), .moved(_, let path, _, let hash):
+                services.comics.placed.add(hash, path)
+            default: break
+            }
+            return receipt
         }
+    }
+
+    private func copies(in library: BytePath, _ files: HeldFiles) -> ComicCopies {
+        ComicCopies(library: library, files: files, journal: services.journal, placed: services.comics.placed)
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
@@ -99,17 +123,15 @@ struct ComicToLibrary: Sendable {
     }
 
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        if !intent.keepsSource, let there = try intent.trashed.found() {
-            return skipped(intent, try copy(intent) ?? intent.copy ?? intent.library, there)
+        if !intent.keepsSource, let there = try intent.trashed.found(context.files) {
+            return skipped(intent, try copy(intent, context.files) ?? intent.copy ?? intent.library, there)
         }
         return try placing(intent).finished(context)
     }
 
-    private func copy(_ intent: Intent) throws -> BytePath? {
+    private func copy(_ intent: Intent, _ files: HeldFiles) throws -> BytePath? {
         guard intent.skipsCopies else { return nil }
-        let places = services.journal.places
-        let nested = places.places.first { $0.root == intent.library }.map { places.nested(in: $0) } ?? []
-        return try ComicCopies(library: intent.library, without: nested).find(
+        return try copies(in: intent.library, files).find(
             intent.placement.hash, size: intent.placement.fingerprint?.size ?? 0, besides: intent.placement.source)
     }
 
@@ -118,7 +140,7 @@ struct ComicToLibrary: Sendable {
         let keeps = intent.keepsSource
         let receipt = { @Sendable (placed: Mover.Placed) in
             Receipt(
-                "imported \(source) as \(placed.path)", values: values(intent, placed.path, "imported"),
+                "imported \(source) as \(placed.path)\(placed.losses)", values: values(intent, placed.path, "imported"),
                 effects: [
                     keeps
                         ? .created(placed.path, placed.fingerprint, placed.hash)
@@ -129,8 +151,8 @@ struct ComicToLibrary: Sendable {
             Receipt("left \(source) where it is: it is in its place", values: values(intent, source, "there already"))
         }
         return keeps
-            ? intent.placement.copying(services, receipt: receipt, skipped: there)
-            : intent.placement.moving(services, receipt: receipt, skipped: there)
+            ? intent.placement.copying(services, .forGood, receipt: receipt, skipped: there)
+            : intent.placement.moving(services, .forGood, receipt: receipt, skipped: there)
     }
 
     private func skipped(_ intent: Intent, _ copy: BytePath, _ placed: Mover.Placed?) -> Receipt {

@@ -1,32 +1,8 @@
 import ComicArchive
 import ComicVault
-import Glibc
 import Ledger
 import Platform
 import Rules
-
-/// A comic that goes into a vault, decided. It names the file, and nothing that is in it.
-struct VaultImport: Codable, Sendable, Equatable {
-    enum Fate: String, Codable, Sendable {
-        case remove, keep, trash
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case vault, source, hash, fate, keepsCopies, trashed, values
-    }
-
-    let vault: String
-    let source: BytePath
-    let hash: ContentHash
-    /// What becomes of the source once the vault has it.
-    let fate: Fate
-    /// Whether it is sealed although the vault holds the very same.
-    let keepsCopies: Bool
-    /// Where the source goes, if it goes into the trash.
-    let trashed: TrashedFile?
-    /// For later steps; where names are hidden, those alone that these steps write somewhere themselves.
-    let values: Values
-}
 
 /// `import-comic` with a `vault`: seals a judged comic, once.
 ///
@@ -76,7 +52,7 @@ struct ComicToVault: Sendable {
 
     private func examined(_ input: StepInput) async throws -> ComicReport {
         do {
-            return try await ComicExaminer(services, mode: arguments.validationMode()).examine(input)
+            return try await ComicExaminer(services, arguments).examine(input)
         } catch let fault as Fault where fault.kind == .refused && hidesNames {
             // The verdict names the entries of the archive.
             throw Fault(.refused, RefusedComic.text(fault.code), code: fault.code)
@@ -87,17 +63,17 @@ struct ComicToVault: Sendable {
 
     func perform(_ intent: VaultImport, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
-        if let taken = try await taken(context, service) { return try await finish(intent, taken) }
+        if let taken = try await taken(context, service) { return try await finish(intent, taken, context.files) }
         let taken = try await take(intent, context, service)
         FaultPoint.reach("taken")
         try await note(taken, context)
         FaultPoint.reach("noted")
-        return try await finish(intent, taken)
+        return try await finish(intent, taken, context.files)
     }
 
     func settle(_ intent: VaultImport, _ context: StepContext) async throws -> Settlement {
         guard let taken = try await taken(context, services.vaults.service(intent.vault)) else { return .notDone }
-        return .done(try await finish(intent, taken))
+        return .done(try await finish(intent, taken, context.files))
     }
 
     /// How the vault has taken a comic, as the ledger keeps it until the receipt is there.
@@ -132,13 +108,8 @@ struct ComicToVault: Sendable {
         guard let (place, path) = services.journal.places.locate(source) else {
             throw Fault(.failed, "\(source) lies in no place any more; put its place back into the configuration")
         }
-        let archive = try await services.files.run {
-            do {
-                return try Descriptor(source)
-            } catch let fault as Fault where fault.errno == ENOENT {
-                throw Fault(.superseded, "\(source) is gone", path: source)
-            }
-        }
+        let files = context.files
+        let archive = try await services.files.run { try files.file(source) }
         let report = try await report(intent, archive)
         let comic = SealedComic(report, path: path, hash: intent.hash)
         let worker = try await services.comics.started()
@@ -192,7 +163,7 @@ struct ComicToVault: Sendable {
             await services.comics.forget(intent.hash)
             return report
         }
-        let (worker, mode) = (try await services.comics.started(), try arguments.validationMode())
+        let (worker, mode) = (try await services.comics.started(), try ComicExaminer.mode(arguments))
         switch try await services.files.run({ try worker.judge(archive, mode: mode, hashes: false) }) {
         case .accepted(let report): return report
         case .refused(let reason, let message):
@@ -202,22 +173,24 @@ struct ComicToVault: Sendable {
 
     // MARK: Afterwards
 
-    private func finish(_ intent: VaultImport, _ taken: Taken) async throws -> Receipt {
+    private func finish(
+        _ intent: VaultImport, _ taken: Taken, _ files: HeldFiles
+    ) async throws -> Receipt {
         let trash = services.trash
         let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
             switch intent.fate {
             case .keep: return ([], "the file stays")
             case .trash:
                 guard let trashed = intent.trashed else { return ([], "the file stays") }
-                let placed = try trashed.put(in: trash)
+                let placed = try trashed.put(in: trash, files)
                 return (
                     [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)],
                     "the file was put into the trash"
                 )
             case .remove:
-                try Mover.removeSource(intent.source, expecting: intent.hash)
+                try files.removeSource(intent.source, expecting: intent.hash)
                 // Another version that stands there by now is not ours to remove.
-                return try FileStatus.of(intent.source) == nil
+                return try files.status(intent.source) == nil
                     ? ([.removed(intent.source)], "the file was removed") : ([], "another file of its name stays")
             }
         }

@@ -1,3 +1,4 @@
+import ComicArchive
 import Platform
 import Rules
 
@@ -30,8 +31,17 @@ struct ImportComic: RuleAction {
                 "the new name; the file's own where it is not given. It gets the ending that the content has: a RAR that "
                     + "is called `.cbz` becomes `.cbr`. Where it is taken, the comic becomes `name (1).cbz`"),
             ParameterSpec(
+                "portable", .boolean, default: "true",
+                "whether folder and name become such as Windows, exFAT and their shares can hold: `A: B` is `A - B`, "
+                    + "`What?` is `What_`, and no two differ by case alone"),
+            ParameterSpec(
                 "damaged", .choice(["refuse", "keep"]), default: "refuse",
                 "a comic of which pages are damaged: `refuse` it, or `keep` it and say so in `comic.damage`"),
+            ParameterSpec(
+                "pages", .choice(PageExamination.allCases.map(\.rawValue)), default: "headers",
+                "how far pages are looked into: with `headers` their bytes are what was packed and begin as a picture does; "
+                    + "`decode` decodes each pixel as well, which takes libvips and many times as long. Then a page that "
+                    + "shows nothing is damaged, and one that shows in part is named in `comic.damage`"),
             ParameterSpec(
                 "duplicates", .choice(["skip", "keep"]), default: "skip",
                 "a comic whose very content the library or vault holds already: `skip` it, whatever it is called, or "

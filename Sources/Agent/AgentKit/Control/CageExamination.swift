@@ -1,0 +1,101 @@
+import Foundation
+import OwnFiles
+import Platform
+import Rules
+
+/// `steward doctor`, the part that only the daemon can find out: what the unit, the container or the user that it runs in
+/// allows it. It does what jobs do, so that nothing is well here that fails there.
+package struct CageExamination: Sendable {
+    private let core: AgentCore
+    private let lane = BlockingLane("examination")
+
+    init(_ core: AgentCore) { self.core = core }
+
+    /// To be called in the daemon. Writes and removes a few bytes in places and in the state directory.
+    func findings() async -> [Examination.Finding] {
+        var all: [Examination.Finding] = []
+        do {
+            all = try await lane.run { folders() + [landlock(), filters()] }
+        } catch {
+            all = [Self.finding("examination", explain(error), "read the agent's log")]
+        }
+        all += await ComicExamination().findings()
+        if !core.configuration.vaults.isEmpty { all.append(VaultExamination.memory()) }
+        return all.map(Self.told)
+    }
+
+    /// Beside what whoever asks finds out himself.
+    private static func told(_ finding: Examination.Finding) -> Examination.Finding {
+        Examination.Finding(
+            subject: "agent, \(finding.subject)", isWell: finding.isWell, message: finding.message,
+            remedy: finding.remedy)
+    }
+
+    private static func finding(
+        _ subject: String, _ message: String, _ remedy: String? = nil
+    ) -> Examination.Finding {
+        Examination.Finding(subject: subject, isWell: remedy == nil, message: message, remedy: remedy)
+    }
+
+    private func folders() -> [Examination.Finding] {
+        let state = core.directories.state
+        return [folder(state, "state directory", needsLeases: false)]
+            // One that is not there is another finding.
+            + core.places.places.filter { (try? FileStatus.of($0.root)) ?? nil != nil }.map {
+                folder($0.root, "place \($0.name)", needsLeases: true)
+            }
+    }
+
+    private func folder(_ path: BytePath, _ subject: String, needsLeases: Bool) -> Examination.Finding {
+        do {
+            return try FolderProbe(path).finding(subject, needsLeases: needsLeases)
+                ?? Self.finding(subject, "\(path): opened below it, written, \(needsLeases ? "leased, " : "")removed")
+        } catch {
+            return Self.finding(
+                subject, explain(error),
+                "see who may write \(path), and whether the unit lets the agent (ReadWritePaths=, BindPaths=)")
+        }
+    }
+
+    private func landlock() -> Examination.Finding {
+        do {
+            guard let version = try KernelOffers.landlock() else {
+                return Self.finding("Landlock", "this kernel has none; what unpacks comics is locked down by seccomp")
+            }
+            return Self.finding("Landlock", "version \(version)")
+        } catch {
+            return Self.finding(
+                "Landlock", explain(error),
+                "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self in what filters the agent's "
+                    + "system calls")
+        }
+    }
+
+    private func filters() -> Examination.Finding {
+        do {
+            try KernelOffers.checkFilters()
+            return Self.finding("seccomp", "filters can be set")
+        } catch {
+            return Self.finding(
+                "seccomp", explain(error),
+                "no comic is imported so; allow the system call seccomp in what filters the agent's")
+        }
+    }
+}
+
+extension CageExamination {
+    /// What the daemon found out, for a command; nothing where no daemon runs. Blocks until it has looked.
+    package static func asked(_ socket: BytePath) -> [Examination.Finding] {
+        do {
+            guard let reply = try ControlClient.ask(ControlRequest(.examine), at: socket) else { return [] }
+            return try JSONDecoder().decode([Examination.Finding].self, from: Data((reply.json ?? "").utf8))
+        } catch {
+            return [
+                told(
+                    finding(
+                        "examination", "the agent that runs does not say what it may do: \(explain(error))",
+                        "ask as the agent's user, or as root; restart the agent where it is older than this program"))
+            ]
+        }
+    }
+}
