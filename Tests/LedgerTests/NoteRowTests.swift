@@ -1,9 +1,10 @@
 import Ledger
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
 
-@Suite("Note writes, guards, quarantine and history in the ledger")
+@Suite("Note writes, kept blocks, quarantine and history in the ledger")
 struct NoteRowTests {
     private let ledger: Ledger
 
@@ -71,19 +72,77 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
     }
 
-    @Test("A guard stands until it is dropped")
-    func guards() async throws {
-        let one = GuardRecord(note: "/n.md", step: "j.0", token: "a", request: "{}", editorOpen: true)
-        let two = GuardRecord(note: "/n.md", step: "j.1", token: "b", request: "{}", editorOpen: false)
-        let other = GuardRecord(note: "/m.md", step: "j.2", token: "c", request: "{}", editorOpen: false)
-        try await ledger.write { transaction in
-            for record in [one, two, other, two] { try transaction.addGuard(record) }
+    @Test("A block is begun, there, and kept with the version that brought it, until it is dropped")
+    func kept() async throws {
+        let lines: [UInt64] = [1, .max]
+        let one = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}", lines: lines)
+        let write = Sample.write("/n.md", step: "j.0", token: "a")
+        let id = try await ledger.write { transaction in
+            try transaction.beginKeptBlock(one)
+            return try transaction.beginNoteWrite(write)
         }
-        #expect(Set(try await ledger.read { try $0.guards(on: "/n.md").map(\.step) }) == ["j.0", "j.1"])
-        #expect(try await ledger.read { try $0.guards(on: "/n.md") }.contains(one))
-        #expect(Set(try await ledger.read { try $0.guardedNotes() }) == ["/n.md", "/m.md"])
-        try await ledger.write { try $0.dropGuard("/n.md", step: "j.0") }
-        #expect(try await ledger.read { try $0.guards(on: "/n.md") } == [two])
+        #expect(try await ledger.read { try $0.missingBlocks("/n.md") } == [one])
+        try await ledger.write { transaction in
+            try transaction.endNoteWrite(id)
+            try transaction.noteHolds("/n.md", write.result, write.blocks)
+        }
+        var there = one
+        (there.first, there.born, there.fate) = (1, 1, KeptBlockRecord.there)
+        let expected = there
+        #expect(try await ledger.read { try $0.missingBlocks("/n.md") } == [])
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md") } == [expected])
+        #expect(try await ledger.read { try $0.keptNotes() } == ["/n.md"])
+        #expect(try await ledger.read { try $0.lastNoteHash("/n.md") } == write.result)
+        try await ledger.write { try $0.beginKeptBlock(one) }
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md") } == [expected], "what is known stays as it is")
+        try await ledger.write { try $0.noteHolds("/n.md", write.base, write.blocks) }
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md").map(\.born) } == [2])
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md").map(\.first) } == [1])
+        try await ledger.write { try $0.dropKeptBlock("/n.md", step: "j.0") }
+        #expect(try await ledger.read { try $0.keptNotes() } == [])
+    }
+
+    @Test("A block whose write is void was never begun; one that was to come back stays what it was")
+    func begunAndVoid() async throws {
+        let new = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}")
+        let lost = KeptBlockRecord(
+            note: "/n.md", step: "j.1", token: "b", request: "{}", first: 1, born: 3, holder: 4, gone: 5, fate: "wiped")
+        let write = Sample.write("/n.md", step: "j.0", token: "a")
+        try await ledger.write { transaction in
+            try transaction.setKeptBlock(lost)
+            try transaction.beginKeptBlock(new)
+            try transaction.voidNoteWrite(try transaction.beginNoteWrite(write))
+        }
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md") } == [lost])
+        #expect(try await ledger.read { try $0.keptBlocks(fates: ["wiped", "out"]) } == [lost])
+    }
+
+    @Test("A note's lines are kept with the versions that brought and lost them")
+    func lines() async throws {
+        let state = NoteStateRecord(
+            note: "/n.md", version: 7, hash: nil,
+            lines: [.init(hash: .max, first: 1, born: 2, gone: 3), .init(hash: 1 << 40, first: 0, born: 0)])
+        try await ledger.write { try $0.setNoteState(state) }
+        #expect(try await ledger.read { try $0.noteState("/n.md") } == state)
+        let unknown = NoteStateRecord(note: "/n.md", version: 8, hash: ContentHash(of: []), lines: nil)
+        try await ledger.write { try $0.setNoteState(unknown) }
+        #expect(try await ledger.read { try $0.noteState("/n.md") } == unknown)
+    }
+
+    @Test("A block is forgotten with its write, and a note with its blocks")
+    func forgotten() async throws {
+        let write = Sample.write("/n.md", step: "j.0", token: "a")
+        try await ledger.write { transaction in
+            try transaction.beginKeptBlock(KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}"))
+            try transaction.endNoteWrite(try transaction.beginNoteWrite(write))
+            try transaction.noteHolds("/n.md", write.result, write.blocks)
+        }
+        let (past, future) = (Timestamp.now().adding(seconds: -60), Timestamp.now().adding(seconds: 60))
+        try await ledger.write { _ = try $0.prune(before: past) }
+        #expect(try await ledger.read { try $0.keptNotes() } == ["/n.md"])
+        try await ledger.write { _ = try $0.prune(before: future) }
+        #expect(try await ledger.read { try $0.keptNotes() } == [])
+        #expect(try await ledger.read { try $0.noteState("/n.md") } == nil)
     }
 
     @Test("A refused file goes from moving over held to restored or dropped")

@@ -1,98 +1,192 @@
+import Foundation
 import Ledger
+import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing
 
-/// An editor that loaded the note before a block came and saves after it (design section 3, "A stale buffer").
+@testable import RuleActions
+
+/// Saves that lack a block (docs/design/stale-buffers.md), through the writer and the ledger.
 @Suite struct NoteGuard {
     private let scene: ActionScene
     private let world: ActionWorld
-    private let reads = ToldReads()
+    private var note: BytePath { scene.path("notes/inbox.md") }
+    private var text: String { get throws { try scene.home.read("notes/inbox.md") } }
 
     init() throws {
         scene = try ActionScene()
         try scene.home.write("notes/inbox.md", NoteAppend.start)
         var options = ActionWorld.Options()
-        options.reads = reads
         options.patience.editor = 0.05
         world = try scene.open(options)
     }
 
-    private func save(_ text: String) async throws {
+    private func save(_ text: String, _ world: ActionWorld? = nil) async throws {
         try scene.home.write("notes/inbox.md", text)
-        try await world.notes.noteWasSaved(scene.path("notes/inbox.md"))
+        try await (world ?? self.world).notes.noteWasSaved(note)
     }
 
-    @Test func aBlockThatASaveWipedUnreadIsPutBackUnderItsToken() async throws {
+    private func append(_ text: String, _ number: Int, _ world: ActionWorld? = nil) async throws {
+        let request = self.world.request(text, step: "job\(number).0", token: "cap-093\(number)")
+        _ = try await (world ?? self.world).notes.append(request)
+    }
+
+    private func fates() async throws -> [String] {
+        try await world.ledger.read { try $0.keptBlocks(note).sorted { $0.token < $1.token }.map(\.fate) }
+    }
+
+    @Test func aBlockThatASaveWipedUnheldIsPutBackUnderItsToken() async throws {
         _ = try await world.notes.append(world.request("new"))
         try await save(NoteAppend.start + "typed\n")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
+        #expect(try text == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
         #expect(try await world.notes.append(world.request("new")) == "cap-0930")
-        #expect(count("new", in: try scene.home.read("notes/inbox.md")) == 1)
+        #expect(count("new", in: try text) == 1)
     }
 
-    @Test func itIsPutBackAsOftenAsItIsWiped() async throws {
-        _ = try await world.notes.append(world.request("new"))
+    @Test func anOldBufferThatGoesOnSavingLosesNothingHoweverOften() async throws {
+        try await append("one", 0)
+        try await append("two", 1)
         for number in 0..<3 {
             try await save(NoteAppend.start + "typed \(number)\n")
-            #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed \(number)\n\n^cap-0930\nnew\n")
+            #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0930", "cap-0931"])
         }
     }
 
-    @Test func aBlockThatSomebodyHasReadAndRemovedStaysRemoved() async throws {
-        _ = try await world.notes.append(world.request("new"))
-        reads.tell(read: true)
+    @Test func theNextAppendSeesTheSaveThatNobodyHasLookedAt() async throws {
+        try await append("one", 0)
+        try await append("two", 1)
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try await append("three", 2)
+        #expect(try text == NoteAppend.start + "typed\n\n^cap-0930\none\n\n^cap-0931\ntwo\n\n^cap-0932\nthree\n")
+        #expect(try await fates() == ["there", "there", "there"])
+    }
+
+    @Test func aReaderInBetweenIsNoEvidence() async throws {
+        try await append("one", 0)
+        _ = try text
+        _ = try scene.home.run(["grep", "-r", "one", scene.path("notes").text], environment: [:], input: nil)
         try await save(NoteAppend.start + "typed\n")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n")
-        #expect(try await world.notes.append(world.request("new")) == "cap-0930")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n")
+        #expect(try text.contains("^cap-0930\none\n"))
     }
 
-    @Test func aBlockWrittenBesideAnEditorsLockIsPutBackThoughSomebodyRead() async throws {
-        let lock = try scene.home.write("notes/.inbox.md.swp", "b0VIM")
-        _ = try await world.notes.append(world.request("new"))
-        reads.tell(read: true)
-        try Durable.remove(lock)
-        try await save(NoteAppend.start + "typed\n")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
+    @Test func aRestartInBetweenForgetsNothing() async throws {
+        try await append("one", 0)
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        let next = try scene.open()
+        try await append("two", 1, next)
+        #expect(try text.contains("^cap-0930\none\n"))
+        try await save(NoteAppend.start + "typed\ntyped again\n", try scene.open())
+        #expect(try text.contains("^cap-0930\none\n\n^cap-0931\ntwo\n"))
     }
 
-    @Test func aSaveThatKeepsTheBlockEndsTheWatch() async throws {
-        _ = try await world.notes.append(world.request("new"))
-        try await save(NoteAppend.start + "\n^cap-0930\nnew, and edited\n")
-        #expect(try await world.ledger.read { try $0.guardedNotes() }.isEmpty)
-        try await save(NoteAppend.start)
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+    @Test func aLineThatAScriptAddedInBetweenIsNoEvidence() async throws {
+        try await append("one", 0)
+        try await save(try text + "a script was here\n")
+        try await save(NoteAppend.start + "typed by hand\n")
+        #expect(try text.contains("^cap-0930\none\n"))
     }
 
-    @Test func afterARestartNobodyKnowsWhoReadSoWhatIsRemovedStaysRemoved() async throws {
-        _ = try await world.notes.append(world.request("new"))
-        var options = ActionWorld.Options()
-        options.reads = reads
-        let next = try scene.open(options)
-        try scene.home.write("notes/inbox.md", NoteAppend.start)
-        try await next.notes.noteWasSaved(scene.path("notes/inbox.md"))
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+    @Test func aBlockThatASaveHeldAndTheNextLacksStaysOut() async throws {
+        try await append("one", 0)
+        try await append("two", 1)
+        try await save(try text + "typed by hand\n")
+        let rest = try text.replacingOccurrences(of: "\n^cap-0930\none\n", with: "")
+        for number in 0..<3 {
+            try await save(rest + "typed again \(number)\n")
+            #expect(try text == rest + "typed again \(number)\n")
+        }
+        try await append("three", 2)
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931", "cap-0932"])
+        #expect(try await fates() == ["removed", "there", "there"])
+        try await save(rest, try scene.open())
+        #expect(try !text.contains("cap-0930"))
+    }
+
+    @Test func aBlockThatIsMissingInASaveWithAYoungerOneStaysOutAndIsNamed() async throws {
+        for number in 0..<3 { try await append("text \(number)", number) }
+        try await save(NoteAppend.start + "\n^cap-0931\ntext 1\n")
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931", "cap-0932"])
+        #expect(try await fates() == ["out", "there", "there"])
+        let told = try await world.ledger.read { try $0.history(limit: 10).filter { $0.kind == "removed" } }
+        #expect(told.count == 1 && told[0].message.contains("steward blocks restore ^cap-0930"))
+    }
+
+    @Test func whatIsOutComesBackWhenAPersonAsks() async throws {
+        for number in 0..<2 { try await append("text \(number)", number) }
+        try await save(NoteAppend.start + "\n^cap-0931\ntext 1\n")
+        #expect(try await world.notes.missing().map(\.token) == ["cap-0930"])
+        #expect(try await world.notes.restore(step: "job0.0", in: note))
+        #expect(try text.contains("^cap-0930\ntext 0\n"))
+        #expect(try await world.notes.missing().isEmpty)
+        #expect(try await !world.notes.restore(step: "job0.0", in: note))
+    }
+
+    @Test func aBlockThatComesBackByHandIsThereAgain() async throws {
+        try await append("one", 0)
+        let whole = try text + "typed by hand\n"
+        try await save(whole)
+        try await save(NoteAppend.start + "typed by hand\n")
+        #expect(try await fates() == ["removed"])
+        try await save(whole)
+        #expect(try await fates() == ["there"])
+        #expect(try text == whole)
+    }
+
+    @Test func anEmptiedNoteKeepsOutWhatWasHeldAndGetsBackWhatWasNot() async throws {
+        try await append("one", 0)
+        try await save(try text + "typed by hand\n")
+        try await append("two", 1)
+        try await save("")
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931"])
+    }
+
+    @Test func aNoteThatIsMadeAnewGetsWhatNobodyHasHeld() async throws {
+        try await append("one", 0)
+        try await save(try text + "typed by hand\n")
+        try await append("two", 1)
+        try Durable.remove(note)
+        try await world.notes.noteWasSaved(note)
+        #expect(try !scene.exists("notes/inbox.md"))
+        try await append("three", 2)
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931", "cap-0932"])
     }
 
     @Test func aBlockThatWasTakenBackIsNotPutBack() async throws {
         _ = try await world.notes.append(world.request("new"))
         try await world.notes.remove(world.request("new"), token: "cap-0930")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        #expect(try text == NoteAppend.start)
         try await save(NoteAppend.start + "typed\n")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n")
+        #expect(try text == NoteAppend.start + "typed\n")
     }
 
-    @Test func ofSeveralBlocksOnlyTheWipedOnesComeBack() async throws {
-        for number in 0..<3 {
-            let token = "cap-093\(number)"
-            _ = try await world.notes.append(world.request("text \(number)", step: "job\(number).0", token: token))
+    @Test func aSaveMadeWhileAnEditorIsWaitedForIsSeen() async throws {
+        try await append("one", 0)
+        var options = ActionWorld.Options()
+        options.patience.editor = 60
+        let patient = try scene.open(options)
+        let lock = try scene.home.write("notes/.inbox.md.swp", "b0VIM")
+        let appended = Task { try await append("two", 1, patient) }
+        let held = try text + "typed by hand\n"
+        try scene.home.write("notes/inbox.md", held)
+        try await waitUntil("the save is seen") {
+            try patient.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
         }
-        try await save(NoteAppend.start + "\n^cap-0931\ntext 1\n")
-        let text = try scene.home.read("notes/inbox.md")
-        #expect(NoteText.tokens(Array(text.utf8)) == ["cap-0800", "cap-0930", "cap-0931", "cap-0932"])
-        for number in 0..<3 { #expect(count("text \(number)", in: text) == 1) }
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed by hand\n")
+        try Durable.remove(lock)
+        try await appended.value
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931"])
+    }
+
+    @Test func savesThatAreLookedAtTogetherAreJudgedOneAfterTheOther() async throws {
+        try await append("one", 0)
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { try await world.notes.noteWasSaved(note) } }
+            for number in 1..<4 { group.addTask { try await append("text \(number)", number) } }
+            try await group.waitForAll()
+        }
+        for number in 0..<4 { #expect(count("^cap-093\(number)\n", in: try text) == 1) }
     }
 }

@@ -49,25 +49,6 @@ package struct NoteBlockRecord: Sendable, Equatable {
     }
 }
 
-/// A block that was written into a note and has not yet survived somebody else's save.
-package struct GuardRecord: Sendable, Equatable {
-    package var note: BytePath
-    package var step: String
-    package var token: String
-    /// The block as it is appended again, JSON of the writer's.
-    package var request: String
-    /// Whether an editor's swap or lock file stood beside the note when the block was written.
-    package var editorOpen: Bool
-
-    package init(note: BytePath, step: String, token: String, request: String, editorOpen: Bool) {
-        self.note = note
-        self.step = step
-        self.token = token
-        self.request = request
-        self.editorOpen = editorOpen
-    }
-}
-
 extension LedgerTransaction {
     package func beginNoteWrite(_ write: NoteWriteRecord) throws -> Int64 {
         try execute(
@@ -96,6 +77,9 @@ extension LedgerTransaction {
 
     /// Forgets a write that never took effect.
     package func voidNoteWrite(_ id: Int64) throws {
+        try execute(
+            sql: "DELETE FROM keptBlock WHERE fate = ? AND step IN (SELECT step FROM noteBlock WHERE noteWrite = ?)",
+            arguments: [KeptBlockRecord.begun, id])
         try execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
         try execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
     }
@@ -141,49 +125,9 @@ extension LedgerTransaction {
         return record
     }
 
-    /// What the note held after the latest write of ours that was done.
-    package func lastNoteResult(_ note: BytePath) throws -> ContentHash? {
-        try Data.fetchOne(
-            db, sql: "SELECT result FROM noteWrite WHERE note = ? AND done = 1 ORDER BY id DESC LIMIT 1",
-            arguments: [note.blob]
-        ).flatMap(ContentHash.init(blob:))
-    }
-
-    package func addGuard(_ record: GuardRecord) throws {
-        try execute(
-            sql: "INSERT OR REPLACE INTO guard VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [
-                record.note.blob, record.step, record.token, record.request, record.editorOpen,
-                Timestamp.now().nanoseconds,
-            ])
-    }
-
-    package func guards(on note: BytePath) throws -> [GuardRecord] {
-        try Row.fetchAll(cached("SELECT * FROM guard WHERE note = ? ORDER BY written, step"), arguments: [note.blob])
-            .map {
-                GuardRecord(
-                    note: note, step: $0["step"], token: $0["token"], request: $0["request"],
-                    editorOpen: $0["editorOpen"])
-            }
-    }
-
-    /// The blocks of a note that are guarded, by step and token alone.
-    package func guardedTokens(_ note: BytePath) throws -> [NoteBlockRecord] {
-        try Row.fetchAll(db, sql: "SELECT step, token FROM guard WHERE note = ?", arguments: [note.blob])
-            .map { NoteBlockRecord(step: $0["step"], token: $0["token"]) }
-    }
-
-    package func guardedNotes() throws -> [BytePath] {
-        try Data.fetchAll(cached("SELECT DISTINCT note FROM guard")).map(BytePath.init(blob:))
-    }
-
     /// Forgets that `step` has written a block: it has been taken out again.
     package func dropNoteBlock(step: String) throws {
         try execute(sql: "DELETE FROM noteBlock WHERE step = ?", arguments: [step])
-    }
-
-    package func dropGuard(_ note: BytePath, step: String) throws {
-        try execute(sql: "DELETE FROM guard WHERE note = ? AND step = ?", arguments: [note.blob, step])
     }
 }
 

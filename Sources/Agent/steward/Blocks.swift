@@ -1,0 +1,49 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward blocks`
+struct Blocks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blocks", abstract: "Look after blocks that a save has taken out of a note.",
+        subcommands: [List.self, Restore.self],
+        defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show the blocks that their notes lack, and why.")
+
+        @OptionGroup var options: CommonOptions
+        @Flag(help: "Those as well that somebody who had them took out.") var all = false
+
+        func run() async throws {
+            try await Output.guarding {
+                Output.show(
+                    try await Operations.missingBlocks(state: try options.directories().state, all: all),
+                    json: options.json)
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore", abstract: "Put blocks back into the notes that lack them.",
+            discussion: "Without an anchor all that `blocks list` shows.")
+
+        @OptionGroup var options: CommonOptions
+        @Argument(help: "The block's anchor, such as ^cap-0930.") var anchor: String?
+        @Option(help: "The note, where several lack a block of that anchor.", completion: .file()) var note: String?
+
+        func run() async throws {
+            try await Output.guarding {
+                let path = note.map {
+                    $0.hasPrefix("/") ? BytePath($0) : BytePath(FileManager.default.currentDirectoryPath).appending($0)
+                }
+                try await DaemonOrHere(options: options).ask(ControlRequest(.blocksRestore, id: anchor, path: path)) {
+                    try await $0.restoreBlocks(anchor, in: path)
+                }
+            }
+        }
+    }
+}

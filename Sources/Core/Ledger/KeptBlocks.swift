@@ -1,0 +1,220 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What the ledger knows of a note that the agent writes into (`docs/design/stale-buffers.md`).
+package struct NoteStateRecord: Sendable, Equatable {
+    package struct Line: Sendable, Equatable {
+        package var hash: UInt64
+        package var first: Int64
+        package var born: Int64
+        package var gone: Int64?
+
+        package init(hash: UInt64, first: Int64, born: Int64, gone: Int64? = nil) {
+            self.hash = hash
+            self.first = first
+            self.born = born
+            self.gone = gone
+        }
+    }
+
+    /// Absolute.
+    package var note: BytePath
+    /// How many versions have been seen or written.
+    package var version: Int64
+    /// The content of the last one; nil where it is not known.
+    package var hash: ContentHash?
+    /// Lines that are not the agent's; nil where they are not known.
+    package var lines: [Line]?
+
+    package init(note: BytePath, version: Int64, hash: ContentHash?, lines: [Line]?) {
+        self.note = note
+        self.version = version
+        self.hash = hash
+        self.lines = lines
+    }
+}
+
+/// A block that the agent wrote into a note, for as long as it remembers it.
+package struct KeptBlockRecord: Sendable, Equatable {
+    package var note: BytePath
+    package var step: String
+    package var token: String
+    /// The block as it is appended again, JSON of the writer's.
+    package var request: String
+    /// The versions that brought it first, that brought it back, that first held it since, and that lack it; 0 for none.
+    package var first: Int64
+    package var born: Int64
+    package var holder: Int64?
+    package var gone: Int64?
+    /// The writer's word for what has become of it; ``begun`` until the write that holds it has been ended.
+    package var fate: String
+    /// Hashes of its lines.
+    package var lines: [UInt64]
+
+    package init(
+        note: BytePath, step: String, token: String, request: String, first: Int64 = 0, born: Int64 = 0,
+        holder: Int64? = nil,
+        gone: Int64? = nil, fate: String = begun, lines: [UInt64] = []
+    ) {
+        self.note = note
+        self.step = step
+        self.token = token
+        self.request = request
+        self.first = first
+        self.born = born
+        self.holder = holder
+        self.gone = gone
+        self.fate = fate
+        self.lines = lines
+    }
+
+    package static let begun = "begun"
+    package static let there = "there"
+}
+
+extension LedgerTransaction {
+    package func noteState(_ note: BytePath) throws -> NoteStateRecord? {
+        try Row.fetchOne(cached("SELECT version, hash, lines FROM noteState WHERE note = ?"), arguments: [note.blob])
+            .map {
+                NoteStateRecord(
+                    note: note, version: $0["version"], hash: ContentHash(blob: $0["hash"]),
+                    lines: ($0["lines"] as Data?).map(Self.lines))
+            }
+    }
+
+    package func setNoteState(_ state: NoteStateRecord) throws {
+        try execute(
+            sql: "INSERT OR REPLACE INTO noteState VALUES (?, ?, ?, ?)",
+            arguments: [state.note.blob, state.version, state.hash?.blob, state.lines.map(Self.blob)])
+    }
+
+    /// The hash of the last version of a note that was seen or written, without the rest of what is known.
+    package func lastNoteHash(_ note: BytePath) throws -> ContentHash? {
+        try Data.fetchOne(cached("SELECT hash FROM noteState WHERE note = ?"), arguments: [note.blob])
+            .flatMap(ContentHash.init(blob:))
+    }
+
+    package func keptBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
+        try Row.fetchAll(cached("SELECT * FROM keptBlock WHERE note = ? ORDER BY born, step"), arguments: [note.blob])
+            .map(KeptBlockRecord.init(row:))
+    }
+
+    /// The blocks of a note that its last known version does not hold.
+    package func missingBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
+        try Row.fetchAll(
+            cached("SELECT * FROM keptBlock WHERE note = ? AND fate <> ? ORDER BY born, step"),
+            arguments: [note.blob, KeptBlockRecord.there]
+        ).map(KeptBlockRecord.init(row:))
+    }
+
+    /// Blocks of all notes of which one of these has become.
+    package func keptBlocks(fates: [String]) throws -> [KeptBlockRecord] {
+        // One of before, which is read beside no agent that would have brought it up to date.
+        guard try db.tableExists("keptBlock") else { return [] }
+        let marks = fates.map { _ in "?" }.joined(separator: ", ")
+        return try Row.fetchAll(
+            db, sql: "SELECT * FROM keptBlock WHERE fate IN (\(marks)) ORDER BY changed, note, step",
+            arguments: StatementArguments(fates)
+        ).map(KeptBlockRecord.init(row:))
+    }
+
+    /// The notes with blocks that somebody's save may yet lose, or has lost.
+    package func keptNotes() throws -> [BytePath] {
+        try Data.fetchAll(cached("SELECT DISTINCT note FROM keptBlock ORDER BY note")).map(BytePath.init(blob:))
+    }
+
+    package func setKeptBlock(_ block: KeptBlockRecord) throws {
+        try execute(
+            sql: "INSERT OR REPLACE INTO keptBlock VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                block.note.blob, block.step, block.token, block.request, block.first, block.born, block.holder,
+                block.gone, block.fate, Self.blob(block.lines), Timestamp.now().nanoseconds,
+            ])
+    }
+
+    /// Remembers a block before the write that holds it; one that is known stays as it is.
+    package func beginKeptBlock(_ block: KeptBlockRecord) throws {
+        try execute(
+            sql: "INSERT OR IGNORE INTO keptBlock VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                block.note.blob, block.step, block.token, block.request, block.first, block.born, block.holder,
+                block.gone, block.fate, Self.blob(block.lines), Timestamp.now().nanoseconds,
+            ])
+    }
+
+    /// Takes in that a note holds what the agent wrote: `blocks` are in it, and nobody has held them.
+    package func noteHolds(_ note: BytePath, _ result: ContentHash, _ blocks: [NoteBlockRecord]) throws {
+        try execute(
+            sql: """
+                INSERT INTO noteState (note, version, hash, lines) VALUES (?, 1, ?, NULL)
+                ON CONFLICT (note) DO UPDATE SET version = version + 1, hash = excluded.hash
+                """, arguments: [note.blob, result.blob])
+        guard !blocks.isEmpty, let version = try noteState(note)?.version else { return }
+        for block in blocks {
+            try execute(
+                sql: """
+                    UPDATE keptBlock SET fate = ?, token = ?, first = CASE first WHEN 0 THEN ? ELSE first END, born = ?,
+                        holder = NULL, gone = NULL, changed = ?
+                    WHERE note = ? AND step = ?
+                    """,
+                arguments: [
+                    KeptBlockRecord.there, block.token, version, version, Timestamp.now().nanoseconds, note.blob,
+                    block.step,
+                ])
+        }
+    }
+
+    /// Forgets a block: it was taken out again by the agent.
+    package func dropKeptBlock(_ note: BytePath, step: String) throws {
+        try execute(sql: "DELETE FROM keptBlock WHERE note = ? AND step = ?", arguments: [note.blob, step])
+    }
+
+    private static func blob(_ numbers: [UInt64]) -> Data {
+        numbers.reduce(into: Data(capacity: numbers.count * 8)) { data, number in
+            withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
+        }
+    }
+
+    private static func blob(_ lines: [NoteStateRecord.Line]) -> Data {
+        blob(
+            lines.flatMap {
+                [
+                    $0.hash, UInt64(bitPattern: $0.first), UInt64(bitPattern: $0.born),
+                    UInt64(bitPattern: $0.gone ?? 0),
+                ]
+            })
+    }
+
+    private static func lines(_ blob: Data) -> [NoteStateRecord.Line] {
+        let numbers = KeptBlockRecord.numbers(blob)
+        return stride(from: 0, to: numbers.count - 3, by: 4).map {
+            let gone = Int64(bitPattern: numbers[$0 + 3])
+            return NoteStateRecord.Line(
+                hash: numbers[$0], first: Int64(bitPattern: numbers[$0 + 1]), born: Int64(bitPattern: numbers[$0 + 2]),
+                gone: gone == 0 ? nil : gone)
+        }
+    }
+}
+
+extension KeptBlockRecord {
+    init(row: Row) {
+        note = BytePath(blob: row["note"])
+        step = row["step"]
+        token = row["token"]
+        request = row["request"]
+        first = row["first"]
+        born = row["born"]
+        holder = row["holder"]
+        gone = row["gone"]
+        fate = row["fate"]
+        lines = Self.numbers(row["lines"])
+    }
+
+    static func numbers(_ blob: Data) -> [UInt64] {
+        let bytes = Array(blob)
+        return stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+            bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// Looking at a note that others write as well, without writing into it: what somebody's save means for the blocks is
+/// decided and kept. Blocks.
+struct NoteLook {
+    enum Sight: Sendable {
+        /// The agent remembers nothing of it, or it is not there: whoever makes it anew is judged then.
+        case nothing
+        /// Somebody is writing into it: it is looked at when they have closed it.
+        case busy
+        case seen(judged: [NoteMemory.Block], lost: Int)
+    }
+
+    let journal: EffectJournal
+
+    /// Only in the note's turn.
+    func look(at note: BytePath, _ files: HeldFiles) throws -> Sight {
+        guard try journal.ledger.readBlocking({ try $0.noteState(note) != nil }) else { return .nothing }
+        let bytes: [UInt8]
+        do {
+            guard let read = try read(files.openFollowing(note)) else { return .busy }
+            bytes = read
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return .nothing
+        }
+        let met = try MetNote(note, bytes, journal.ledger)
+        try journal.ledger.writeBlocking { try met.commit(in: $0) }
+        return .seen(judged: met.judged, lost: met.lost.count)
+    }
+
+    /// The whole of it, or nil while somebody writes.
+    private func read(_ file: Descriptor) throws -> [UInt8]? {
+        let before = try file.status()
+        guard before.kind == .file else { return nil }
+        let answer = Lease.takeShared(file)
+        defer { if answer == .granted { Lease.release(file) } }
+        guard answer != .busy else { return nil }
+        let bytes = try file.readAll()
+        // Where there is no lease, a save that began meanwhile shows.
+        return try file.status().fingerprint == before.fingerprint ? bytes : nil
+    }
+}
