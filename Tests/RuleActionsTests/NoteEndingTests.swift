@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -37,7 +38,7 @@ import Testing
     }
 
     private func append(_ request: NoteRequest) throws {
-        try unended { _ = try inPlace.append([request], to: note, root: request.root, finish: $0) }
+        try unended { _ = try inPlace.append([request], to: note, world.journal.files(), finish: $0) }
     }
 
     @Test func theBlockIsNotWrittenAgain() async throws {
@@ -94,7 +95,7 @@ import Testing
     @Test func aNoteThatWasMadeIsNotMadeAgain() async throws {
         try Durable.remove(note)
         let request = world.request("new")
-        try unended { _ = try inPlace.create([request], at: note, finish: $0) }
+        try unended { _ = try inPlace.create([request], at: note, world.journal.files(), finish: $0) }
         let made = try text
         #expect(try await world.notes.append(request) == "cap-0930")
         #expect(try text == made && count("new", in: made) == 1)
@@ -105,7 +106,8 @@ import Testing
     @Test func aNoteThatWasExchangedIsNotExchangedAgain() async throws {
         let request = world.request("new")
         try unended {
-            _ = try ExchangeChild.exchange(world).append([request], to: note, quietFor: 0, finish: $0)
+            _ = try ExchangeChild.exchange(world).append(
+                [request], to: note, world.journal.files(), quietFor: 0, finish: $0)
         }
         #expect(try await world.notes.append(request) == "cap-0930")
         #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")

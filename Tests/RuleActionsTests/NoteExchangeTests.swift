@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -17,13 +18,15 @@ import Testing
 
     init() throws {
         scene = try ActionScene()
-        world = try scene.open()
+        var options = ActionWorld.Options()
+        options.links = .inside
+        world = try scene.open(options)
         note = try scene.home.write("notes/inbox.md", NoteAppend.start)
         exchange = ExchangeChild.exchange(world)
     }
 
     private func append() throws -> ExchangedNote.Written {
-        try exchange.append([world.request("new")], to: note, quietFor: 0) { _, _ in }
+        try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0) { _, _ in }
     }
 
     @Test func theBlockIsInTheNoteAndTheDisplacedVersionGoes() throws {
@@ -60,7 +63,9 @@ import Testing
 
     @Test func aCopyOfEveryReplacedVersionIsKept() throws {
         _ = try append()
-        _ = try exchange.append([world.request("more", step: "job.1", token: "cap-0931")], to: note, quietFor: 0) {
+        _ = try exchange.append(
+            [world.request("more", step: "job.1", token: "cap-0931")], to: note, world.journal.files(), quietFor: 0
+        ) {
             _, _ in
         }
         let kept = try listDirectory(scene.path("state/backups")).count
@@ -80,7 +85,7 @@ import Testing
         try scene.home.write("notes/real/there.md", NoteAppend.start)
         symlink("real/there.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
-        let written = try exchange.append([request], to: request.note, quietFor: 0) { _, _ in }
+        let written = try exchange.append([request], to: request.note, world.journal.files(), quietFor: 0) { _, _ in }
         #expect(try scene.home.read("notes/real/there.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
         #expect(try FileStatus.of(request.note)?.kind == .link)
         try exchange.retire(written.displaced)
@@ -92,15 +97,15 @@ import Testing
         symlink("../outside.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
         let fault = #expect(throws: Fault.self) {
-            try exchange.append([request], to: request.note, quietFor: 0) { _, _ in }
+            try exchange.append([request], to: request.note, world.journal.files(), quietFor: 0) { _, _ in }
         }
-        #expect(fault?.kind == .refused)
+        #expect(fault?.kind == .failed && fault?.path != nil)
         #expect(try scene.home.read("outside.md") == NoteAppend.start)
     }
 
     @Test func aNoteThatIsNotQuietIsLeftForLater() throws {
         let fault = #expect(throws: Fault.self) {
-            try exchange.append([world.request("new")], to: note, quietFor: 3600) { _, _ in }
+            try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 3600) { _, _ in }
         }
         #expect(fault?.kind == .transient)
         #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
@@ -147,7 +152,7 @@ enum ExchangeChild {
         setenv("STEWARD_FAULT", "*:\(number)", 1)
         let world = try ActionWorld(BytePath(home))
         let request = world.request("new")
-        _ = try exchange(world).append([request], to: request.note, quietFor: 0) { _, _ in }
+        _ = try exchange(world).append([request], to: request.note, world.journal.files(), quietFor: 0) { _, _ in }
         return FaultPoint.reached
     }
 }

@@ -1,11 +1,13 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing
+
+@testable import RuleActions
 
 /// Notes that other programs have open, replace and append to at the same time.
 @Suite struct NoteSharing {
@@ -111,6 +113,63 @@ import Testing
         hold.signal()
         #expect(try await appended.value == "cap-0930")
         #expect(try scene.home.read("notes/inbox.md") == saved + "\n## Captures\n\n^cap-0930\nnew\n")
+    }
+
+    /// While the ledger is held, an append has the lease, and an `echo >>` waits for it.
+    private func besideAWaitingAppender(
+        limit: Duration?, forAtLeast time: Duration = .zero,
+        _ check: (InPlaceNote.Attempt, String, ActionWorld) throws -> Void
+    ) async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let world = try scene.open()
+        let hold = DispatchSemaphore(value: 0)
+        let isHeld = DispatchSemaphore(value: 0)
+        let ledger = world.ledger
+        Thread.detachNewThread {
+            try? ledger.writeBlocking { _ in
+                isHeld.signal()
+                hold.wait()
+            }
+        }
+        await Task.detached { Self.wait(isHeld) }.value
+        let inPlace = InPlaceNote(journal: world.journal, device: "desk", limit: limit)
+        let lane = BlockingLane("append")
+        async let attempt = lane.run {
+            try inPlace.append([world.request("new")], to: note, world.journal.files())
+        }
+        try await world.untilLeased(note)
+        let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)
+        try await world.untilLeased(note, "BREAKING")
+        try await Task.sleep(for: time)
+        hold.signal()
+        let done = try await attempt
+        try shell.end()
+        try check(done, try scene.home.read("notes/inbox.md"), world)
+    }
+
+    @Test func aLeaseThatMayEndBeforeTheFirstByteIsGivenBack() async throws {
+        try await besideAWaitingAppender(limit: .zero) { attempt, text, world in
+            guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
+            #expect(text == NoteAppend.start + "a line of the shell\n")
+            #expect(try world.ledger.readBlocking { try $0.openNoteWrites() }.isEmpty)
+        }
+    }
+
+    @Test func aLeaseThatIsSureToLastIsWrittenUnderThoughSomebodyWaits() async throws {
+        try await besideAWaitingAppender(limit: .seconds(3600)) { attempt, text, _ in
+            guard case .written = attempt else { throw TestFailure("\(attempt)") }
+            #expect(text == NoteAppend.start + "\n^cap-0930\nnew\na line of the shell\n")
+        }
+    }
+
+    @Test(.enabled(if: Thoroughness.isWhole, "the kernel takes 45 seconds to end a lease"))
+    func noLineIsLostWhenTheLedgerHangsForLongerThanTheKernelWaits() async throws {
+        let time = Lease.breakTime() + .seconds(2)
+        try await besideAWaitingAppender(limit: nil, forAtLeast: time) { attempt, text, _ in
+            guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
+            #expect(text == NoteAppend.start + "a line of the shell\n")
+        }
     }
 
     @Test func aNoteThatAnEditorHasRenamedAwayForAMomentIsNotMadeAnew() async throws {

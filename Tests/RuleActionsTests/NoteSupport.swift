@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import RuleActions
 import TestSupport
@@ -14,11 +15,13 @@ extension ActionWorld {
     }
 
     /// Waits until this process holds a lease on the file, by /proc/locks.
-    func untilLeased(_ path: BytePath) async throws {
+    ///
+    /// - Parameter word: `BREAKING` to wait until somebody waits for it to be given back.
+    func untilLeased(_ path: BytePath, _ word: String = "LEASE") async throws {
         let inode = try FileStatus.of(path)?.inode ?? 0
         try await waitUntil("\(path) is leased") {
             try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-                .contains { $0.contains("LEASE") && $0.contains(":\(inode) ") }
+                .contains { $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ") }
         }
     }
 }

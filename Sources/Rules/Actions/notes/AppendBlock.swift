@@ -19,7 +19,7 @@ struct AppendBlock: RuleAction {
                 "anchor", .template, default: "cap", "the anchor's prefix; the local time is added: `^cap-0930`"),
             ParameterSpec(
                 "text", .template, required: true,
-                "the block; line breaks in values become spaces, and no value can begin a line as a heading, list, anchor or fence"
+                "the block; a value is one line that is shown and does nothing (see Templates; `md` escapes its emphasis and links, too)"
             ),
             ParameterSpec(
                 "at", .choice(["end-of-section", "end-of-file"]), default: "end-of-section",
@@ -72,7 +72,7 @@ struct AppendBlock: RuleAction {
         let date = Date(timeIntervalSince1970: time.seconds)
         let path = try notePath(input, date)
         let note = vault.root.appending(path)
-        let heading = try arguments.lineText("heading", values: input.values).trimmingCharacters(in: .whitespaces)
+        let heading = try arguments.headingText("heading", values: input.values).trimmingCharacters(in: .whitespaces)
         let prefix = try arguments.lineText("anchor", values: input.values)
         let token: AnchorToken
         do {
@@ -80,12 +80,15 @@ struct AppendBlock: RuleAction {
         } catch {
             throw Fault(.failed, "the rule \"\(input.rule)\" makes an anchor that A4 refuses: \(error)")
         }
-        let starter = try await starter(for: note, date)
+        let files = input.files
+        let starter = try await starter(for: note, date, files)
+        let source = input.file.absolute
+        let status = try await services.files.run { try files.status(source) }
         return NoteRequest(
             step: input.stepID, note: note, root: vault.root, heading: heading, token: token.description,
             content: try arguments.blockText("text", values: input.values),
             atEndOfFile: try arguments.choice("at") == "end-of-file", starter: starter,
-            order: input.arrival.nanoseconds)
+            mode: status.map { $0.mode & 0o666 } ?? 0o600, order: input.arrival.nanoseconds)
     }
 
     func perform(_ intent: NoteRequest, _ context: StepContext) async throws -> Receipt {
@@ -145,16 +148,15 @@ struct AppendBlock: RuleAction {
     }
 
     /// What a daily note that is not there yet starts from: the vault's own template, if it has one.
-    private func starter(for note: BytePath, _ date: Date) async throws -> String {
+    private func starter(for note: BytePath, _ date: Date, _ files: HeldFiles) async throws -> String {
         let root = vault.root
         let zone = services.timeZone
         let isDaily = note == root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date))))
         guard isDaily else { return "" }
         return try await services.files.run {
-            guard try FileStatus.of(note) == nil,
-                try FileStatus.of(root.appending("routines/templates/daily.md")) != nil
-            else { return "" }
-            let template = try SafePath.open("routines/templates/daily.md", beneath: root).readAll(limit: 1 << 20)
+            let model = root.appending("routines/templates/daily.md")
+            guard try files.status(note) == nil, try files.status(model) != nil else { return "" }
+            let template = try files.openFollowing(model).readAll(limit: 1 << 20)
             return String(decoding: Daily.fill(template: Data(template), date: date, timeZone: zone), as: UTF8.self)
         }
     }

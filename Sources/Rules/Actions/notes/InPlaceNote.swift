@@ -12,35 +12,57 @@ struct InPlaceNote {
         /// No lease can be had on this file.
         case unsupported
         case missing
-        /// The name stood for another file when the write was done: nothing has happened.
+        /// The name stood for another file when the write was done, or the lease was not sure to last: nothing has
+        /// happened.
         case replaced
     }
 
     let journal: EffectJournal
     let device: String
+    /// For how long after the lease was taken it is written under while somebody waits for it; nil for a third of the
+    /// time after which the kernel ends it.
+    var limit: Duration?
 
-    /// Appends the blocks under a write lease: journaled, written, synced, and void if the note was renamed over.
+    /// Appends the blocks under a write lease, and with them those that a save has lost: journaled, written, synced,
+    /// and void if the note was renamed over.
     ///
     /// - Parameter finish: called in the transaction that ends the write, with what became of the note.
     func append(
-        _ requests: [NoteRequest], to note: BytePath, root: BytePath,
-        finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void
+        _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles,
+        finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
-        guard let file = try open(note, root) else { return .missing }
+        guard let file = try open(note, files) else { return .missing }
         switch Lease.takeExclusive(file) {
         case .busy: return .busy
         case .unsupported: return .unsupported
         case .granted: break
         }
+        let taken = ContinuousClock.now
         var isHeld = true
         defer { if isHeld { Lease.release(file) } }
         let before = try file.readAll()
-        let composed = try ComposedNote(
-            before, requests, device: device, reserved: journal.reservedTokens(note, requests))
+        let met = try MetNote(note, before, journal.ledger)
+        let all = met.requests(with: requests)
+        guard !all.isEmpty else {
+            Lease.release(file)
+            isHeld = false
+            try journal.ledger.writeBlocking { try met.commit(in: $0) }
+            return .written([])
+        }
+        let composed = try ComposedNote(before, all, device: device, reserved: met.reserved(but: all))
         let write = try record(note, file, before, composed)
-        let id = try begin(write)
-        try put(write, id, into: file, insteadOf: before.count)
-        guard try stillNames(file, note, root) else {
+        let id = try begin(write) { transaction in
+            try met.commit(in: transaction)
+            try MetNote.begin(requests, composed.blocks, in: transaction)
+        }
+        guard mayWrite(file, since: taken) else {
+            Lease.release(file)
+            isHeld = false
+            try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
+            return .replaced
+        }
+        try put(write, id, into: file, insteadOf: before.count, since: taken)
+        guard try stillNames(file, note, files) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
         }
@@ -52,6 +74,7 @@ struct InPlaceNote {
             try journal.wrote(
                 note, base: write.base, fingerprint, write.result, blocks: composed.blocks.map(\.token), in: transaction
             )
+            try met.written(composed.blocks, write.result, in: transaction)
             try finish(transaction, composed.blocks)
         }
         return .written(composed.blocks)
@@ -59,21 +82,33 @@ struct InPlaceNote {
 
     /// Replaces the tail of a note under a write lease, for undo: `change` gets the whole note and gives it changed.
     ///
+    /// - Parameter finish: called in the transaction that ends the write.
     /// - Returns: nil where it was written, else why not.
-    func rewrite(_ note: BytePath, root: BytePath, change: ([UInt8]) throws -> [UInt8]) throws -> Attempt {
-        guard let file = try open(note, root) else { return .missing }
+    func rewrite(
+        _ note: BytePath, _ files: HeldFiles, finish: (LedgerTransaction) throws -> Void = { _ in },
+        change: ([UInt8]) throws -> [UInt8]
+    ) throws -> Attempt {
+        guard let file = try open(note, files) else { return .missing }
         switch Lease.takeExclusive(file) {
         case .busy: return .busy
         case .unsupported: return .unsupported
         case .granted: break
         }
+        let taken = ContinuousClock.now
         defer { Lease.release(file) }
         let before = try file.readAll()
         let after = try change(before)
+        // A file without blocks of the agent's, such as a draft, needs no guard.
+        let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
+        let met = try isKnown ? MetNote(note, before, journal.ledger) : nil
         let write = try record(note, file, before, after, blocks: [])
-        let id = try begin(write)
-        try put(write, id, into: file, insteadOf: before.count)
-        guard try stillNames(file, note, root) else {
+        let id = try begin(write) { try met?.commit(in: $0) }
+        guard mayWrite(file, since: taken) else {
+            try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
+            return .replaced
+        }
+        try put(write, id, into: file, insteadOf: before.count, since: taken)
+        guard try stillNames(file, note, files) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
         }
@@ -81,34 +116,43 @@ struct InPlaceNote {
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
             try journal.wrote(note, base: write.base, fingerprint, write.result, blocks: [], in: transaction)
+            try met?.written([], write.result, in: transaction)
+            try finish(transaction)
         }
         return .written([])
     }
 
     /// Makes a note that does not exist: staged, synced, renamed to a name that nobody took meanwhile.
     func create(
-        _ requests: [NoteRequest], at note: BytePath,
-        finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void
+        _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles,
+        finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         let starter = Array((requests.first?.starter ?? "").utf8)
-        let composed = try ComposedNote(
-            starter, requests, device: device, reserved: journal.reservedTokens(note, requests))
-        try journal.makeFolders(for: note)
+        let met = try MetNote(note, nil, journal.ledger)
+        let all = met.requests(with: requests)
+        let composed = try ComposedNote(starter, all, device: device, reserved: met.reserved(but: all))
+        try journal.makeFolders(for: note, files)
         let step = requests.first?.step ?? ""
-        let temporary = try Durable.stage(composed.bytes, for: note) { try journal.recordStaged($0, $1, step: step) }
+        let mode = requests.compactMap(\.mode).reduce(mode_t(0o644), &)
+        let temporary = try files.stage(composed.bytes, for: note, mode: mode) {
+            try journal.recordStaged($0, $1, step: step)
+        }
         let result = ContentHash(of: composed.bytes)
         do {
-            guard let status = try FileStatus.of(temporary) else { return .replaced }
+            guard let status = try files.status(temporary) else { return .replaced }
             let write = NoteWriteRecord(
                 note: note, device: status.device, inode: status.inode, base: ContentHash(of: []), result: result,
                 position: 0, oldTail: [], newTail: [], blocks: composed.blocks)
-            let id = try begin(write)
-            guard try Durable.renameNew(temporary, to: note) else {
+            let id = try begin(write) { transaction in
+                try met.commit(in: transaction)
+                try MetNote.begin(requests, composed.blocks, in: transaction)
+            }
+            guard try files.renameNew(temporary, to: note) else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-                try Durable.remove(temporary)
+                try files.remove(temporary)
                 return .replaced
             }
-            guard let made = try FileStatus.of(note) else { return .replaced }
+            guard let made = try files.status(note) else { return .replaced }
             try journal.ledger.writeBlocking { transaction in
                 try transaction.endNoteWrite(id)
                 try transaction.clearStaged(job: step)
@@ -120,30 +164,46 @@ struct InPlaceNote {
                             version: version + 1))
                     try transaction.addBlocks(place.name, relative, composed.blocks.map(\.token))
                 }
+                try met.written(composed.blocks, result, in: transaction)
                 try finish(transaction, composed.blocks)
             }
             return .written(composed.blocks)
         } catch {
-            try? Durable.remove(temporary)
+            try? files.remove(temporary)
             throw error
         }
     }
 
-    private func begin(_ write: NoteWriteRecord) throws -> Int64 {
-        let id = try journal.ledger.writeBlocking { try $0.beginNoteWrite(write) }
+    /// - Parameter with: what is kept in the same transaction.
+    private func begin(_ write: NoteWriteRecord, with: (LedgerTransaction) throws -> Void) throws -> Int64 {
+        let id = try journal.ledger.writeBlocking { transaction in
+            try with(transaction)
+            return try transaction.beginNoteWrite(write)
+        }
         FaultPoint.reach("write begun")
         return id
     }
 
+    /// Whether the lease is sure to be ours for the next moment: nobody waits for it, or nobody can have waited for so
+    /// long that the kernel ends it. The ledger's disk may have hung since it was taken.
+    private func mayWrite(_ file: Descriptor, since taken: ContinuousClock.Instant) -> Bool {
+        Lease.isWhole(file) || taken.duration(to: .now) < limit ?? Lease.breakTime() / 3
+    }
+
     /// Writes the new tail; where that fails (a full disk) the old one is put back, so that no half block stays.
-    private func put(_ write: NoteWriteRecord, _ id: Int64, into file: Descriptor, insteadOf size: Int) throws {
+    private func put(
+        _ write: NoteWriteRecord, _ id: Int64, into file: Descriptor, insteadOf size: Int,
+        since taken: ContinuousClock.Instant
+    ) throws {
         let newSize = Int(write.position) + write.newTail.count
         do {
             try file.write(write.newTail, at: write.position)
             if newSize < size { try file.truncate(to: Int64(newSize)) }
             try file.sync()
         } catch {
-            // Should this fail as well, the write stays open in the ledger and is mended before the next.
+            // Should the lease be gone, or this fail as well, the write stays open in the ledger and is mended before
+            // the next.
+            guard mayWrite(file, since: taken) else { throw error }
             try file.write(write.oldTail, at: write.position)
             try file.truncate(to: Int64(size))
             try file.sync()
@@ -152,13 +212,10 @@ struct InPlaceNote {
         }
     }
 
-    private func open(_ note: BytePath, _ root: BytePath) throws -> Descriptor? {
-        guard let relative = note.relative(to: root) else {
-            throw Fault(.failed, "\(note) is not in the vault \(root)", path: note)
-        }
+    private func open(_ note: BytePath, _ files: HeldFiles) throws -> Descriptor? {
         let file: Descriptor
         do {
-            file = try SafePath.open(relative, beneath: root, O_RDWR)
+            file = try files.openFollowing(note, O_RDWR)
         } catch let fault as Fault where fault.errno == ENOENT {
             return nil
         } catch let fault as Fault where fault.errno == EAGAIN {
@@ -175,10 +232,8 @@ struct InPlaceNote {
         return file
     }
 
-    private func stillNames(_ file: Descriptor, _ note: BytePath, _ root: BytePath) throws -> Bool {
-        var found = stat()
-        guard note.withCString({ stat($0, &found) }) == 0 else { return false }
-        return UInt64(found.st_ino) == (try file.status().inode)
+    private func stillNames(_ file: Descriptor, _ note: BytePath, _ files: HeldFiles) throws -> Bool {
+        try files.statusFollowing(note)?.isSameFile(as: file.status()) == true
     }
 
     private func record(

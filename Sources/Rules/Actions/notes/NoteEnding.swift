@@ -19,7 +19,7 @@ extension NoteWriter {
     /// Whether `step`'s block has been written, and under which token.
     package func written(step: String) async throws -> String? {
         if let note = try await journal.ledger.read({ try $0.openNote(step: step) }) {
-            _ = try await enqueue(nil, on: note)
+            _ = try await enqueue(.ending, on: note)
         }
         return try await journal.ledger.read { try $0.noteBlock(step: step)?.token }
     }
@@ -41,7 +41,7 @@ extension NoteWriter {
             case .held:
                 throw Fault(
                     .transient,
-                    "\(note) holds half a write of before and is kept open by \(Openers.describe(note)); it is mended "
+                    "\(note) holds half a write of before and is kept open by \(journal.files().openers(note)); it is mended "
                         + "as soon as nobody has it open", path: note)
             }
         }
@@ -54,10 +54,9 @@ extension NoteWriter {
     @discardableResult
     private func end(_ write: NoteWriteRecord) async throws -> NoteRecovery.Finding {
         let recovery = NoteRecovery(journal: journal)
-        let reads = reads
         inWork.begin([write.note])
         defer { inWork.end([write.note]) }
-        let finding = try await lanes.run { try reads.uncounted(write.note) { try recovery.settle(write) } }
+        let finding = try await lanes.run { try recovery.settle(write) }
         log.notice("a write into \(write.note) was cut off: \(finding)")
         return finding
     }

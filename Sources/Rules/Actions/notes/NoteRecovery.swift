@@ -23,17 +23,24 @@ struct NoteRecovery {
 
     /// Looks at one begun write, mends it if it was torn, and closes it in the ledger. Blocks.
     func settle(_ write: NoteWriteRecord) throws -> Finding {
-        let finding = try examine(write)
+        let files = journal.files()
+        let finding = try examine(write, files)
+        // Before the transaction: reaching a place may have to note in the ledger that it is another.
+        let isReached = finding != .held && finding != .void
+        let found = try isReached ? files.status(write.note) : nil
         try journal.ledger.writeBlocking { transaction in
             switch finding {
             case .done, .mended, .rewritten(blocksPresent: true):
                 try transaction.endNoteWrite(write.id)
-                if let status = try FileStatus.of(write.note), finding != .rewritten(blocksPresent: true) {
+                // What others wrote since is a version after it.
+                if try !write.blocks.isEmpty || transaction.noteState(write.note) != nil {
+                    try transaction.noteHolds(write.note, write.result, write.blocks)
+                }
+                if let status = found, finding != .rewritten(blocksPresent: true) {
                     try journal.wrote(
                         write.note, base: write.base, status.fingerprint, write.result,
                         blocks: write.blocks.map(\.token), in: transaction)
                     try knowNew(write, status, in: transaction)
-                    try guardBlocks(of: write, in: transaction)
                 } else if let (place, relative) = journal.places.locate(write.note) {
                     // Whoever wrote since is judged by what they wrote, not by these blocks.
                     try transaction.addBlocks(place.name, relative, write.blocks.map(\.token))
@@ -49,8 +56,9 @@ struct NoteRecovery {
 
     /// A note that the write has made, not changed, is the agent's own and no news.
     private func knowNew(_ write: NoteWriteRecord, _ status: FileStatus, in transaction: LedgerTransaction) throws {
-        guard write.position == 0, write.oldTail.isEmpty, let step = write.blocks.first?.step,
-            try transaction.isStaged(by: step, status), let (place, relative) = journal.places.locate(write.note)
+        guard write.position == 0, write.oldTail.isEmpty,
+            try write.blocks.contains(where: { try transaction.isStaged(by: $0.step, status) }),
+            let (place, relative) = journal.places.locate(write.note)
         else { return }
         let known = try transaction.file(place.name, relative)
         if known?.present == true { return }
@@ -60,28 +68,15 @@ struct NoteRecovery {
                 version: (known?.version ?? 0) + 1))
     }
 
-    /// The guard that the write itself would have left: whether the note had been read since is not known, so only an
-    /// editor that has it open is watched for.
-    private func guardBlocks(of write: NoteWriteRecord, in transaction: LedgerTransaction) throws {
-        guard WorkNames.editorLock(on: write.note) != nil else { return }
-        for block in write.blocks {
-            guard let intent = try transaction.intent(step: block.step) else { continue }
-            var request = try LedgerJSON.decode(NoteRequest.self, from: intent)
-            request.token = block.token
-            try transaction.addGuard(
-                GuardRecord(
-                    note: write.note, step: block.step, token: block.token, request: try LedgerJSON.encode(request),
-                    editorOpen: true))
-        }
-    }
-
-    private func examine(_ write: NoteWriteRecord) throws -> Finding {
+    private func examine(_ write: NoteWriteRecord, _ files: HeldFiles) throws -> Finding {
         guard try journal.presence.isHere(write.note) else { return .held }
         let file: Descriptor
         do {
-            file = try Descriptor(write.note, O_RDWR, follow: true)
+            file = try files.openFollowing(write.note, O_RDWR)
         } catch let fault as Fault where fault.errno == ENOENT {
             return .void
+        } catch let fault as Fault where fault.code == Fault.link || fault.errno == ENOTDIR {
+            return .held
         }
         let isHeld = waitForLease(file) == .busy && Lease.probeWriters(file) == .busy
         defer { Lease.release(file) }

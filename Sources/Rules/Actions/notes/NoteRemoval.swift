@@ -10,13 +10,17 @@ extension NoteWriter {
     package func remove(_ request: NoteRequest, token: String, resumes: Bool = false) async throws {
         let note = request.note
         if try await !journal.ledger.read({ try $0.openNoteWrites(note) }).isEmpty {
-            _ = try await enqueue(nil, on: note)
+            _ = try await enqueue(.ending, on: note)
         }
         inWork.begin([note])
         defer { inWork.end([note]) }
+        let files = journal.files()
         for _ in 0..<100 {
             let attempt = try await lanes.run {
-                try inPlace.rewrite(request.note, root: request.root) { bytes in
+                try inPlace.rewrite(request.note, files) { transaction in
+                    try transaction.dropKeptBlock(note, step: request.step)
+                    try transaction.dropNoteBlock(step: request.step)
+                } change: { bytes in
                     guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
                         if resumes, !NoteText.tokens(bytes).contains(token) { return bytes }
                         throw Fault(
@@ -28,13 +32,7 @@ extension NoteWriter {
                 }
             }
             switch attempt {
-            case .written:
-                let step = request.step
-                try await journal.ledger.write { transaction in
-                    try transaction.dropGuard(note, step: step)
-                    try transaction.dropNoteBlock(step: step)
-                }
-                return
+            case .written: return
             case .missing: throw Fault(.failed, "\(request.note) is gone", path: request.note)
             case .unsupported:
                 throw Fault(
@@ -43,6 +41,6 @@ extension NoteWriter {
             case .busy: try await Task.sleep(for: .milliseconds(100))
             }
         }
-        throw Fault(.transient, "\(request.note) is kept open by \(Openers.describe(request.note))", path: request.note)
+        throw Fault(.transient, "\(request.note) is kept open by \(files.openers(request.note))", path: request.note)
     }
 }

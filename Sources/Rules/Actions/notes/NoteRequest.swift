@@ -1,8 +1,8 @@
 import A4CoreSwift
 import Foundation
+import Glibc
 import Ledger
 import Platform
-import Rules
 
 /// A block that a step wants in a note.
 package struct NoteRequest: Codable, Sendable, Equatable {
@@ -20,14 +20,17 @@ package struct NoteRequest: Codable, Sendable, Equatable {
     package var atEndOfFile: Bool
     /// What a note that does not exist starts from, as text; empty for nothing.
     package var starter: String
+    /// The permissions of the file that the block was made from: a note that does not exist gets no wider ones.
+    package var mode: mode_t?
     /// Blocks that are written together stand in this order: the arrivals', in nanoseconds.
     package var order: Int64
 
     package init(
         step: String, note: BytePath, root: BytePath, heading: String, token: String, content: String,
         atEndOfFile: Bool,
-        starter: String, order: Int64 = 0
+        starter: String, mode: mode_t? = nil, order: Int64 = 0
     ) {
+        self.mode = mode
         self.step = step
         self.note = note
         self.root = root
@@ -71,15 +74,6 @@ struct ComposedNote: Sendable {
             throw Fault(
                 .failed, "\(requests.first?.note.description ?? "a note"): \(error)", path: requests.first?.note)
         }
-    }
-}
-
-extension EffectJournal {
-    /// The tokens of guarded blocks of other steps than these: free in the note only if a save has wiped them. Blocks.
-    func reservedTokens(_ note: BytePath, _ requests: [NoteRequest]) throws -> Set<String> {
-        let steps = Set(requests.map(\.step))
-        let guarded = try ledger.readBlocking { try $0.guardedTokens(note) }
-        return Set(guarded.filter { !steps.contains($0.step) }.map(\.token))
     }
 }
 

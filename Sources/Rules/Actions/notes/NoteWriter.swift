@@ -4,22 +4,6 @@ import Logging
 import Platform
 import Rules
 
-/// Tells whether somebody has read a file since it was asked to watch (for the stale-buffer guard).
-package protocol ReadWatch: Sendable {
-    /// Begins, or begins anew, to watch. Blocks.
-    func watchReads(of path: BytePath) throws
-    /// Whether it was read before the first save since then; true in doubt.
-    func readsSeen(of path: BytePath) -> Bool
-    /// Blocks.
-    func stopWatchingReads(of path: BytePath)
-    /// Runs `body`, whose own reading of `path` does not count.
-    func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R
-}
-
-extension ReadWatch {
-    package func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R { try body() }
-}
-
 /// How long the note writer is patient.
 package struct NotePatience: Sendable {
     /// Seconds to wait while somebody has the note open; then a mere reader is written past, a writer is come back to.
@@ -35,11 +19,21 @@ package struct NotePatience: Sendable {
 /// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
 /// written in one go. Nothing that somebody else wrote is ever replaced unread.
 package actor NoteWriter {
+    /// What is asked for in a note's turn.
+    enum Wish: Sendable {
+        case append(NoteRequest)
+        /// That earlier writes be ended.
+        case ending
+        /// That somebody's save be looked at, and what it lost be put back.
+        case look
+
+        var request: NoteRequest? {
+            if case .append(let request) = self { request } else { nil }
+        }
+    }
+
     private struct Waiting {
-        /// Nil for one that only asks that earlier writes be ended.
-        let request: NoteRequest?
-        /// Whether the block had been written, and was lost.
-        let restores: Bool
+        let wish: Wish
         let answer: CheckedContinuation<String?, any Error>
     }
 
@@ -47,15 +41,13 @@ package actor NoteWriter {
     let inWork: PathsInWork
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
-    let reads: any ReadWatch
     private let patience: NotePatience
     let lanes = BlockingLanes("notes", count: 4)
     let log: Logger
     private var waiting: [BytePath: [Waiting]] = [:]
     private var atWork: Set<BytePath> = []
-    private var armed: Set<BytePath> = []
-    /// Steps whose blocks are being put back.
-    private var restoring: Set<String> = []
+    /// Notes whose lost blocks could not be put back yet.
+    private var owed: Set<BytePath> = []
     private var isStopping = false
     private var heldUp: [BytePath: String] = [:]
 
@@ -63,12 +55,11 @@ package actor NoteWriter {
     ///   - device: the suffix for anchors that a note already holds.
     ///   - backups: where a copy is kept of a note that has to be replaced instead of written in place.
     package init(
-        journal: EffectJournal, inWork: PathsInWork, reads: any ReadWatch, patience: NotePatience, device: String,
-        backups: BytePath, log: Logger
+        journal: EffectJournal, inWork: PathsInWork, patience: NotePatience, device: String, backups: BytePath,
+        log: Logger
     ) {
         self.journal = journal
         self.inWork = inWork
-        self.reads = reads
         self.patience = patience
         self.log = log
         inPlace = InPlaceNote(journal: journal, device: device)
@@ -83,7 +74,7 @@ package actor NoteWriter {
     package func append(_ request: NoteRequest) async throws -> String {
         let step = request.step
         if let done = try await journal.ledger.read({ try $0.noteBlock(step: step) }) { return done.token }
-        guard let token = try await enqueue(request, on: request.note) else {
+        guard let token = try await enqueue(.append(request), on: request.note) else {
             throw Fault(.failed, "the block of \(step) was not written")
         }
         return token
@@ -92,9 +83,9 @@ package actor NoteWriter {
     /// Waits for the note's turn, in which what earlier writes left open is ended first.
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
-    func enqueue(_ request: NoteRequest?, on note: BytePath, restores: Bool = false) async throws -> String? {
+    func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
         try await withCheckedThrowingContinuation { answer in
-            waiting[note, default: []].append(Waiting(request: request, restores: restores, answer: answer))
+            waiting[note, default: []].append(Waiting(wish: wish, answer: answer))
             if atWork.insert(note).inserted { Task { await self.serve(note) } }
         }
     }
@@ -104,18 +95,22 @@ package actor NoteWriter {
             do {
                 try await lanes.run { try journal.presence.require(note) }
                 // Another's turn may have ended a write that was open when these were asked for.
-                let asked = batch.filter { !$0.restores }.compactMap(\.request?.step)
-                let written = try await endOpenWrites(of: note, looking: asked)
+                let written = try await endOpenWrites(of: note, looking: batch.compactMap(\.wish.request?.step))
                 batch.removeAll { entry in
-                    let token = entry.request.flatMap { written[$0.step] }
-                    guard entry.request == nil || token != nil else { return false }
-                    entry.answer.resume(returning: token)
+                    switch entry.wish {
+                    case .ending: entry.answer.resume(returning: nil)
+                    case .look: return false
+                    case .append(let request):
+                        guard let token = written[request.step] else { return false }
+                        entry.answer.resume(returning: token)
+                    }
                     return true
                 }
-                let requests = batch.compactMap(\.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
+                guard !batch.isEmpty else { continue }
+                let requests = batch.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
                 let blocks = try await write(requests, to: note)
                 let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
-                for entry in batch { entry.answer.resume(returning: entry.request.flatMap { tokens[$0.step] }) }
+                for entry in batch { entry.answer.resume(returning: entry.wish.request.flatMap { tokens[$0.step] }) }
             } catch {
                 for entry in batch { entry.answer.resume(throwing: error) }
             }
@@ -124,43 +119,43 @@ package actor NoteWriter {
     }
 
     private func write(_ requests: [NoteRequest], to note: BytePath) async throws -> [NoteBlockRecord] {
-        guard let root = requests.first?.root else { return [] }
+        // Held for the whole turn: what the note's folder is called meanwhile is no matter.
+        let files = journal.files()
+        if requests.isEmpty {
+            guard try await look(at: note, files, patiently: true) == true else { return [] }
+        }
         inWork.begin([note])
         defer {
             inWork.end([note])
             heldUp[note] = nil
         }
-        try await waitForEditor(of: note)
+        try await waitForEditor(of: note, files)
         var delay = 0.02
-        let reads = reads
         var busySince: ContinuousClock.Instant?
         for _ in 0..<10_000 {
-            let lockedBy = WorkNames.editorLock(on: note)
-            let finish = guards(requests, note, editorOpen: lockedBy != nil)
-            let attempt = try await lanes.run {
-                try reads.uncounted(note) { try inPlace.append(requests, to: note, root: root, finish: finish) }
-            }
+            let attempt = try await lanes.run { try inPlace.append(requests, to: note, files) }
             switch attempt {
             case .written(let blocks):
-                await arm(note)
+                tell(blocks, requests, note)
                 return blocks
             case .replaced:
                 continue
             case .missing:
-                if let blocks = try await create(requests, at: note) { return blocks }
+                guard !requests.isEmpty else { return [] }
+                if let blocks = try await create(requests, at: note, files) { return blocks }
             case .unsupported:
-                return try await replace(requests, note)
+                return try await replace(requests, note, files)
             case .busy:
                 let since = busySince ?? .now
                 busySince = since
                 if since.duration(to: .now) > .seconds(patience.open) {
-                    if try await hasWriter(note) {
+                    if try await hasWriter(note, files) {
                         throw Fault(
-                            .transient, "\(note) is kept open for writing by \(Openers.describe(note))", path: note)
+                            .transient, "\(note) is kept open for writing by \(files.openers(note))", path: note)
                     }
-                    return try await replace(requests, note)
+                    return try await replace(requests, note, files)
                 }
-                try hold(note, "kept open by \(Openers.describe(note))")
+                try hold(note, "kept open by \(files.openers(note))")
                 try await Task.sleep(for: .seconds(delay))
                 delay = min(0.5, delay * 1.5)
             }
@@ -169,14 +164,18 @@ package actor NoteWriter {
     }
 
     /// An editor that has the note open, perhaps with unsaved changes, gets time to save them first.
-    private func waitForEditor(of note: BytePath) async throws {
+    private func waitForEditor(of note: BytePath, _ files: HeldFiles) async throws {
         let start = ContinuousClock.now
         var delay = 0.1
-        while let lock = WorkNames.editorLock(on: note) {
+        var seen: Fingerprint?
+        while let lock = try await lanes.run({ try files.editorLock(on: note) }) {
             if start.duration(to: .now) > .seconds(patience.editor) {
                 log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
                 return
             }
+            // What is saved meanwhile holds blocks, or has lost some: the next save may tell another tale.
+            let now = try await lanes.run { try files.statusFollowing(note)?.fingerprint }
+            if now != seen, try await look(at: note, files) != nil { seen = now }
             try hold(note, "open in an editor (\(BytePath(bytes: lock.name)))")
             try await Task.sleep(for: .seconds(delay))
             delay = min(1, delay * 1.5)
@@ -199,33 +198,41 @@ package actor NoteWriter {
 
     /// A note counts as missing only after the settle time without a backup or a lock beside it: editors rename it away
     /// for a moment while they save.
-    private func create(_ requests: [NoteRequest], at note: BytePath) async throws -> [NoteBlockRecord]? {
+    private func create(
+        _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles
+    ) async throws -> [NoteBlockRecord]? {
         let start = ContinuousClock.now
         let backup = BytePath(bytes: note.bytes + [UInt8(ascii: "~")])
         while true {
             let waited = start.duration(to: .now)
-            let isBeingSaved = try existsNow(backup) || WorkNames.editorLock(on: note) != nil
+            let isBeingSaved = try await lanes.run {
+                try files.status(backup) != nil || files.editorLock(on: note) != nil
+            }
             guard waited < .seconds(patience.settle) || isBeingSaved && waited < .seconds(patience.editor) else {
                 break
             }
-            if try existsNow(note) { return nil }
+            if try await lanes.run({ try files.status(note) != nil }) { return nil }
             try await Task.sleep(for: .milliseconds(50))
         }
-        let finish = guards(requests, note, editorOpen: false)
-        guard
-            case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, finish: finish) })
+        guard case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, files) })
         else { return nil }
-        await arm(note)
+        tell(blocks, requests, note)
         return blocks
     }
 
-    private func replace(_ requests: [NoteRequest], _ note: BytePath) async throws -> [NoteBlockRecord] {
-        let finish = guards(requests, note, editorOpen: WorkNames.editorLock(on: note) != nil)
+    private func replace(
+        _ requests: [NoteRequest], _ note: BytePath, _ files: HeldFiles
+    ) async throws -> [NoteBlockRecord] {
+        if requests.isEmpty {
+            guard try await look(at: note, files, patiently: true) == true else { return [] }
+        }
         let settle = patience.settle
         let exchange = exchange
         let lanes = lanes
-        let written = try await lanes.run { try exchange.append(requests, to: note, quietFor: settle, finish: finish) }
-        await arm(note)
+        let written = try await lanes.run {
+            try exchange.append(requests, to: note, files, quietFor: settle)
+        }
+        tell(written.blocks, requests, note)
         let displaced = written.displaced
         let log = log
         Task {
@@ -245,122 +252,69 @@ package actor NoteWriter {
         return written.blocks
     }
 
-    private func hasWriter(_ note: BytePath) async throws -> Bool {
-        try await lanes.run { Lease.probeWriters(try Descriptor(note, follow: true)) == .busy }
+    private func hasWriter(_ note: BytePath, _ files: HeldFiles) async throws -> Bool {
+        try await lanes.run { Lease.probeWriters(try files.openFollowing(note)) == .busy }
     }
 
-    private func existsNow(_ path: BytePath) throws -> Bool { try FileStatus.of(path) != nil }
+    // MARK: What others save
 
-    // MARK: The stale-buffer guard
-
-    /// What is remembered of blocks with the write that holds them. Blocks of earlier writes that somebody has read
-    /// since need no guard any more: if such a person removes one, it stays removed.
-    private func guards(
-        _ requests: [NoteRequest], _ note: BytePath, editorOpen: Bool
-    ) -> @Sendable (LedgerTransaction, [NoteBlockRecord]) throws -> Void {
-        let byStep = Dictionary(requests.map { ($0.step, $0) }) { first, _ in first }
-        let wereSeen = !armed.contains(note) || reads.readsSeen(of: note)
-        return { transaction, blocks in
-            if wereSeen {
-                for earlier in try transaction.guards(on: note) where !earlier.editorOpen {
-                    try transaction.dropGuard(note, step: earlier.step)
-                }
-            }
-            for block in blocks {
-                guard var request = byStep[block.step] else { continue }
-                request.token = block.token
-                try transaction.addGuard(
-                    GuardRecord(
-                        note: note, step: block.step, token: block.token, request: try LedgerJSON.encode(request),
-                        editorOpen: editorOpen))
-            }
-        }
-    }
-
-    private func arm(_ note: BytePath) async {
-        let reads = reads
-        do {
-            try await lanes.run { try reads.watchReads(of: note) }
-            armed.insert(note)
-        } catch {
-            armed.remove(note)
-            log.warning("a save that loses a block of \(note) will not be noticed: \(explain(error))")
-        }
-    }
-
-    /// Called when somebody else's version of a note has settled: blocks of ours that it lacks although nobody has read
-    /// them are put back under the same step; those that a person has seen and removed stay removed.
+    /// Called when somebody else's version of a note has settled: what they have held is kept, and what a save has lost
+    /// without knowing it is put back, in the note's turn (`docs/design/stale-buffers.md`).
     package func noteWasSaved(_ note: BytePath) async throws {
-        let guards = try await journal.ledger.read { try $0.guards(on: note) }
-        guard !guards.isEmpty else { return }
-        let ours = try await journal.ledger.read { try $0.lastNoteResult(note) }
-        let reads = reads
-        let settled = try await lanes.run { () -> (held: Set<String>, isOurs: Bool)? in
-            guard let file = try FileStatus.of(note), file.kind == .file else { return nil }
-            let bytes = try reads.uncounted(note) { try Descriptor(note, follow: true).readAll() }
-            return (NoteText.tokens(bytes), ContentHash(of: bytes) == ours)
-        }
-        guard let (held, isOurs) = settled else { return }
-        let seen = armed.contains(note) ? reads.readsSeen(of: note) : nil
-        // Our own write on top of a save is no save: what it holds goes on being guarded against the next one.
-        if !isOurs {
-            armed.remove(note)
-            try await lanes.run { reads.stopWatchingReads(of: note) }
-        }
-        let lost = guards.filter { !held.contains($0.token) && !restoring.contains($0.step) }
-        let wiped = lost.filter { $0.editorOpen || seen == false }
-        let removed = lost.filter { !($0.editorOpen || seen == false) }
-        // A block that is to be put back keeps its guard until it is there: a crash must not forget it.
-        let kept = restoring.union(wiped.map(\.step))
-        restoring = kept
-        let settledFor = isOurs ? removed : guards
-        try await journal.ledger.write { transaction in
-            for record in settledFor where !kept.contains(record.step) {
-                try transaction.dropGuard(note, step: record.step)
-            }
-            for var record in wiped {
-                record.editorOpen = true
-                try transaction.addGuard(record)
-            }
-            for record in removed {
-                try transaction.note(
-                    "removed", "the block ^\(record.token) was taken out of \(note); it stays out",
-                    job: record.step.split(separator: ".").first.map(String.init))
-            }
-        }
-        // All at once: each would wait for an editor anew.
-        await withTaskGroup(of: Void.self) { group in
-            for record in wiped { group.addTask { await self.restore(record) } }
+        do {
+            _ = try await enqueue(.look, on: note)
+        } catch let fault as Fault where fault.kind == .transient {
+            let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
+            guard owes, !isStopping, owed.insert(note).inserted else { return }
+            log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
+            Task { await self.putBack(note) }
         }
     }
 
-    /// Puts a block back that was lost in a save, however often the note has to be waited for.
-    private func restore(_ record: GuardRecord) async {
-        defer { restoring.remove(record.step) }
-        let note = record.note
+    /// Tries again and again; the ledger remembers what is owed, should the agent end meanwhile.
+    private func putBack(_ note: BytePath) async {
+        defer { owed.remove(note) }
+        var delay = 5.0
         while !isStopping {
             do {
-                _ = try await enqueue(
-                    try LedgerJSON.decode(NoteRequest.self, from: record.request), on: note, restores: true)
-                try await journal.ledger.write { transaction in
-                    try transaction.note(
-                        "restored",
-                        "the block ^\(record.token) was lost in a save that did not know it; it is back in \(note)",
-                        job: record.step.split(separator: ".").first.map(String.init))
-                }
-                log.notice("put ^\(record.token) back into \(note): a save that did not know it had removed it")
+                try await Task.sleep(for: .seconds(delay))
+                delay = min(60, delay * 1.5)
+                _ = try await enqueue(.look, on: note)
                 return
             } catch let fault as Fault where fault.kind == .transient {
-                log.warning("^\(record.token) cannot be put back yet: \(fault.message)")
-                do {
-                    try await Task.sleep(for: .seconds(5))
-                } catch {
-                    return
-                }
+                log.debug("\(note) still lacks blocks: \(fault.message)")
+            } catch is CancellationError {
+                return
             } catch {
-                log.error("^\(record.token), lost in a save, cannot be put back into \(note): \(explain(error))")
+                log.error("blocks that a save lost cannot be put back into \(note): \(explain(error))")
                 return
             }
+        }
+    }
+
+    /// - Parameter patiently: whether somebody who writes is waited for: a close without a change is no event.
+    /// - Returns: whether blocks are to be put back; nil where somebody is writing.
+    private func look(at note: BytePath, _ files: HeldFiles, patiently: Bool = false) async throws -> Bool? {
+        let look = NoteLook(journal: journal)
+        for _ in 0..<(patiently ? 50 : 1) {
+            switch try await lanes.run({ try look.look(at: note, files) }) {
+            case .nothing: return false
+            case .busy:
+                if patiently, !isStopping { try await Task.sleep(for: .milliseconds(100)) }
+            case .seen(let judged, let lost):
+                for block in judged {
+                    if let message = MetNote.message(block, note) { log.notice("\(message)") }
+                }
+                return lost > 0
+            }
+        }
+        return nil
+    }
+
+    private func tell(_ blocks: [NoteBlockRecord], _ requests: [NoteRequest], _ note: BytePath) {
+        let asked = Set(requests.map(\.step))
+        for block in blocks where !asked.contains(block.step) {
+            log.notice("put ^\(block.token) back into \(note): a save that did not know it had removed it")
         }
     }
 }

@@ -1,5 +1,6 @@
 import A4CoreSwift
 import Foundation
+import Glibc
 import Platform
 import Rules
 
@@ -9,6 +10,8 @@ struct WriteNote: RuleAction {
         let destination: Destination
         let text: String
         let hash: ContentHash
+        /// The permissions of the file that it is made from.
+        var mode: mode_t?
     }
 
     static let declaration = ActionDeclaration(
@@ -19,7 +22,10 @@ struct WriteNote: RuleAction {
             DestinationParameters.folder,
             ParameterSpec(
                 "name", .template, required: true, "the file's name; `.md` is added where it has no extension"),
-            ParameterSpec("text", .template, required: true, "the content; values are inserted as they are"),
+            ParameterSpec(
+                "text", .template, required: true,
+                "the content; a value is one line that is shown and does nothing (see Templates); `{{ file.text | raw }}` inserts text of several lines as it is"
+            ),
             ExistsPolicy.parameter,
         ],
         provides: PlacementValues.specs,
@@ -39,18 +45,21 @@ struct WriteNote: RuleAction {
     }
 
     func intent(for input: StepInput) async throws -> Intent {
-        var text = try arguments.text("text", values: input.values)
+        var text = try arguments.fileText("text", values: input.values)
         // As A4's own writing: LF, and one at the end.
         text = text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
         if !text.hasSuffix("\n") { text += "\n" }
         var name = try arguments.name(input)
         if BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(Self.suffix.utf8) }
         let hash = ContentHash(of: Array(text.utf8))
+        // Never readable by more than the file that it was made from.
+        let (files, source) = (input.files, input.file.absolute)
+        let status = try await services.files.run { try files.status(source) }
         let destination = try await Destination.decide(
             root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash,
-            files: services.files)
-        return Intent(destination: destination, text: text, hash: hash)
+            lanes: services.files, files: input.files)
+        return Intent(destination: destination, text: text, hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
@@ -71,7 +80,8 @@ struct WriteNote: RuleAction {
 
     private func placing(_ intent: Intent) -> Placing {
         Placing(services: services, destination: intent.destination, content: intent.hash) {
-            try Mover.create(Array(intent.text.utf8), at: $0, record: $1)
+            try $2.create(
+                Array(intent.text.utf8), at: $0, mode: 0o644 & (intent.mode ?? 0o644), record: $1)
         } receipt: { placed in
             Receipt(
                 "wrote \(placed.path)", values: PlacementValues.of(placed.path),
