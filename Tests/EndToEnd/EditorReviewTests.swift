@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -15,8 +16,8 @@ extension EditorTests {
                 - review
             """
 
-        private func steward() async throws -> AgentFixture {
-            try requireEditor(.vim)
+        private func steward(_ editor: Editor = .vim) async throws -> AgentFixture {
+            try requireEditor(editor)
             let steward = try AgentFixture()
             try steward.rule("10-review.yaml", Self.rule)
             try await steward.start()
@@ -101,6 +102,78 @@ extension EditorTests {
             try await steward.until("nothing waits") { try steward.status().waiting.isEmpty }
             try steward.wait()
             #expect(try steward.read("drafts/essay.md").occurrences(of: "We met to talk.") == 1)
+            try await steward.stop()
+        }
+
+        private func tick(_ steward: AgentFixture, _ mark: String) throws {
+            let text = try steward.read("drafts/essay.review.md")
+            try steward.drop("drafts/essay.review.md", text.replacingOccurrences(of: "- [ ]", with: "- [\(mark)]"))
+        }
+
+        private func waits(_ steward: AgentFixture, _ why: String) async throws {
+            try await steward.until("the answer waits: \(why)") {
+                try steward.status().waiting.contains { $0.problem.contains(why) }
+            }
+        }
+
+        @Test("while an editor runs on a draft that leaves no lock, answers wait for its end")
+        func waitsForTheEnd() async throws {
+            let steward = try await steward(.nano)
+            let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let session = try await EditorSession(steward, .nano, path, isLocking: false)
+            try await session.type("A line that is not saved.")
+            try tick(steward, "x")
+            try await waits(steward, "essay.md is open in nano (process ")
+            #expect(try steward.read("drafts/essay.md") == "We met in order to talk.\n")
+            try await session.save("A line that is not saved.")
+            #expect(try steward.read("drafts/essay.md").contains("in order to"), "it may go on to change")
+            try await session.quit()
+            try await steward.until("the draft holds both", seconds: 180) {
+                let text = try steward.read("drafts/essay.md")
+                return text.contains("We met to talk.") && text.contains("A line that is not saved.")
+            }
+            try await steward.until("the finding is gone") {
+                try self.sidecarHolds("No findings, 1 accepted.", steward)
+            }
+            try await steward.stop()
+        }
+
+        @Test("[x!] puts an answer in although an editor runs on the draft")
+        func now() async throws {
+            let steward = try await steward(.nano)
+            let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let session = try await EditorSession(steward, .nano, path, isLocking: false)
+            try tick(steward, "x")
+            try await waits(steward, "or at once with `[x!]`")
+            let text = try steward.read("drafts/essay.review.md")
+            try steward.drop("drafts/essay.review.md", text.replacingOccurrences(of: "- [x]", with: "- [x!]"))
+            try await steward.until("the answer is in the draft") {
+                try steward.read("drafts/essay.md") == "We met to talk.\n"
+            }
+            try await session.quit()
+            try await steward.stop()
+        }
+
+        @Test("a swap file that lies elsewhere tells as well, and goes on telling when its editor was killed")
+        func swapsElsewhere() async throws {
+            let steward = try await steward(.neovim)
+            let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let session = try await EditorSession(steward, .neovim, path)
+            try await session.type("A line that is not saved.")
+            try tick(steward, "x")
+            try await waits(steward, "with changes that are not saved (")
+            #expect(try steward.status().waiting.contains { $0.problem.contains("/nvim/swap/%") })
+            try await session.save("A line that is not saved.")
+            try await steward.until("the draft holds both") {
+                try steward.read("drafts/essay.md") == "We met to talk.\nA line that is not saved.\n"
+            }
+            try await session.quit()
             try await steward.stop()
         }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -108,6 +109,34 @@ struct ReviewModelTests {
         try steward.run(["reprocess", steward.path("drafts/essay.md").text]).check()
         try await steward.until("it is read") { try steward.read("drafts/essay.review.md").contains("2 findings.") }
         #expect(server.requests.count == 2)
+        try await steward.stop()
+    }
+
+    @Test(
+        "another user's model on this machine is told nothing of a draft until that is allowed; sidecar and log say who",
+        .enabled(if: geteuid() == 0, "only root can be two users"))
+    func foreignModel() async throws {
+        let server = try ModelOfUser(user: ModelOfUser.nobody)
+        let steward = try AgentFixture()
+        steward.variables["OLLAMA_HOST"] = server.url
+        try steward.rule("10-review.yaml", Self.rule)
+        try await steward.start()
+        try steward.drop("drafts/essay.md", Self.draft)
+        try await steward.until("the sidecar is there") { try steward.exists("drafts/essay.review.md") }
+        try steward.wait()
+        let line =
+            "anthropic has no key, and ollama: the server at 127.0.0.1:\(server.port) is run by nobody (uid 65534)"
+        let sidecar = try steward.read("drafts/essay.review.md")
+        #expect(sidecar.contains("> No model has read this text: \(line)"), "\(sidecar)")
+        #expect(sidecar.contains("`tk config set local.allow yes`") && sidecar.contains("1 finding."))
+        #expect(try steward.run(["log"]).check().output.contains("is run by nobody"))
+        #expect(try server.heard == "")
+        try steward.home.write(".tk/config.json", #"{"local.allow": "yes"}"#)
+        try steward.run(["reprocess", steward.path("drafts/essay.md").text]).check()
+        try await steward.until("it is read") {
+            try steward.read("drafts/essay.review.md").contains("Read by editor (ollama, llama3.2).")
+        }
+        #expect(try server.heard.contains("The rain fell on the old town."))
         try await steward.stop()
     }
 }

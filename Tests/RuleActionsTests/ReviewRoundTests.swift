@@ -106,6 +106,45 @@ import Testing
         #expect(skipped.state.count(.orphaned) == 0)
     }
 
+    /// Accepts the only finding of a draft; then another text is saved.
+    private static func saved(_ draft: String, _ later: String, proposal: String = "  good") -> ReviewRound {
+        let first = round(draft)
+        let done = round(draft, first.state, ticked(first.state).replacing("  good", with: proposal))
+        return round(later, done.state, ReviewSidecar.text(done.state))
+    }
+
+    @Test(arguments: [
+        ("One bad word.\n", "  good"), ("More of it. One bad word.\n", "  good"),
+        ("One bad word.\n", "  not bad at all"), ("One bad word, and more.\n", "  good"),
+    ])
+    func anAnswerThatASaveHasTakenOutAgainIsOpenAgain(_ later: String, _ proposal: String) {
+        let undone = Self.saved("One bad word.\n", later, proposal: proposal)
+        #expect(undone.undone == 1 && undone.state.count(.pending) == 1 && undone.state.count(.accepted) == 0)
+        let text = ReviewSidecar.text(undone.state)
+        #expect(text.contains("1 finding.") && text.contains("has brought the words of before back"))
+        #expect(text.contains("\n\(proposal)\n"), "the words of the answer are proposed again")
+        let again = Self.round(later, undone.state, Self.ticked(undone.state))
+        #expect(again.newText == later.replacing("bad", with: proposal.dropFirst(2)))
+        #expect(again.state.count(.accepted) == 1)
+    }
+
+    @Test(arguments: [
+        "One good word.\n\nAnd another line.\n", "Much has changed before it. One good word.\n", "One good words.\n",
+        "Altogether different.\n",
+    ])
+    func anAnswerStaysGivenWhereItsWordsAreThereOrSomebodyHasGoneOnWriting(_ later: String) {
+        let round = Self.saved("One bad word.\n", later)
+        #expect(round.undone == 0 && round.state.count(.accepted) == 1 && round.state.count(.pending) == 0)
+    }
+
+    @Test func anAnswerThatIsTakenOutAndComesBackByItselfIsAnsweredAgain() {
+        let undone = Self.saved("One bad word.\n", "One bad word.\n")
+        let back = Self.round("One good word.\n", undone.state, ReviewSidecar.text(undone.state))
+        #expect(back.state.count(.accepted) == 1 && back.state.count(.pending) == 0)
+        let gone = Self.round("Another altogether.\n", undone.state, ReviewSidecar.text(undone.state))
+        #expect(gone.state.count(.pending) == 0, "what was mended by hand needs no answer")
+    }
+
     @Test func whatWasMendedByHandNeedsNoAnswer() {
         let first = Self.round("One bad word.\n")
         let later = Self.round("One fine word.\n", first.state, ReviewSidecar.text(first.state))

@@ -1,9 +1,15 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// An editor that the tests drive.
 package enum Editor: String, CaseIterable, Sendable {
     case vim, emacs, nano
+    /// Keys as vim's, but its swap file lies elsewhere.
+    case neovim = "nvim"
+
+    /// Those that whatever concerns every editor is tried with.
+    package static let allCases: [Editor] = [.vim, .emacs, .nano]
 
     /// Whether the program is there.
     package static func has(_ program: String) -> Bool {
@@ -21,12 +27,22 @@ package final class EditorSession {
     private var isOpen = false
 
     /// Opens `file` and returns when the editor shows it.
-    package init(_ fixture: AgentFixture, _ editor: Editor, _ file: BytePath) async throws {
+    ///
+    /// - Parameter isLocking: whether nano leaves a lock beside the file; what the machine's settings say is not asked.
+    package init(
+        _ fixture: AgentFixture, _ editor: Editor, _ file: BytePath, isLocking: Bool = true
+    ) async throws {
         self.fixture = fixture
         self.editor = editor
         self.file = file
         socket = fixture.home.path.appending("tmux-\(randomHex(3))").text
-        let command = editor == .emacs ? ["emacs", "-nw", file.text] : [editor.rawValue, file.text]
+        let options: [String] =
+            switch editor {
+            case .vim, .neovim: []
+            case .emacs: ["-nw"]
+            case .nano: ["--ignorercfiles"] + (isLocking ? ["--locking"] : [])
+            }
+        let command = [editor.rawValue] + options + [file.text]
         // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended,
         // however high its number.
         let closing =
@@ -59,10 +75,37 @@ package final class EditorSession {
 
     private func text(_ text: String) throws { try tmux(["send-keys", "-l", text]).check() }
 
-    /// Writes a line at the end of the buffer, without saving it.
-    package func type(_ line: String) async throws {
+    /// Reads the file anew, where the editor can; else leaves it and opens the file again.
+    package func reloaded() async throws -> EditorSession {
         switch editor {
-        case .vim:
+        case .vim, .neovim: try vim("e!")
+        case .emacs:
+            try keys("M-x")
+            try text("revert-buffer")
+            try keys("Enter")
+            var asked = false
+            try await fixture.until("emacs has read the file anew") {
+                let screen = try self.screen()
+                if !asked, screen.contains("(yes or no)") || screen.contains("(y or n)") {
+                    asked = true
+                    try self.tmux(["send-keys", screen.contains("(y or n)") ? "y" : "yes", "Enter"])
+                }
+                return !screen.contains("revert-buffer") && !screen.contains("(yes or no)")
+                    && !screen.contains("(y or n)")
+            }
+        case .nano:
+            try await quit()
+            return try await EditorSession(fixture, editor, file)
+        }
+        return self
+    }
+
+    /// Writes a line at the end of the buffer, without saving it.
+    ///
+    /// - Parameter reloading: what emacs is told when it asks, as the file has changed since.
+    package func type(_ line: String, reloading: Bool = true) async throws {
+        switch editor {
+        case .vim, .neovim:
             try keys("Escape", "G", "o")
             try text(line)
             try keys("Escape")
@@ -73,9 +116,11 @@ package final class EditorSession {
             try await fixture.until("emacs takes the text") {
                 let screen = try self.screen()
                 if screen.contains("really edit the buffer") {
-                    try self.keys("r")
-                    try self.keys("M->")
-                    try self.text(String(line.prefix(1)))
+                    try self.keys(reloading ? "r" : "y")
+                    if reloading {
+                        try self.keys("M->")
+                        try self.text(String(line.prefix(1)))
+                    }
                     return false
                 }
                 return screen.contains("**-")
@@ -100,7 +145,7 @@ package final class EditorSession {
     /// Saves, answering yes where the editor asks whether to overwrite what changed; returns when the file holds `line`.
     package func save(_ line: String) async throws {
         switch editor {
-        case .vim:
+        case .vim, .neovim:
             try keys("Escape")
             try text(":w")
             try keys("Enter")
@@ -120,7 +165,7 @@ package final class EditorSession {
             return try TemporaryFolder.text(self.file).contains(line)
         }
         // The file is written before the editor is done: it says so at the bottom. Vim takes the next keys anyway.
-        if editor == .vim { return }
+        if editor == .vim || editor == .neovim { return }
         try await fixture.until("\(editor) says that it has saved") {
             let screen = try self.screen()
             return ["written", "Wrote"].contains(where: screen.contains)
@@ -130,14 +175,22 @@ package final class EditorSession {
     /// Leaves; what is not saved is lost.
     package func quit() async throws {
         switch editor {
-        case .vim:
+        case .vim, .neovim:
             try keys("Escape")
             try text(":q!")
             try keys("Enter")
         case .emacs: try keys("C-x", "C-c")
         case .nano: try keys("C-x")
         }
-        try await fixture.until("\(editor) has ended") { try self.tmux(["has-session"]).status != 0 }
+        var isAsked = false
+        try await fixture.until("\(editor) has ended") {
+            if try self.tmux(["has-session"]).status != 0 { return true }
+            if self.editor == .nano, !isAsked, try self.screen().contains("Save modified buffer") {
+                isAsked = true
+                try self.keys("n")
+            }
+            return false
+        }
         isOpen = false
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// The demo's review: the findings of a draft, one answer, and what became of both.

@@ -24,10 +24,11 @@ package final class KeptAnswers: CallRecorder {
     /// - Throws: `Fault(.failed)` for a file that holds none: nothing is paid for in its place.
     package func before(_ call: PlannedCall) async throws -> LLMResponse? {
         let path = path(call)
+        let files = HeldFiles(own: folder)
         let found = try await lanes.run { () -> LLMResponse? in
-            guard try FileStatus.of(path) != nil else { return nil }
+            guard try files.status(path) != nil else { return nil }
             do {
-                return try JSONDecoder().decode(LLMResponse.self, from: Data(try Descriptor(path).readAll()))
+                return try JSONDecoder().decode(LLMResponse.self, from: Data(try files.open(path).readAll()))
             } catch let error as DecodingError {
                 throw Fault(
                     .failed,
@@ -49,13 +50,14 @@ package final class KeptAnswers: CallRecorder {
             guard let partial = (error as? LLMError)?.partial, !partial.text.isEmpty else { return }
             answer = partial
         }
-        let (folder, path) = (folder, path(call))
+        let path = path(call)
+        let files = HeldFiles(own: folder)
         try await lanes.run {
             FaultPoint.reach("answer arrived")
-            try Durable.makeDirectory(folder, mode: 0o700)
+            try files.makeFolders(for: path, mode: 0o700)
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try Durable.replaceOwn(path, with: try encoder.encode(answer))
+            try files.replaceOwn(path, with: try encoder.encode(answer))
             FaultPoint.reach("answer kept")
         }
         used.withLock { _ = $0.insert(call.key) }

@@ -47,7 +47,10 @@ extension ReviewDraft {
         let files = services.files
         if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }) { return kept }
         let (draft, team) = try await files.run {
-            (try Self.unansweredDraft(intent, question, settings, services), try services.reviews.team(settings))
+            (
+                try Self.unansweredDraft(intent, question, settings, services, context.files),
+                try services.reviews.team(settings)
+            )
         }
         var found: ModelFindings?
         if let draft {
@@ -56,10 +59,13 @@ extension ReviewDraft {
         }
         let models = found
         return try await files.run {
-            if try Self.text(intent.draft).map({ ContentHash(of: Array($0.string.utf8)) }) != question.content {
+            if try Self.text(intent.draft, context.files).map({ ContentHash(of: Array($0.string.utf8)) })
+                != question.content
+            {
                 throw ReviewWriting.changed(intent.draft)
             }
-            let plan = try Self.decide(intent.draft, root: intent.root, settings, services, models: models)
+            let plan = try Self.decide(
+                intent.draft, root: intent.root, settings, services, context.files, models: models)
             guard plan.question == nil else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")
@@ -69,13 +75,14 @@ extension ReviewDraft {
 
     /// The draft as it was when the question arose; nil where another job has had it answered since.
     private static func unansweredDraft(
-        _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ActionServices
+        _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ActionServices,
+        _ held: HeldFiles
     ) throws -> DraftText? {
-        guard let draft = try text(intent.draft) else {
+        guard let draft = try text(intent.draft, held) else {
             throw Fault(.superseded, "\(intent.draft) is gone, so there is nothing to review", path: intent.draft)
         }
         let settings = inForce(wanted, services)
-        let known = try state(ReviewFiles(draft: intent.draft)).state
+        let known = try state(ReviewFiles(draft: intent.draft), held).state
         guard let now = ReviewQuestion(draft, known, settings) else { return nil }
         guard now == question else { throw ReviewWriting.changed(intent.draft) }
         return draft

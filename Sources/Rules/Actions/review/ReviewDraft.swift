@@ -20,6 +20,8 @@ struct ReviewDraft: RuleAction {
         let values: Values
         /// Set where a model is to be asked: what is written is decided when the answers are there.
         var question: ReviewQuestion?
+        /// The sidecar that goes because its draft is gone.
+        var gone: ReviewWrite?
     }
 
     static let declaration = ActionDeclaration(
@@ -54,7 +56,9 @@ struct ReviewDraft: RuleAction {
             ValueSpec("review.orphaned", "how many were accepted, but could not be placed in the draft for certain"),
             ValueSpec("review.draft", "the draft's name"),
             ValueSpec("review.sidecar", "the sidecar's name"),
-            ValueSpec("review.trouble", "why a pass that asks a model gave nothing; empty where all did"),
+            ValueSpec(
+                "review.trouble",
+                "why a pass that asks a model gave nothing, or the draft is no text; empty where all is well"),
         ],
         example: "review: { advisors: [technical_writer], ignore: [passive] }")
 
@@ -74,18 +78,23 @@ struct ReviewDraft: RuleAction {
     func intent(for input: StepInput) async throws -> Intent {
         let (settings, services) = (settings, services)
         return try await services.files.run {
-            try Self.decide(input.file.absolute, root: input.file.root, settings, services)
+            if input.event == .removed {
+                return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
+            }
+            return try Self.decide(input.file.absolute, root: input.file.root, settings, services, input.files)
         }
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let writing = ReviewWriting(
+            services: services, root: intent.root, step: context.stepID, held: context.files)
         let plan = try await plan(intent, context)
         return try await services.files.run { try Self.carryOut(plan, writing) }
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let writing = ReviewWriting(
+            services: services, root: intent.root, step: context.stepID, held: context.files)
         let services = services
         return try await services.files.run {
             guard let plan = try Self.keptPlan(intent, context, services) else { return .notDone }
@@ -97,8 +106,9 @@ struct ReviewDraft: RuleAction {
 
     private static func settle(_ intent: Intent, _ writing: ReviewWriting) throws -> Settlement {
         let writes = [intent.kept, intent.state, intent.sidecar].compactMap { $0 }
-        var targets = writes.map { ($0.path, $0.base, $0.result) }
+        var targets: [(BytePath, ContentHash?, ContentHash?)] = writes.map { ($0.path, $0.base, $0.result) }
         if let edit = intent.edit { targets.append((intent.draft, edit.base, edit.result)) }
+        if let gone = intent.gone { targets.append((gone.path, gone.result, nil)) }
         let found = try targets.map { (try writing.hash($0.0), $0.1, $0.2) }
         let isBegun = found.contains { $0.0 == $0.2 }
         // Where another version stands by now the answers are still in the sidecar, or in the state.
@@ -108,7 +118,8 @@ struct ReviewDraft: RuleAction {
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID)
+        let writing = ReviewWriting(
+            services: services, root: intent.root, step: context.stepID, held: context.files)
         let (settings, services) = (settings, services)
         return try await services.files.run {
             guard let plan = try Self.keptPlan(intent, context, services) else {
@@ -128,7 +139,7 @@ struct ReviewDraft: RuleAction {
     func targets(of intent: Intent) -> [BytePath] {
         // Answers that stand in the sidecar may go into the draft together with what the model says.
         if intent.question != nil { return [intent.draft, ReviewFiles(draft: intent.draft).sidecar] }
-        return [intent.edit.map { _ in intent.draft }, intent.sidecar?.path].compactMap { $0 }
+        return [intent.edit.map { _ in intent.draft }, intent.sidecar?.path, intent.gone?.path].compactMap { $0 }
     }
 
     func summary(of intent: Intent) -> String { intent.summary }
@@ -137,41 +148,52 @@ struct ReviewDraft: RuleAction {
 
     /// - Parameter models: what a model said about `content`; nil where none was asked yet.
     static func decide(
-        _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ActionServices,
+        _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ActionServices, _ held: HeldFiles,
         models: ModelFindings? = nil
     ) throws -> Intent {
         let settings = inForce(wanted, services)
-        guard let files = try reviewed(file) else {
+        guard let files = try reviewed(file, held) else {
             throw Fault(
                 .superseded,
                 "\(file) is the sidecar of a review, and its draft is not beside it, so there is nothing to review",
                 path: file)
         }
         let isSidecar = files.draft != file
-        guard let draft = try text(files.draft) else {
+        guard let content = try bytes(files.draft, held) else {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
         }
-        let known = try state(files)
-        let sidecar = try text(files.sidecar)
-        try checkOwner(of: sidecar, files, known.state)
-        let lock = try UnsavedChanges.sign(beside: files.draft)
+        let known = try state(files, held)
+        let sidecar = try text(files.sidecar, held)
+        try checkOwner(of: sidecar, files, known.state, held)
+        if let reason = UnreadableDraft.reason(content) {
+            let round = ReviewRound(
+                unreadable: reason, content: ContentHash(of: content), known: known.state, sidecar: sidecar?.string,
+                settings: settings)
+            return try Self.intent(round, DraftText(""), files, known, sidecar, root: root, held)
+        }
+        let draft = DraftText(String(decoding: content, as: UTF8.self))
+        var sign: UnsavedSign?
+        func mayWrite() throws -> Bool {
+            sign = try services.reviews.unsaved.sign(on: files.draft, held)
+            return sign == nil
+        }
         let round = try ReviewRound(
-            of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: lock == nil,
-            models: models, pass: pass(settings, services))
-        if isSidecar, round.waiting > 0, let lock {
+            of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: try mayWrite(),
+            models: models, pass: try pass(settings, services))
+        if round.waiting > 0, let sign, isSidecar || !sign.endsWithASave {
             throw Fault(
                 .transient,
-                "\(files.draft) is open in an editor with changes that are not saved (\(lock.nameText) says so); the "
-                    + "answers in \(files.sidecar.nameText) are put into it once it is saved", path: files.draft)
+                "\(sign.tells(of: files.draft)); the answers in \(files.sidecar.nameText) are put into it \(sign.end), "
+                    + "or at once with `[x!]`", path: files.draft, code: Fault.inEditor)
         }
-        let intent = try intent(round, draft, files, known, sidecar, root: root)
+        let intent = try intent(round, draft, files, known, sidecar, root: root, held)
         // An answer in the sidecar costs nothing: only a draft is shown to a model.
         let question = isSidecar || models != nil ? nil : ReviewQuestion(draft, known.state, settings)
-        if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar) {
+        if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
             throw Fault(
                 .transient,
-                "\(files.sidecar) is open in an editor with changes that are not saved (\(lock.nameText) says so); it is "
-                    + "written anew once it is saved", path: files.sidecar)
+                "\(UnsavedSign.file(lock).tells(of: files.sidecar)); it is written anew once it is saved",
+                path: files.sidecar)
         }
         guard let question else { return intent }
         return Intent(
@@ -202,7 +224,7 @@ struct ReviewDraft: RuleAction {
 
     static func intent(
         _ round: ReviewRound, _ draft: DraftText, _ files: ReviewFiles,
-        _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath
+        _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath, _ held: HeldFiles
     ) throws -> Intent {
         var state = round.state
         var sidecarWrite: ReviewWrite?
@@ -210,7 +232,7 @@ struct ReviewDraft: RuleAction {
         if state != known.state {
             let open = state.findings.contains { $0.isOpen }
             let isTold = state.council != nil || state.reading.map { !$0.troubles.isEmpty } ?? false
-            if sidecar != nil || open || isTold {
+            if sidecar != nil || open || isTold || state.unreadable != nil {
                 let text = ReviewSidecar.text(state)
                 state.rendered = ContentHash(of: Array(text.utf8))
                 let base = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
@@ -218,7 +240,7 @@ struct ReviewDraft: RuleAction {
                 if round.holdsOwnWords, let sidecar, let base {
                     let path = files.kept(base)
                     kept = ReviewWrite(path: path, base: nil, text: sidecar.string)
-                    if let bytes = try bytes(path), ContentHash(of: bytes) == base { kept = nil }
+                    if let bytes = try bytes(path, held), ContentHash(of: bytes) == base { kept = nil }
                 }
             } else {
                 state.rendered = nil
@@ -238,12 +260,20 @@ struct ReviewDraft: RuleAction {
     ) -> String {
         let draft = files.draft.nameText
         guard isNews else { return "\(draft) has been reviewed as it stands" }
+        if let reason = state.unreadable { return "\(draft): \(reason)" }
         var parts: [String] = []
         if !round.accepted.isEmpty { parts.append("accepted \(round.accepted.count)") }
         if !round.skipped.isEmpty { parts.append("skipped \(round.skipped.count)") }
         let open = state.count(.pending)
         parts.append(open == 1 ? "1 finding is open" : "\(open) findings are open")
         if state.count(.orphaned) > 0 { parts.append("\(state.count(.orphaned)) could not be placed") }
+        if round.undone > 0 {
+            parts.append("\(round.undone) of the answers had been taken out of the draft again by a save")
+        }
+        if round.misread > 0 {
+            parts.append(
+                round.misread == 1 ? "1 mark is no answer" : "\(round.misread) marks are no answers")
+        }
         if round.waiting > 0 { parts.append("\(round.waiting) wait until the draft is saved") }
         if let kept { parts.append("what was written into the sidecar is kept as \(kept.path.nameText)") }
         let trouble = state.reading?.troubles.first.map { "; \($0)" } ?? ""
@@ -256,7 +286,7 @@ struct ReviewDraft: RuleAction {
             "review.accepted": .integer(round.accepted.count), "review.skipped": .integer(round.skipped.count),
             "review.orphaned": .integer(state.count(.orphaned)), "review.draft": .text(files.draft.nameText),
             "review.sidecar": .text(files.sidecar.nameText),
-            "review.trouble": .text(state.reading?.troubles.first ?? ""),
+            "review.trouble": .text(state.unreadable ?? state.reading?.troubles.first ?? ""),
         ]
     }
 
@@ -264,28 +294,34 @@ struct ReviewDraft: RuleAction {
 
     /// The review that a file belongs to: as the draft, or as the sidecar of a draft beside it. Nil for a sidecar
     /// without a draft: it is never one itself, though its state may be lost or its name be new.
-    static func reviewed(_ file: BytePath) throws -> ReviewFiles? {
-        let candidates = try ReviewFiles.drafts(ofSidecar: file).filter { try !SidecarMark.stands(in: $0) }
+    static func reviewed(_ file: BytePath, _ held: HeldFiles) throws -> ReviewFiles? {
+        let candidates = try ReviewFiles.drafts(ofSidecar: file).filter { try !marked($0, held) }
             .map(ReviewFiles.init(draft:))
-        if let known = try candidates.first(where: { try FileStatus.of($0.state) != nil }) { return known }
-        guard try SidecarMark.stands(in: file) else { return ReviewFiles(draft: file) }
-        return try candidates.first { try FileStatus.of($0.draft)?.kind == .file }
+        if let known = try candidates.first(where: { try held.status($0.state) != nil }) { return known }
+        guard try marked(file, held) else { return ReviewFiles(draft: file) }
+        return try candidates.first { try held.status($0.draft)?.kind == .file }
     }
 
-    static func state(_ files: ReviewFiles) throws -> (state: ReviewState, hash: ContentHash?) {
+    private static func marked(_ path: BytePath, _ held: HeldFiles) throws -> Bool {
+        try held.status(path)?.kind == .file && SidecarMark.begins(held.open(path))
+    }
+
+    static func state(_ files: ReviewFiles, _ held: HeldFiles) throws -> (state: ReviewState, hash: ContentHash?) {
         let name = BytePath(bytes: files.draft.name)
-        guard let bytes = try bytes(files.state) else { return (ReviewState(draft: name), nil) }
+        guard let bytes = try bytes(files.state, held) else { return (ReviewState(draft: name), nil) }
         return (try ReviewState(json: bytes, at: files.state), ContentHash(of: bytes))
     }
 
     /// A file of the sidecar's name that is none is a user's own, and `essay.review.md` is not shared by two drafts. One
     /// that came there with its draft, from another name or another machine, is written anew.
-    static func checkOwner(of sidecar: DraftText?, _ files: ReviewFiles, _ state: ReviewState) throws {
+    static func checkOwner(
+        of sidecar: DraftText?, _ files: ReviewFiles, _ state: ReviewState, _ held: HeldFiles
+    ) throws {
         guard let sidecar, state.rendered == nil, !sidecar.string.hasPrefix(ReviewSidecar.mark(state.draft)) else {
             return
         }
         let others = ReviewFiles.drafts(ofSidecar: files.sidecar).filter { $0 != files.draft }
-        let isShared = try others.contains { try FileStatus.of(ReviewFiles(draft: $0).state) != nil }
+        let isShared = try others.contains { try held.status(ReviewFiles(draft: $0).state) != nil }
         if !isShared, SidecarMark.begins(sidecar.string.utf8) { return }
         throw Fault(
             .failed,
@@ -293,18 +329,18 @@ struct ReviewDraft: RuleAction {
                 + "name, then run `steward retry`", path: files.sidecar)
     }
 
-    static func text(_ path: BytePath) throws -> DraftText? {
-        guard let bytes = try bytes(path) else { return nil }
+    static func text(_ path: BytePath, _ held: HeldFiles) throws -> DraftText? {
+        guard let bytes = try bytes(path, held) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Fault(.refused, "\(path) is not UTF-8; only UTF-8 is reviewed", path: path)
         }
-        return DraftText(text)
+        return DraftText(text, syntax: .of(path, text))
     }
 
-    static func bytes(_ path: BytePath) throws -> [UInt8]? {
+    static func bytes(_ path: BytePath, _ held: HeldFiles) throws -> [UInt8]? {
         do {
-            return try Descriptor(path).readAll(limit: longest)
-        } catch let fault as Fault where fault.errno == ENOENT {
+            return try held.spot(path).openFile().readAll(limit: longest)
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }
     }
@@ -312,22 +348,26 @@ struct ReviewDraft: RuleAction {
     // MARK: Writing
 
     static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
-        guard let status = try FileStatus.of(intent.draft) else {
+        if let gone = intent.gone { return try putAway(gone, intent, writing) }
+        let isNothing = intent.edit == nil && intent.state == nil && intent.sidecar == nil && intent.kept == nil
+        if isNothing { return Receipt(intent.summary, values: intent.values) }
+        guard let status = try writing.held.status(intent.draft) else {
             throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
         }
-        let mode = status.mode & 0o666
+        // Whatever the draft allows: the agent writes them again, and answers go into one.
+        let mode = status.mode & 0o666 | 0o600
         if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
         var effects: [FileEffect] = []
         if let edit = intent.edit {
             try writing.put(edit, into: intent.draft)
-            if let now = try FileStatus.of(intent.draft) {
+            if let now = try writing.held.status(intent.draft) {
                 effects.append(.wrote(intent.draft, base: edit.base, now.fingerprint, edit.result))
             }
         }
         if let state = intent.state { try writing.putOwn(state, mode: mode) }
         if let sidecar = intent.sidecar {
             try writing.putSidecar(sidecar, mode: mode)
-            if let now = try FileStatus.of(sidecar.path) {
+            if let now = try writing.held.status(sidecar.path) {
                 effects.append(
                     sidecar.base.map { .wrote(sidecar.path, base: $0, now.fingerprint, sidecar.result) }
                         ?? .created(sidecar.path, now.fingerprint, sidecar.result))

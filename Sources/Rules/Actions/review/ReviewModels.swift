@@ -139,13 +139,9 @@ package struct ReviewModels: Sendable {
         let provider: any LLMProvider
         do {
             provider = try await choice.provider { heard.hear($0) }
-        } catch let error as LLMError where [.keyMissing, .notAvailable].contains(error.kind) {
-            let name = desk.configuration.provider
-            let reason = ["ollama", "apple"].contains(name) ? "is not available" : "has no key"
-            throw LLMError(
-                error.kind,
-                "\(name) \(reason) and there is no local model (`tk config set api_key --stdin`, or install Ollama)",
-                provider: name)
+        } catch let error as LLMError {
+            guard let absence = choice.absence(error) else { throw error }
+            throw LLMError(error.kind, absence, provider: error.provider)
         }
         try await lanes.run { try desk.home.make() }
         let opened = try await UsageLedger.open(

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Platform
 
 /// What a step decided after it had its answers: kept on the disk before anything is written, so that after a crash the
@@ -17,9 +16,10 @@ struct ReviewPlans: Sendable {
 
     func read<Plan: Decodable>(_ type: Plan.Type, _ key: ContentHash) throws -> Plan? {
         let path = try path(key)
-        guard try FileStatus.of(path) != nil else { return nil }
+        let files = HeldFiles(own: path.parent)
+        guard try files.status(path) != nil else { return nil }
         do {
-            return try JSONDecoder().decode(type, from: Data(try Descriptor(path).readAll()))
+            return try JSONDecoder().decode(type, from: Data(try files.open(path).readAll()))
         } catch let error as DecodingError {
             throw Fault(
                 .failed, "\(path) is not what a review decided (\(error)); remove it, then run `steward retry`",
@@ -29,23 +29,28 @@ struct ReviewPlans: Sendable {
 
     func write(_ plan: some Encodable, _ key: ContentHash) throws {
         let path = try path(key)
-        try Durable.makeDirectory(path.parent, mode: 0o700)
+        let files = HeldFiles(own: path.parent)
+        try files.makeFolders(for: path, mode: 0o700)
         try prune()
-        try Durable.replaceOwn(path, with: try JSONEncoder().encode(plan))
+        try files.replaceOwn(path, with: try JSONEncoder().encode(plan))
     }
 
-    func remove(_ key: ContentHash) throws { try Durable.remove(try path(key)) }
+    func remove(_ key: ContentHash) throws {
+        let path = try path(key)
+        try HeldFiles(own: path.parent).remove(path)
+    }
 
     private func prune() throws {
         guard let folder else { return }
         let eldest = Timestamp.now().seconds - Self.age
-        for part in ["answers", "plans"].map({ folder.appending($0) }) where try FileStatus.of(part) != nil {
-            for entry in try listDirectory(part) {
+        let files = HeldFiles(own: folder)
+        for part in ["answers", "plans"].map({ folder.appending($0) }) where try files.status(part) != nil {
+            for entry in try files.list(part) {
                 let file = part.appending(name: entry.name)
-                guard let status = try FileStatus.of(file),
+                guard let status = try files.status(file),
                     Double(status.fingerprint.modified) / 1e9 < eldest
                 else { continue }
-                try Durable.remove(file)
+                try files.remove(file)
             }
         }
     }

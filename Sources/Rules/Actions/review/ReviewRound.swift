@@ -17,22 +17,30 @@ package struct ReviewRound: Sendable {
     package private(set) var answered: Set<String> = []
     /// The ids of findings that were not known before.
     package private(set) var new: [String] = []
+    /// How many marks in the sidecar mean nothing.
+    package private(set) var misread = 0
+    /// How many answers a save has taken out of the draft again.
+    package private(set) var undone = 0
     /// How many answers wait until the draft may be written.
     package private(set) var waiting = 0
     /// Whether the sidecar holds words of a person's own that the next version will not.
     package private(set) var holdsOwnWords = false
 
+    /// The keys of answers whose words are not in the draft, though nothing certain stands in their place.
+    private var rewritten: Set<String> = []
+    /// Whether answers are put into the draft even while an editor has it open.
+    private var isUrgent = false
     private let settings: ReviewSettings
     private let pass: Pass
 
     /// - Parameters:
     ///   - sidecar: what stands on the disk; nil where there is none.
-    ///   - mayWrite: whether answers may be put into the draft now.
+    ///   - mayWrite: whether answers may be put into the draft now; asked only where there are such.
     ///   - models: what a model said about this draft; nil where none was asked: then its earlier findings stay.
     package init(
-        of draft: DraftText, known: ReviewState, sidecar: String?, settings: ReviewSettings, mayWrite: Bool,
-        models: ModelFindings? = nil, pass: @escaping Pass
-    ) {
+        of draft: DraftText, known: ReviewState, sidecar: String?, settings: ReviewSettings,
+        mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil, pass: @escaping Pass
+    ) rethrows {
         state = known
         self.settings = settings
         self.pass = pass
@@ -41,11 +49,25 @@ package struct ReviewRound: Sendable {
         let isKnown = models == nil && Self.isKnown(known, content, settings)
         guard !isKnown || hasAnswers else { return }
         if !isKnown {
+            followAnswers(to: draft)
             review(draft, content, models: models)
             state.isOwed = models?.isIncomplete ?? settings.asksModel
         }
-        if hasAnswers { apply(to: draft, mayWrite: mayWrite) }
+        if hasAnswers { try apply(to: draft, mayWrite: mayWrite) }
         finish()
+    }
+
+    /// A draft that is no text: what was known of it stays, and its sidecar says why nothing comes of it.
+    package init(
+        unreadable reason: String, content: ContentHash, known: ReviewState, sidecar: String?, settings: ReviewSettings
+    ) {
+        state = known
+        self.settings = settings
+        pass = { _, _ in [] }
+        _ = takeAnswers(sidecar)
+        state.unreadable = reason
+        state.content = content
+        state.settings = settings.hash
     }
 
     /// Takes the answers to these findings back: they are open again, and the text is reviewed anew.
@@ -66,6 +88,19 @@ package struct ReviewRound: Sendable {
         finish()
     }
 
+    /// Has answers whose words a save has taken out of the draft be open again.
+    private mutating func followAnswers(to draft: DraftText) {
+        guard state.findings.contains(where: { $0.applied != nil }) else { return }
+        let answers = FollowedAnswers(draft)
+        for index in state.findings.indices {
+            switch state.findings[index].follow(answers, in: draft) {
+            case .present: break
+            case .undone: undone += 1
+            case .rewritten: rewritten.insert(state.findings[index].key)
+            }
+        }
+    }
+
     /// Whether this content has been reviewed with these settings.
     static func isKnown(_ known: ReviewState, _ content: ContentHash, _ settings: ReviewSettings) -> Bool {
         known.content == content && known.settings == settings.hash
@@ -77,21 +112,29 @@ package struct ReviewRound: Sendable {
     private mutating func takeAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
         let found = SidecarAnswers(sidecar)
-        let own = SidecarAnswers(ReviewSidecar.text(state))
-        if state.rendered != ContentHash(of: Array(sidecar.utf8)) { holdsOwnWords = found.holdsMore(than: own) }
+        if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
+            holdsOwnWords = found.holdsMore(than: SidecarAnswers(ReviewSidecar.text(state)))
+        }
         var hasAnswers = false
         for index in state.findings.indices where state.findings[index].isOpen {
             guard let answer = found.byKey[state.findings[index].key] else { continue }
             switch answer.mark {
             case .none:
                 state.findings[index].isTicked = false
+            case .unknown(let mark):
+                state.findings[index].isTicked = false
+                state.findings[index].note =
+                    "“\(mark)” is no answer, so nothing was done: x accepts, - skips, and nothing else counts."
+                misread += 1
+                hasAnswers = true
             case .skip:
                 state.findings[index].state = .skipped
                 state.findings[index].isTicked = false
                 skipped.append(state.findings[index].suggestion.id)
                 answered.insert(state.findings[index].key)
                 hasAnswers = true
-            case .accept:
+            case .accept, .acceptNow:
+                if answer.mark == .acceptNow { isUrgent = true }
                 state.findings[index].isTicked = true
                 if let words = answer.proposal, let proposal = state.findings[index].proposal,
                     words != ReviewSidecar.unified(proposal)
@@ -104,22 +147,23 @@ package struct ReviewRound: Sendable {
         return hasAnswers
     }
 
-    private mutating func apply(to draft: DraftText, mayWrite: Bool) {
+    private mutating func apply(to draft: DraftText, mayWrite: () throws -> Bool) rethrows {
         let ticked = state.findings.indices.filter { state.findings[$0].isOpen && state.findings[$0].isTicked }
         for index in ticked where state.findings[index].proposal == nil { accept(index) }
         let wanted = ticked.filter { state.findings[$0].proposal != nil }
-        guard mayWrite else {
+        guard !wanted.isEmpty else { return }
+        guard try isUrgent ? true : mayWrite() else {
             waiting = wanted.count
             return
         }
-        guard !wanted.isEmpty else { return }
         let suggestions = wanted.map { index in
             var suggestion = state.findings[index].suggestion
             suggestion.suggestedText = state.findings[index].proposal ?? ""
             suggestion.hasReplacement = true
             return suggestion
         }
-        let result = SuggestionApplier.apply(suggestions, to: draft)
+        let ownWords = wanted.filter { state.findings[$0].edited != nil }.map { state.findings[$0].suggestion.id }
+        let result = SuggestionApplier.apply(suggestions, to: draft, ownWords: Set(ownWords))
         var keys: [String: String] = [:]
         for finding in state.findings { keys[finding.suggestion.id] = finding.key }
         for (index, report) in zip(wanted, result.reports) {
@@ -131,10 +175,16 @@ package struct ReviewRound: Sendable {
                 leave(index, "Not applied: these words have changed, or stand in several places.")
             case .orphaned:
                 leave(index, "Not applied: these words are not in the draft any more.")
+            case .refused(let what):
+                leave(index, "Not applied: it would change \(what). Change the draft by hand, then skip it here.")
             }
         }
         guard result.text != draft.string || !result.text.unicodeScalars.elementsEqual(draft.scalars) else { return }
-        let text = DraftText(result.text)
+        let text = DraftText(result.text, syntax: draft.syntax)
+        for (index, report) in zip(wanted, result.reports) {
+            guard let place = report.place else { continue }
+            state.findings[index].applied = FollowedAnswers.anchor(of: place, in: text)
+        }
         newText = result.text
         state.previous = ContentHash(of: Array(draft.string.utf8))
         review(text, ContentHash(of: Array(result.text.utf8)), previous: draft)
@@ -144,6 +194,7 @@ package struct ReviewRound: Sendable {
         state.findings[index].state = .accepted
         state.findings[index].isTicked = false
         state.findings[index].note = nil
+        state.findings[index].applied = nil
         accepted.append(state.findings[index].suggestion.id)
         answered.insert(state.findings[index].key)
     }
@@ -167,13 +218,17 @@ package struct ReviewRound: Sendable {
         let muted = RuleAnswers.mutedRules(state.ruleAnswers)
         let advice = settings.passes.contains(.advisors) ? models?.suggestions ?? carried(to: draft, previous) : []
         var seen: Set<String> = []
-        let suggestions = (pass(draft, muted) + advice).filter { seen.insert($0.id).inserted }
+        let gate = advice.isEmpty ? nil : ProposalGate(draft)
+        let suggestions = (pass(draft, muted) + advice.map { gate?.admitted($0) ?? $0 })
+            .filter { seen.insert($0.id).inserted }
         let entries = merged(suggestions, isAlone: advice.isEmpty, draft)
         var places: [String: Int] = [:]
         for (index, finding) in state.findings.enumerated() { places[finding.suggestion.id] = index }
         let moved = moved(suggestions, known: places, in: draft, previous: previous)
         let settled = answeredAlong(places)
         var found: Set<Int> = []
+        var taken = Set(state.findings.map(\.key))
+        let justAccepted = newText == nil ? [] : Set(accepted)
         for entry in entries {
             let suggestion = entry.suggestion
             guard let index = places[suggestion.id] ?? moved[suggestion.id] else {
@@ -181,16 +236,16 @@ package struct ReviewRound: Sendable {
                     found.insert(answered)
                     continue
                 }
-                state.findings.append(
-                    ReviewFinding(key: key(for: suggestion.id), suggestion: suggestion, others: entry.others))
+                let key = Self.key(for: suggestion.id, among: taken)
+                taken.insert(key)
+                state.findings.append(ReviewFinding(key: key, suggestion: suggestion, others: entry.others))
                 found.insert(state.findings.count - 1)
                 new.append(suggestion.id)
                 continue
             }
             found.insert(index)
             // Accepted a moment ago and found again: the same words in the same company stand in another place, too.
-            let isAnotherPlace =
-                newText != nil && accepted.contains(suggestion.id) && state.findings[index].proposal != nil
+            let isAnotherPlace = justAccepted.contains(suggestion.id) && state.findings[index].proposal != nil
             if isAnotherPlace {
                 state.findings[index] = ReviewFinding(
                     key: state.findings[index].key, suggestion: suggestion, others: entry.others)
@@ -200,7 +255,7 @@ package struct ReviewRound: Sendable {
         }
         // What is found no more was mended by hand, and needs no answer; what was ticked gets one all the same.
         state.findings = state.findings.enumerated().filter { index, finding in
-            finding.state != .pending || finding.isTicked || found.contains(index)
+            finding.state != .pending || finding.isTicked || finding.isUndone || found.contains(index)
         }.map(\.element)
         state.notices =
             muted.isEmpty
@@ -213,6 +268,7 @@ package struct ReviewRound: Sendable {
         for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
         state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
         take(models, content)
+        state.unreadable = nil
         state.content = content
         state.settings = settings.hash
     }
@@ -255,6 +311,10 @@ package struct ReviewRound: Sendable {
             state.findings[index].others = entry.others
         }
         state.findings[index].suggestion = suggestion
+        if rewritten.remove(state.findings[index].key) != nil {
+            state.findings[index].reopen()
+            undone += 1
+        }
         if state.findings[index].isOpen { state.findings[index].state = .pending }
     }
 
@@ -287,8 +347,7 @@ package struct ReviewRound: Sendable {
         guard !open.isEmpty else { return [] }
         let resolver = AnchorResolver(draft, previous: previous)
         return open.compactMap { suggestion in
-            let resolution = resolver.resolve(suggestion.anchor)
-            guard resolution.isCertain, let range = resolution.range else { return nil }
+            guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
             var suggestion = suggestion
             suggestion.anchor = draft.anchor(of: range)
             suggestion.originalText = draft[range]
@@ -309,8 +368,7 @@ package struct ReviewRound: Sendable {
         for (index, finding) in state.findings.enumerated() where !ids.contains(finding.suggestion.id) {
             // What was put into the draft is not there any more.
             if finding.state == .accepted, finding.proposal != nil { continue }
-            let resolution = resolver.resolve(finding.suggestion.anchor)
-            guard resolution.isCertain, let range = resolution.range else { continue }
+            guard let range = resolver.certainRange(of: finding.suggestion.anchor) else { continue }
             byPlace[Place(finding.suggestion, range)] = index
         }
         var moved: [String: Int] = [:]
@@ -329,8 +387,7 @@ package struct ReviewRound: Sendable {
     }
 
     /// The shortest beginning of the id that names no other finding, four digits at least.
-    private func key(for id: String) -> String {
-        let taken = Set(state.findings.map(\.key))
+    private static func key(for id: String, among taken: Set<String>) -> String {
         for length in stride(from: min(4, id.count), to: id.count, by: 1) {
             let key = String(id.prefix(length))
             if !taken.contains(key) { return key }

@@ -1,4 +1,5 @@
 import Platform
+import Rules
 import TKCore
 
 /// The sidecar's text: made of the state alone, so that what a person has changed in it can be told.
@@ -11,7 +12,7 @@ package enum ReviewSidecar {
         let orphans = state.findings.filter { $0.state == .orphaned }
         var lines = [
             mark(state.draft), "# Review of \(inline(state.draft.nameText))", "",
-            headline(open.count, orphans.count, state), "",
+            state.unreadable.map(inline) ?? headline(open.count, orphans.count, state), "",
             "To answer, change `[ ]` and save: `[x]` puts the proposed words into the draft, `[-]` skips the finding for "
                 + "good. The words in a fence may be changed before it is ticked; a finding without one is only noted.",
         ]
@@ -114,16 +115,15 @@ package enum ReviewSidecar {
         return String(out)
     }
 
-    /// On one line, and no heading, list, fence or comment of its own, whoever wrote it: no text answers a finding.
+    /// On one line, and no block, tag, picture or comment of its own, whoever wrote it: no text answers a finding.
     static func inline(_ text: String) -> String {
-        let line = text.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " ")
-            .replacing("<!--", with: "\\<!--")
-        guard let first = line.unicodeScalars.first, "-*+#>`~=<".unicodeScalars.contains(first)
-        else { return line }
-        return "\\" + line
+        SafeMarkdown.line(text.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " "))
     }
 
+    /// A name as it stands in a comment. Sidecars are known by it: it stays as it is.
     private static func comment(_ name: BytePath) -> String {
-        inline(name.description).replacing("--", with: "- -")
+        let text = name.description.replacing("<!--", with: "\\<!--")
+        let isMarked = text.unicodeScalars.first.map("-*+#>`~=<".unicodeScalars.contains) ?? false
+        return ((isMarked ? "\\" : "") + text).replacing("--", with: "- -")
     }
 }

@@ -11,6 +11,8 @@ package struct ReviewState: Codable, Sendable, Equatable {
     package var draft: BytePath
     /// The text that was reviewed last; nil for none.
     package var content: ContentHash?
+    /// Why that was no text; nil where it was one.
+    package var unreadable: String?
     /// What the draft held before answers were put into it the last time.
     package var previous: ContentHash?
     /// Of what the rule asks for.
@@ -100,6 +102,8 @@ package struct ReviewFinding: Codable, Sendable, Equatable {
     package var edited: String?
     /// Why it is still here although it was ticked.
     package var note: String?
+    /// The words that an answer has put into the draft; nil where none has.
+    package var applied: TextAnchor?
 
     package init(key: String, suggestion: Suggestion, others: [Suggestion] = []) {
         self.key = key

@@ -8,6 +8,7 @@ extension ReviewDraft {
         _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ context: StepContext,
         _ services: ActionServices
     ) throws -> Receipt {
+        if let gone = intent.gone { return try bringBack(gone, intent, writing) }
         let settings = inForce(wanted, services)
         let files = ReviewFiles(draft: intent.draft)
         if intent.answered.isEmpty, intent.edit == nil {
@@ -18,26 +19,24 @@ extension ReviewDraft {
                 throw Fault(
                     .failed, "\(intent.draft) has been changed since; it was left as it is", path: intent.draft)
             }
-            if let lock = try UnsavedChanges.sign(beside: intent.draft) {
+            if let sign = try services.reviews.unsaved.sign(on: intent.draft, writing.held) {
                 throw Fault(
-                    .failed,
-                    "\(intent.draft) is open in an editor with changes that are not saved (\(lock.nameText)); save it first",
-                    path: intent.draft)
+                    .failed, "\(sign.tells(of: intent.draft)); undo it \(sign.end)", path: intent.draft)
             }
         }
-        guard let draft = try text(intent.draft) else {
+        guard let draft = try text(intent.draft, writing.held) else {
             throw Fault(.failed, "\(intent.draft) is gone; nothing was changed", path: intent.draft)
         }
         let before = intent.edit.flatMap { $0.reversed.applied(to: Array(draft.string.utf8)) }
-        let restored = before.map { DraftText(String(decoding: $0, as: UTF8.self)) } ?? draft
-        let known = try state(files)
-        let sidecar = try text(files.sidecar)
-        try checkOwner(of: sidecar, files, known.state)
+        let restored = before.map { DraftText(String(decoding: $0, as: UTF8.self), syntax: draft.syntax) } ?? draft
+        let known = try state(files, writing.held)
+        let sidecar = try text(files.sidecar, writing.held)
+        try checkOwner(of: sidecar, files, known.state, writing.held)
         let round = try ReviewRound(
             takingBack: Set(intent.answered), in: known.state, of: restored, sidecar: sidecar?.string,
             settings: settings,
             pass: pass(settings, services))
-        let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root)
+        let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root, writing.held)
         let whole = Intent(
             root: back.root, draft: back.draft, edit: intent.edit?.reversed, kept: back.kept,
             state: back.state, sidecar: back.sidecar, answered: [],
@@ -69,18 +68,20 @@ extension ReviewDraft {
                 throw Fault(
                     .failed, "\(sidecar.path) has been changed since; it was left as it is", path: sidecar.path)
             }
-            if let base = sidecar.base, let before = try bytes(files.kept(base)), ContentHash(of: before) == base {
+            if let base = sidecar.base, let before = try bytes(files.kept(base), writing.held),
+                ContentHash(of: before) == base
+            {
                 let text = String(decoding: before, as: UTF8.self)
                 try writing.putSidecar(ReviewWrite(path: sidecar.path, base: sidecar.result, text: text), mode: 0o600)
-                if let now = try FileStatus.of(sidecar.path) {
+                if let now = try writing.held.status(sidecar.path) {
                     effects.append(.wrote(sidecar.path, base: sidecar.result, now.fingerprint, base))
                 }
             } else {
-                try Durable.remove(sidecar.path)
+                try writing.held.remove(sidecar.path)
                 effects.append(.removed(sidecar.path))
             }
         }
-        try Durable.remove(state.path)
+        try writing.held.remove(state.path)
         return Receipt("removed the review of \(files.draft.nameText)", effects: effects)
     }
 }

@@ -10,6 +10,8 @@ package final class ReviewTools: Sendable {
     package let models: ReviewModels
     let plans: ReviewPlans
     let turns = ReviewTurns()
+    /// By which it is known that a draft is open in an editor.
+    let unsaved: UnsavedChanges
     private let environment: [String: String]
     private let read = Mutex<(pass: QuickPass, roles: RoleCatalogue)?>(nil)
 
@@ -22,6 +24,7 @@ package final class ReviewTools: Sendable {
         patience: Duration = .seconds(600)
     ) {
         self.environment = environment
+        unsaved = UnsavedChanges(environment: environment)
         models = ReviewModels(
             environment: environment, answers: folder?.appending("answers"), patience: patience)
         plans = ReviewPlans(folder: folder)

@@ -66,12 +66,13 @@ struct ReviewWriting: Sendable {
     /// The place's root; the draft lies within it.
     let root: BytePath
     let step: String
+    let held: HeldFiles
 
     /// Which of several versions stands at a path.
     func hash(_ path: BytePath) throws -> ContentHash? {
         do {
-            return try ContentHash.ofFile(path)
-        } catch let fault as Fault where fault.errno == ENOENT {
+            return try held.hash(path)
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }
     }
@@ -95,8 +96,8 @@ struct ReviewWriting: Sendable {
         let bytes = Array(write.text.utf8)
         guard let base = write.base else {
             let temporary = try stage(bytes, for: write.path, mode: mode)
-            guard try Durable.renameNew(temporary, to: write.path) else {
-                try Durable.remove(temporary)
+            guard try held.renameNew(temporary, to: write.path) else {
+                try held.remove(temporary)
                 throw Self.changed(write.path)
             }
             return
@@ -112,26 +113,20 @@ struct ReviewWriting: Sendable {
         let now = try hash(write.path)
         if now == write.result { return }
         guard now == write.base else { throw Self.changed(write.path) }
-        try Durable.makeDirectory(write.path.parent)
+        try held.makeFolders(for: write.path)
         let temporary = try stage(Array(write.text.utf8), for: write.path, mode: mode)
-        guard temporary.withCString({ from in write.path.withCString { rename(from, $0) } }) == 0 else {
-            let fault = Fault.system("replace", write.path)
-            try Durable.remove(temporary)
-            throw fault
-        }
-        FaultPoint.reach("replaced")
-        try Durable.syncDirectory(write.path.parent)
+        try held.replace(write.path, with: temporary)
     }
 
     private func stage(_ bytes: [UInt8], for path: BytePath, mode: mode_t) throws -> BytePath {
         let (journal, step) = (services.journal, step)
-        return try Durable.stage(bytes, for: path, mode: mode) { try journal.recordStaged($0, $1, step: step) }
+        return try held.stage(bytes, for: path, mode: mode) { try journal.recordStaged($0, $1, step: step) }
     }
 
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
         let file = InPlaceNote(journal: services.journal, device: services.device)
         for _ in 0..<40 {
-            switch try file.rewrite(path, root: root, change: change) {
+            switch try file.rewrite(path, held, change: change) {
             case .written: return
             case .missing: throw Self.changed(path)
             case .replaced: continue
@@ -143,7 +138,7 @@ struct ReviewWriting: Sendable {
             case .busy: usleep(50_000)
             }
         }
-        throw Fault(.transient, "\(path) is kept open by \(Openers.describe(path))", path: path)
+        throw Fault(.transient, "\(path) is kept open by \(held.openers(path))", path: path)
     }
 
     static func changed(_ path: BytePath) -> Fault {

@@ -4,6 +4,10 @@ import Platform
 package struct SidecarAnswers: Sendable, Equatable {
     package enum Mark: Sendable, Equatable {
         case none, accept, skip
+        /// Accepted, whoever has the draft open.
+        case acceptNow
+        /// What nobody has explained.
+        case unknown(String)
     }
 
     package struct Answer: Sendable, Equatable {
@@ -32,7 +36,9 @@ package struct SidecarAnswers: Sendable, Equatable {
                 }
                 continue
             }
-            if let head = line.wholeMatch(of: Self.head) {
+            let first = line.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+            let isItem = first.map { Self.bullets.contains($0) } ?? false
+            if isItem, let head = line.wholeMatch(of: Self.head) {
                 let found = String(head.output.2)
                 lines[lines.count - 1] = "**\(found)**" + head.output.3
                 // Where a block stands twice, no answer is sure.
@@ -43,7 +49,9 @@ package struct SidecarAnswers: Sendable, Equatable {
                     byKey[found] = Answer(mark: Self.mark(head.output.1), proposal: nil)
                     key = found
                 }
-            } else if let mark = line.prefixMatch(of: Self.opening), key.map({ byKey[$0]?.proposal == nil }) ?? false {
+            } else if first == UInt8(ascii: "`"), let mark = line.prefixMatch(of: Self.opening),
+                key.map({ byKey[$0]?.proposal == nil }) ?? false
+            {
                 fence = (mark.output.1, [])
             } else if line.hasPrefix("#") {
                 key = nil
@@ -51,17 +59,21 @@ package struct SidecarAnswers: Sendable, Equatable {
         }
     }
 
+    private static let bullets = Set("-*+".utf8)
+
     private static var head: Regex<(Substring, Substring, Substring, Substring)> {
-        /\s{0,3}[-*+] \[(.)\] \*\*([0-9a-f]{4,12})\*\*(.*)/
+        /\s{0,3}[-*+] \[([^\]]{0,12})\] \*\*([0-9a-f]{4,12})\*\*(.*)/
     }
 
     private static var opening: Regex<(Substring, Substring)> { /\s{0,3}(`{3,})/ }
 
     private static func mark(_ text: Substring) -> Mark {
-        switch text {
+        switch text.filter({ !$0.isWhitespace }) {
         case "x", "X": .accept
+        case "x!", "X!": .acceptNow
         case "-": .skip
-        default: .none
+        case "": .none
+        default: .unknown(String(text))
         }
     }
 

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import RuleActions
+import Rules
+import TestSupport
+import Testing
+
+/// Editors that leave nothing beside a draft: they are known by what they keep elsewhere, or by their processes.
+@Suite struct ReviewEditorTests {
+    /// A process of that name, made of another program.
+    private final class Impostor {
+        private let process = Process()
+        private let input = Pipe()
+
+        init(_ name: String, of program: String, _ arguments: [String], in folder: BytePath, _ home: TemporaryFolder)
+            throws
+        {
+            let path = home.path.appending("bin").appending(name)
+            try Durable.makeDirectory(path.parent)
+            try FileManager.default.copyItem(atPath: program, toPath: path.text)
+            process.executableURL = URL(fileURLWithPath: path.text)
+            process.arguments = arguments
+            process.currentDirectoryURL = URL(fileURLWithPath: folder.text)
+            process.standardInput = input
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+        }
+
+        func end() throws {
+            try input.fileHandleForWriting.close()
+            // Foundation starts it with all other signals blocked.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    /// Runs an editor beside a draft whose findings are ticked; gives what the review says then.
+    private func fault(
+        _ name: String, of program: String, _ arguments: [String], in folder: BytePath = "dropbox", mark: String = "x"
+    ) async throws -> Fault? {
+        let scene = try ActionScene()
+        try scene.home.write("dropbox/Idea 1.md", ReviewSample.draft)
+        let world = try scene.open()
+        try await world.run("review", on: "Idea 1.md")
+        let sidecar = try scene.home.read("dropbox/Idea 1.review.md")
+        try scene.home.write("dropbox/Idea 1.review.md", ReviewSample.answer(sidecar, [mark, "-"]))
+        let editor = try Impostor(name, of: program, arguments, in: scene.path(folder), scene.home)
+        let action = try world.action("review")
+        var found: Fault?
+        do {
+            _ = try await action.decided(world.input("Idea 1.review.md"))
+        } catch let fault as Fault {
+            found = fault
+        }
+        try editor.end()
+        try await world.run(action, on: "Idea 1.review.md")
+        #expect(try scene.home.read("dropbox/Idea 1.md") == ReviewSample.accepted)
+        return found
+    }
+
+    @Test(arguments: ["Idea 1.md", "./Idea 1.md", "../dropbox/Idea 1.md"])
+    func aProcessThatWasGivenTheDraftIsWaitedFor(_ name: String) async throws {
+        let fault = try await fault("scribe", of: "/usr/bin/tail", ["-f", name])
+        #expect(fault?.kind == .transient)
+        #expect(fault?.message.contains("is open in scribe (process ") == true, "\(fault?.message ?? "")")
+        #expect(fault?.message.contains("once scribe has ended, or at once with `[x!]`") == true)
+    }
+
+    @Test func anEditorThatWasStartedInTheFolderWithoutAFileIsWaitedFor() async throws {
+        let fault = try await fault("hx", of: "/usr/bin/cat", [])
+        #expect(fault?.message.contains("is open in hx (process ") == true, "\(fault?.message ?? "")")
+    }
+
+    @Test func oneThatHasAnotherFileOrIsElsewhereOrOnlyReadsIsNot() async throws {
+        #expect(try await fault("hx", of: "/usr/bin/tail", ["-f", "Idea 1.review.md"]) == nil)
+        #expect(try await fault("micro", of: "/usr/bin/cat", [], in: "bin") == nil)
+        #expect(try await fault("less", of: "/usr/bin/tail", ["-f", "Idea 1.md"]) == nil)
+    }
+
+    @Test func anInsistentMarkWaitsForNobody() async throws {
+        #expect(try await fault("nano", of: "/usr/bin/tail", ["-f", "Idea 1.md"], mark: "x!") == nil)
+    }
+
+    @Test(arguments: [
+        ".local/state/nvim/swap/%.swp", ".local/share/nvim/swap/%.swo", ".config/micro/backups/%",
+        ".config/micro/backups/%2F",
+    ])
+    func whatEditorsKeepElsewhereTells(_ place: String) throws {
+        let home = try TemporaryFolder("unsaved")
+        let draft = try home.write("drafts/my essay.md", "Words.\n")
+        let files = HeldFiles(below: [home.path])
+        let signs = UnsavedChanges(environment: ["HOME": home.path.text])
+        #expect(try signs.sign(on: draft, files) == nil)
+        let name =
+            place.hasSuffix("%2F")
+            ? draft.text.replacing("/", with: "%2F").replacing(" ", with: "+") : draft.text.replacing("/", with: "%")
+        let path = BytePath(place.replacing(place.hasSuffix("%2F") ? "%2F" : "%", with: name))
+        var swap = Array("b0VIM 9.1".utf8) + Array(repeating: UInt8(0), count: 4087)
+        swap[1007] = 0x55
+        let sign = try home.write(path, swap)
+        #expect(try signs.sign(on: draft, files) == .file(sign))
+        swap[1007] = 0
+        try home.write(path, swap)
+        if !place.contains("micro") { #expect(try signs.sign(on: draft, files) == nil) }
+    }
+}
