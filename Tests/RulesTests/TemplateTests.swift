@@ -29,7 +29,9 @@ import Testing
         ("{{ day | date: %d.%m.%y }}", "21.11.26"), ("{{ stamp | date: \"%H:%M %s\" }}", "07:30 1795246200"),
         ("{{ missing | date: %Y | default: never }}", "never"), ("{{ name | slug | truncate: 4 }}", "sag…"),
         ("\\{{ name }}", "{{ name }}"), ("{{ \"{{\" }} x }}", "{{ x }}"), ("{{ 'it\\'s' }}", "it's"),
-        ("}} { {", "}} { {"),
+        ("}} { {", "}} { {"), ("{{ name | md }}", "Säga: {{ other }}  #1"),
+        ("{{ name | raw }}", "Säga: {{ other }}  #1"),
+        ("{{ \"a*b_[c]`<~|\\\\\" | md }}", "a\\*b\\_\\[c\\]\\`\\<\\~\\|\\\\"),
     ])
     func aTemplateShowsValues(_ template: String, _ expected: String) throws {
         #expect(try render(template) == expected)
@@ -51,7 +53,8 @@ import Testing
         ("a {{ name", 0, 0), ("{{ a }} {{ | }}", 1, 3), ("{{ name | slugg }}", 0, 10), ("{{ name | truncate }}", 0, 10),
         ("{{ name | truncate: x }}", 0, 10), ("{{ name | date: %Q }}", 0, 10), ("{{ name | slug: 3 }}", 0, 10),
         ("{{ a b }}", 0, 5),
-        ("{{ \"x }}", 0, 3), ("{{ name | date: \"\" }}", 0, 10),
+        ("{{ \"x }}", 0, 3), ("{{ name | md | truncate: 3 }}", 0, 15), ("{{ name | raw | md }}", 0, 16),
+        ("{{ name | date: \"\" }}", 0, 10),
     ])
     func aFaultNamesItsPlace(_ template: String, _ braces: Int, _ offset: Int) {
         do {

@@ -1,3 +1,5 @@
+import Platform
+
 /// What `steward init` writes.
 package enum ConfigurationTemplate {
     /// - Parameter base: the folder that the places are made in, as a person writes it.
@@ -19,6 +21,8 @@ package enum ConfigurationTemplate {
           # Where comics go from the inbox; `steward comics` looks for them here.
           library: { kind: folder, path: \(base)/library }
           # archive: { kind: folder, path: \(base)/archive }
+          # Links inside a place lead nowhere, unless it says `follow-links: inside`. Files beyond `limits: { size: 64 GiB }`
+          # are not taken.
           # A network file system that sends no events is noticed and polled by itself; `watch: poll` forces it.
 
         # Where comics can lie encrypted (docs/vault.md): nothing is there until `steward vault init`. An unlocked vault is
@@ -29,8 +33,13 @@ package enum ConfigurationTemplate {
         # time-zone: Europe/Berlin     # for times in anchors and templates; by default the system's
         # device: laptop               # the suffix of anchors that a note already holds; by default the host's name
 
-        # Names that are never news, besides those that editors, browsers and sync tools use while they work.
-        # ignore: ["*.bak", "Thumbs.db"]
+        # Names that are never news: `*` is anything, `?` any one byte, NNN three digits, XXXXXX at the end what mkstemp makes up
+        # (six letters and digits, not all of them small letters). After a `!`, names that are news whatever stands below.
+        # ignore: ["*.bak", "!invoice.tmp"]
+        # That is added to these, which systems leave lying about:
+        \(listed(WorkNames.litter))
+        # and these, which programs use while they work:
+        \(listed(WorkNames.work))
 
         # How long a file must stand still before rules see it, where a rule does not say.
         # settle: 1s
@@ -44,10 +53,28 @@ package enum ConfigurationTemplate {
         # How many steps of each kind of work go on at the same time.
         # limits: { disk: 512, cpu: 2, network: 8, model: 2, process: 2 }
 
+        # How much may lie in quarantine; beyond that a refused file stays where it is.
+        # quarantine: { size: 20 GiB }
+
         # history: 90d                 # how long ended jobs can be explained and undone
         # poll: 30s                    # how often a place without events is looked at
         # log: { level: info, format: text }
 
         """
+    }
+
+    /// The patterns as comments, several to a line.
+    private static func listed(_ patterns: [String]) -> String {
+        var lines: [String] = []
+        var line = "#  "
+        for pattern in patterns {
+            let word = " " + (pattern.hasSuffix("\r") ? "\"\(pattern.dropLast())\\r\"" : pattern)
+            if line.utf8.count + word.utf8.count > 110 {
+                lines.append(line)
+                line = "#  "
+            }
+            line += word
+        }
+        return (lines + [line]).joined(separator: "\n")
     }
 }

@@ -20,22 +20,36 @@ extension Arguments {
         SafeText.withoutControls(try text(name, values: values))
     }
 
-    /// For Markdown: line breaks and controls of values become spaces, and a value that begins a line cannot make it an
-    /// anchor, a heading, a list, a quotation or a fence. The template's own line breaks stay.
+    /// For the text of a heading of a note: one line, in which values are shown and do nothing.
+    package func headingText(_ name: String, values: Values) throws -> String {
+        SafeText.withoutControls(try markdown(name, values, as: .heading))
+    }
+
+    /// For a block of a note that is others' too: a value stands in one line, is shown and does nothing, and cannot make
+    /// that line an anchor, a heading, a list, a quotation, a fence, a table or a definition. With `raw` its inline
+    /// markup works. The template's own line breaks stay.
     package func blockText(_ name: String, values: Values) throws -> String {
-        try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, piece in
-            let text = SafeText.withoutControls(value)
-            guard piece.beginsLine else { return text }
-            let trimmed = String(text.drop { $0 == " " })
-            guard let first = trimmed.unicodeScalars.first else { return trimmed }
-            if "^#-+*>`~=|_<".unicodeScalars.contains(first) { return "\\" + trimmed }
-            // `1.` and `1)` begin a list, too.
-            let digits = trimmed.prefix { $0.isASCII && $0.isNumber }
-            let mark = trimmed.dropFirst(digits.count)
-            guard !digits.isEmpty, mark.first == "." || mark.first == ")", mark.dropFirst().first ?? " " == " " else {
-                return trimmed
+        try markdown(name, values, as: .block)
+    }
+
+    /// For a whole Markdown file: as ``blockText(_:values:)``, but a `raw` value keeps its lines and all of its markup,
+    /// anchors apart; and in the template's own front matter a value is one line of YAML's.
+    package func fileText(_ name: String, values: Values) throws -> String {
+        try markdown(name, values, as: .file)
+    }
+
+    private func markdown(_ name: String, _ values: Values, as kind: SafeMarkdown.Kind) throws -> String {
+        let context = TemplateContext(values: values, timeZone: timeZone)
+        return SafeMarkdown.text(try template(name).segments(context), as: kind)
+    }
+
+    /// For a program's arguments: where a value begins one, the value cannot make it an option. `-x` becomes `./-x`.
+    package func words(_ name: String, values: Values) throws -> [String] {
+        let context = TemplateContext(values: values, timeZone: timeZone)
+        return try templates(name).map { template in
+            try template.rendered(context) { value, piece in
+                piece.beginsText && !piece.name.isEmpty && value.hasPrefix("-") ? "./" + value : value
             }
-            return digits + "\\" + mark
         }
     }
 }
@@ -44,8 +58,8 @@ extension Arguments {
 package struct TemplatePiece: Sendable {
     /// The value's name; empty for quoted text.
     package let name: String
-    /// Nothing but blanks stands between it and the beginning of its line.
-    package let beginsLine: Bool
+    /// Nothing stands before it.
+    package let beginsText: Bool
     /// It stands at the beginning, or after a `/`.
     package let beginsPart: Bool
 }

@@ -38,6 +38,11 @@ package struct Template: Sendable {
         package let place: Place
     }
 
+    enum Segment: Sendable {
+        case text(String)
+        case value(String, Markup)
+    }
+
     private enum Source: Sendable {
         case name(String)
         case text(String)
@@ -111,16 +116,27 @@ package struct Template: Sendable {
             switch part {
             case .text(let text): out += text
             case .value(let source, let filters):
-                let line = out.unicodeScalars.reversed().prefix { $0 != "\n" }
                 let name = if case .name(let name) = source { name } else { "" }
                 let piece = TemplatePiece(
-                    name: name,
-                    beginsLine: line.allSatisfy { $0 == " " || $0 == "\t" },
-                    beginsPart: out.isEmpty || out.hasSuffix("/"))
+                    name: name, beginsText: out.isEmpty, beginsPart: out.isEmpty || out.hasSuffix("/"))
                 out += guarding(try Self.render(source, filters, context), piece)
             }
         }
         return out
+    }
+
+    /// For ``SafeMarkdown``: the template's own text, and each value with what is to become of its markup. The filter that
+    /// says so is left to it.
+    func segments(_ context: TemplateContext) throws -> [Segment] {
+        try parts.map { part in
+            switch part {
+            case .text(let text): return .text(text)
+            case .value(let source, let filters):
+                let markup = filters.last?.filter.markup
+                let others = markup == nil ? filters : filters.dropLast()
+                return .value(try Self.render(source, others, context), markup ?? .inert)
+            }
+        }
     }
 
     private static func render(_ source: Source, _ filters: [AppliedFilter], _ context: TemplateContext) throws
@@ -176,6 +192,11 @@ package struct Template: Sendable {
             guard let spec = TemplateFilter.named(name) else {
                 let hint = Suggest.hint(for: name, among: TemplateFilter.all.map(\.name))
                 faults.append(Fault(message: "unknown filter `\(printable(name))`", hint: hint, place: place))
+                continue
+            }
+            if let last = filters.last?.filter, last.markup != nil {
+                faults.append(
+                    Fault(message: "nothing can follow the filter `\(last.name)`", hint: "put it last", place: place))
                 continue
             }
             do throws(Fault) {

@@ -16,6 +16,8 @@ package struct TemplateFilter: Sendable {
     let argument: Argument
     /// Says what is wrong with an argument.
     let fault: @Sendable (String) -> String?
+    /// What becomes of the value's markup in Markdown, for a filter that says so; it stands last.
+    var markup: Markup?
     /// Takes the value (nil: not provided), the argument, the value's name and the context.
     let apply: @Sendable (Value?, String, String, TemplateContext) throws -> Value?
 
@@ -49,6 +51,22 @@ package struct TemplateFilter: Sendable {
         ) { value, _, _, context in
             .text(value?.json(context.timeZone).compact ?? "null")
         },
+        TemplateFilter(
+            name: "md",
+            summary:
+                "In Markdown, the value as plain text: all of its own markup is escaped, and `*` is an asterisk. Stands last.",
+            example: "**{{ comic.title | md }}**", argument: .none, fault: { _ in nil }, markup: .escaped
+        ) { value, _, _, context in
+            value.map { .text(SafeMarkdown.escaped($0.shown(context.timeZone))) }
+        },
+        TemplateFilter(
+            name: "raw",
+            summary:
+                "In Markdown, the value as it is, on purpose: its tags, pictures and links work. In the `text` of "
+                + "`write-note` its lines stay, too, and only an anchor at the beginning of one is escaped; in other "
+                + "places it still is one line that begins no block. Stands last.",
+            example: "{{ file.text | raw }}", argument: .none, fault: { _ in nil }, markup: .raw
+        ) { value, _, _, _ in value },
         TemplateFilter(
             name: "slug",
             summary: "Lower-case letters `a-z`, digits and single hyphens only, for file names and links.",

@@ -1,0 +1,375 @@
+/// What becomes of a value's own markup where the value is put into Markdown.
+package enum Markup: Sendable {
+    /// Emphasis and links to the web work; nothing that would run, fetch or begin a block does.
+    case inert
+    /// All of it shows as it was typed.
+    case escaped
+    /// As it is, because the rule says so.
+    case raw
+}
+
+/// The one place where text from outside becomes Markdown: a value stands in one line and is shown, and the template's
+/// own markup keeps its meaning whatever the values in it hold.
+///
+/// Escapes are sound because a value's own backslashes are escaped first. Where values meet each other or the template,
+/// what only both together would make (`!` and `[`, `]` and `(`) is escaped, too.
+package struct SafeMarkdown {
+    enum Kind {
+        /// Text within a note, below an anchor of ours.
+        case block
+        /// A whole file, front matter included.
+        case file
+        /// The text of one heading.
+        case heading
+        /// A line without links of ours, in which code may stand.
+        case line
+    }
+
+    /// Where the template has begun a link's address.
+    private struct Destination {
+        var start: Int
+        var isPicture: Bool
+        var isInAngles = false
+        /// The template itself has said how it begins.
+        var isBegun = false
+    }
+
+    private let kind: Kind
+    private var out: [Unicode.Scalar] = []
+    /// The last scalar of `out` is a value's.
+    private var endsInValue = false
+    /// The template's open brackets: whether each is a picture's.
+    private var brackets: [Bool] = []
+    /// The bracket that the template has just closed: where, and whether it was a picture's.
+    private var closed: (index: Int, isPicture: Bool)?
+    private var destination: Destination?
+    /// How many backticks the template has just written.
+    private var backticks = 0
+    /// How many have begun code of the template's; 0 outside.
+    private var code = 0
+    private var hasFrontMatter = false
+
+    static func text(_ segments: [Template.Segment], as kind: Kind) -> String {
+        var markdown = SafeMarkdown(kind: kind)
+        markdown.hasFrontMatter = kind == .file && beginsWithFrontMatter(segments)
+        for segment in segments {
+            switch segment {
+            case .text(let text): markdown.append(template: text)
+            case .value(let text, let markup): markdown.append(value: text, markup)
+            }
+        }
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: markdown.out)
+        return String(view)
+    }
+
+    /// A text from outside, and what we say of it, where a line of Markdown begins that holds no link of ours. Its code
+    /// works, besides what works of a value's markup.
+    package static func line(_ text: String) -> String { self.text([.value(text, .inert)], as: .line) }
+
+    private init(kind: Kind) { self.kind = kind }
+
+    /// Whether the template itself opens and closes it.
+    private static func beginsWithFrontMatter(_ segments: [Template.Segment]) -> Bool {
+        let own = segments.map { if case .text(let text) = $0 { text } else { "v" } }.joined()
+        let lines = own.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.first == "---" && lines.dropFirst().contains { $0 == "---" || $0 == "..." }
+    }
+
+    // MARK: The template's own text
+
+    private mutating func append(template text: String) {
+        for scalar in text.unicodeScalars {
+            part(from: scalar)
+            if scalar == "`", backticks > 0 || code > 0 || !isEscaped {
+                backticks += 1
+            } else {
+                endBackticks()
+                // In code a bracket closes nothing.
+                if !isEscaped, code == 0 || scalar != "]" { follow(scalar) }
+            }
+            out.append(scalar)
+            endsInValue = false
+        }
+    }
+
+    /// A run of backticks begins code, or ends it where it is as long as the one that began it.
+    private mutating func endBackticks() {
+        if code == 0 { code = backticks } else if code == backticks { code = 0 }
+        backticks = 0
+    }
+
+    /// Keeps in mind which brackets and addresses the template has opened.
+    private mutating func follow(_ scalar: Unicode.Scalar) {
+        if let open = destination {
+            let isEmpty = out[open.start...].allSatisfy { $0 == " " }
+            switch scalar {
+            case "<" where isEmpty && !open.isInAngles:
+                destination = Destination(start: out.count + 1, isPicture: open.isPicture, isInAngles: true)
+            case ">" where open.isInAngles, ")" where !open.isInAngles, "\n": destination = nil
+            case " " where !open.isInAngles: if !isEmpty { destination = nil }
+            default: destination?.isBegun = true
+            }
+            if destination != nil { return }
+        }
+        switch scalar {
+        case "\n" where line.allSatisfy(Self.isBlank):
+            brackets = []
+            code = 0
+        case "[":
+            let followsMark = out.last == "!" && !isEscaped(at: out.count - 1)
+            brackets.append(followsMark)
+        case "]":
+            if let isPicture = brackets.popLast() { closed = (out.count, isPicture) }
+        case "(", ":":
+            guard let closed, closed.index == out.count - 1 else { break }
+            // A definition begins its line.
+            guard scalar == "(" || line.first(where: { !Self.isBlank($0) }) == "[" else { break }
+            destination = Destination(start: out.count + 1, isPicture: closed.isPicture)
+        default: break
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func append(value text: String, _ markup: Markup) {
+        if markup == .raw, kind == .file { return appendRaw(text) }
+        var text = SafeText.withoutControls(text)[...]
+        guard !text.isEmpty else { return }
+        endBackticks()
+        // In code no backslash escapes what would end it.
+        if code > 0, markup != .raw { text = text.replacing("`", with: "'")[...] }
+        // A backslash of the template's, or of raw text, takes none of ours.
+        if isEscaped { out.append("\\") }
+        if isInFrontMatter {
+            if line.isEmpty, text.hasPrefix("---") || text.hasPrefix("...") { out.append("\\") }
+            out += text.unicodeScalars
+        } else if destination != nil, markup != .raw {
+            appendAddress(Array(text.unicodeScalars))
+        } else {
+            let opening = opening
+            if opening == .empty || opening == .marks { text = text.drop { $0 == " " } }
+            let source = Array(text.unicodeScalars)
+            var piece =
+                switch markup {
+                case .inert: inert(source)
+                case .escaped: Self.escaped(source)
+                case .raw: source
+                }
+            let first = piece.first
+            switch opening {
+            case .digits: MarkdownBlockStart.disarmNumber(&piece, isGoingOn: true)
+            case .empty, .marks: MarkdownBlockStart.disarm(&piece, source)
+            case .text, nil: break
+            }
+            if markup != .raw { disarmTag(before: source) }
+            // What the guard of line beginnings has escaped begins nothing else either.
+            if let first = piece.first { part(from: first) }
+            // A picture of the template's mark, a footnote of its bracket.
+            if first == piece.first, first == "[" && out.last == "!" || first == "^" && out.last == "[",
+                !isEscaped(at: out.count - 1)
+            {
+                piece.insert("\\", at: 0)
+            }
+            out += piece
+        }
+        endsInValue = markup != .raw
+    }
+
+    /// The body of one's own file, as it is: only an anchor would be one of A4's, and is none.
+    private mutating func appendRaw(_ text: String) {
+        for scalar in text.unicodeScalars {
+            if scalar == "^", out.last.map(Self.breaksLine) ?? true { out.append("\\") }
+            out.append(scalar)
+        }
+        endsInValue = false
+        destination = nil
+    }
+
+    /// A link's address that a value gives: it cannot end the address, and leads to the web or to a file. A picture's
+    /// leads to a file.
+    private mutating func appendAddress(_ source: [Unicode.Scalar]) {
+        guard let destination else { return }
+        let isFirst = out[destination.start...].allSatisfy { $0 == " " }
+        for (index, scalar) in source.enumerated() where !(isFirst && source[...index].allSatisfy { $0 == " " }) {
+            switch scalar {
+            case "\\", "<", ">", "`": out += ["\\", scalar]
+            case "(",
+                ")" where !destination.isInAngles:
+                out += ["\\", scalar]
+            case "&" where MarkdownLink.mayBeEntity(source[index...]): out += ["\\", scalar]
+            case " " where !destination.isInAngles: out += "%20".unicodeScalars
+            default: out.append(scalar)
+            }
+        }
+        guard !destination.isBegun, !MarkdownLink.isInert(out[destination.start...], isPicture: destination.isPicture)
+        else { return }
+        let start = out[destination.start...].firstIndex { $0 != " " } ?? destination.start
+        out.insert(contentsOf: "./".unicodeScalars, at: start)
+    }
+
+    /// Without what would run or fetch: tags, pictures, and links to anything but the web and files.
+    private func inert(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var piece: [Unicode.Scalar] = []
+        let isInTable = line.first { !Self.isBlank($0) } == "|"
+        var index = 0
+        while index < source.count {
+            let scalar = source[index]
+            let rest = source[(index + 1)...]
+            let escapes =
+                switch scalar {
+                case "\\": rest.first.map(Self.isPunctuation) ?? true
+                case "&": MarkdownLink.isEntity(source[index...])
+                case "<": rest.first.map(Self.beginsTag) ?? true
+                case "[": !brackets.isEmpty || index > 0 && source[index - 1] == "!"
+                case "]": !brackets.isEmpty || rest.first == "(" && !MarkdownLink.isInert(inline: rest.dropFirst())
+                // Code that began in one value and ended in another would take the template's markup between them.
+                case "`": kind != .line
+                case "|": isInTable
+                default: false
+                }
+            if scalar == "<", let address = MarkdownLink.webAddress(source[index...]) {
+                piece += address
+                index += address.count
+                continue
+            }
+            piece += escapes ? ["\\", scalar] : [scalar]
+            index += 1
+        }
+        return piece
+    }
+
+    /// All inline markup of CommonMark and GFM, as text.
+    static func escaped(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        source.enumerated().flatMap { index, scalar -> [Unicode.Scalar] in
+            switch scalar {
+            case "\\", "`", "*", "_", "[", "]", "<", ">", "~", "|": ["\\", scalar]
+            case "&" where MarkdownLink.isEntity(source[index...]): ["\\", scalar]
+            default: [scalar]
+            }
+        }
+    }
+
+    static func escaped(_ text: String) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: escaped(Array(SafeText.withoutControls(text).unicodeScalars)))
+        return String(view)
+    }
+
+    // MARK: Where something stands
+
+    /// A value's last character makes nothing together with the template's next, or another value's first.
+    private mutating func part(from next: Unicode.Scalar) {
+        guard endsInValue, let last = out.last, !isEscaped(at: out.count - 1) else { return }
+        if last == "!" && next == "[" || last == "]" && ["(", "[", ":"].contains(next) {
+            out.insert("\\", at: out.count - 1)
+        }
+    }
+
+    /// A value cannot make a tag of the template's `<`; an address of the web still is a link.
+    private mutating func disarmTag(before source: [Unicode.Scalar]) {
+        guard out.last == "<", !isEscaped(at: out.count - 1), source.first.map(Self.beginsTag) == true,
+            MarkdownLink.webAddress(["<"] + source + [">"]) == nil
+        else { return }
+        out.insert("\\", at: out.count - 1)
+    }
+
+    private enum Opening {
+        /// Nothing but blanks, quotation marks and list marks.
+        case empty
+        /// A number that could become a list's.
+        case digits
+        /// Marks that could become a heading, a list or a line across: `*` of `*{{ … }}*`.
+        case marks
+        case text
+    }
+
+    /// What stands before the next value on its line; nil where no line begins.
+    private var opening: Opening? {
+        guard kind != .heading else { return nil }
+        var rest = line
+        while true {
+            rest = rest.drop(while: Self.isBlank)
+            guard let first = rest.first else { return .empty }
+            let digits = rest.prefix { ("0"..."9").contains($0) }
+            if digits.count < rest.count, rest.allSatisfy("#*-+_=~.)0123456789".unicodeScalars.contains) {
+                return .marks
+            }
+            let after = rest.dropFirst(max(1, digits.count))
+            switch first {
+            case ">": rest = rest.dropFirst()
+            case "-", "+", "*":
+                guard after.first.map(Self.isBlank) == true else { return .text }
+                rest = after
+            case _ where digits.count == rest.count: return digits.count < 10 ? .digits : .text
+            case _ where !digits.isEmpty:
+                guard let mark = after.first, mark == "." || mark == ")",
+                    after.dropFirst().first.map(Self.isBlank) == true
+                else { return .text }
+                rest = after.dropFirst()
+            case "[" where Self.isTaskBox(rest.prefix(4)): rest = rest.dropFirst(4)
+            default: return .text
+            }
+        }
+    }
+
+    /// `[ ] `, as it stands before a task.
+    private static func isTaskBox(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+        text.count == 4 && text.dropFirst(2).first == "]" && text.last.map(isBlank) == true
+    }
+
+    /// What stands since the last line break.
+    private var line: ArraySlice<Unicode.Scalar> {
+        out[(out.lastIndex(where: Self.breaksLine).map { $0 + 1 } ?? 0)...]
+    }
+
+    private var isInFrontMatter: Bool {
+        guard hasFrontMatter else { return false }
+        return !out.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast().contains {
+            $0.elementsEqual("---".unicodeScalars) || $0.elementsEqual("...".unicodeScalars)
+        }
+    }
+
+    /// Whether what comes next stands behind a backslash that escapes it.
+    private var isEscaped: Bool { isEscaped(at: out.count) }
+
+    private func isEscaped(at index: Int) -> Bool {
+        !out[..<index].reversed().prefix { $0 == "\\" }.count.isMultiple(of: 2)
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+
+    private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool { scalar == "\n" || scalar == "\r" }
+
+    private static func beginsTag(_ scalar: Unicode.Scalar) -> Bool {
+        MarkdownLink.isLetter(scalar) || scalar == "/" || scalar == "!" || scalar == "?"
+    }
+
+    private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
+        (0x21..<0x7F).contains(scalar.value) && !MarkdownLink.isLetter(scalar) && !("0"..."9").contains(scalar)
+    }
+}
+
+/// What at the beginning of a line makes a heading, a list, a quotation, a fence, a table, a definition or an anchor.
+enum MarkdownBlockStart {
+    /// - Parameter piece: `source` with its inline markup escaped.
+    static func disarm(_ piece: inout [Unicode.Scalar], _ source: [Unicode.Scalar]) {
+        guard let first = source.first, piece.first != "\\" else { return }
+        if "^#-+*>`~=|_<[".unicodeScalars.contains(first) || first == ":" && source.dropFirst().first == "-" {
+            piece.insert("\\", at: 0)
+            return
+        }
+        disarmNumber(&piece, isGoingOn: false)
+    }
+
+    /// `1.` and `1)` begin a list, too.
+    ///
+    /// - Parameter isGoingOn: whether digits stand before it.
+    static func disarmNumber(_ piece: inout [Unicode.Scalar], isGoingOn: Bool) {
+        let digits = piece.prefix { ("0"..."9").contains($0) }.count
+        let rest = piece[digits...]
+        guard isGoingOn || digits > 0, rest.first == "." || rest.first == ")", rest.dropFirst().first ?? " " == " "
+        else { return }
+        piece.insert("\\", at: digits)
+    }
+}
