@@ -15,17 +15,36 @@ package struct FileRecord: Sendable, Equatable {
     package var version: Int
     /// The place is away: the file is known from the folder that will be back, and nothing is concluded of it till then.
     package private(set) var isKept = false
+    /// When the file was made; nil where its file system does not say, or it was never asked.
+    package var born: Int64?
+    /// Nil where it was not judged by the file's rules: it lay there when the ledger came to know it.
+    package var met: RulesMet?
 
     package init(
         place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
-        version: Int = 1
+        version: Int = 1, born: Int64? = nil, met: RulesMet? = nil
     ) {
+        self.born = born
+        self.met = met
         self.place = place
         self.path = path
         self.fingerprint = fingerprint
         self.hash = hash
         self.present = present
         self.version = version
+    }
+}
+
+/// Which rules a file has met: those that have wanted it as an arrival at one judgement or another.
+package struct RulesMet: Sendable, Equatable {
+    /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(era:)``.
+    package var era: String
+    /// Of those, by name.
+    package var rules: Set<String>
+
+    package init(era: String, rules: Set<String>) {
+        self.era = era
+        self.rules = rules
     }
 }
 
@@ -63,11 +82,19 @@ extension LedgerTransaction {
         return record
     }
 
-    /// The present file of `place` with this inode, under whatever name it was last seen.
+    /// The file of `place` with this inode, under whatever name it was last seen: one that is present, else one that has
+    /// gone in the last minute and whose birth is known.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
         try Row.fetchOne(
-            cached("SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present LIMIT 1"),
-            arguments: [place, Int64(bitPattern: inode), Int64(bitPattern: device)]
+            cached(
+                """
+                SELECT * FROM file WHERE place = ? AND inode = ? AND device = ?
+                    AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC LIMIT 1
+                """),
+            arguments: [
+                place, Int64(bitPattern: inode), Int64(bitPattern: device),
+                Timestamp.now().nanoseconds - 60_000_000_000,
+            ]
         ).map(shown)
     }
 
@@ -107,13 +134,14 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR REPLACE INTO file
-                    (place, path, device, inode, size, modified, changed, hash, present, version, seen)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
                 Int64(bitPattern: print.inode), print.size,
                 print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
+                file.born, file.met?.era, try file.met.map { try Self.json($0.rules) },
             ])
     }
 
@@ -131,6 +159,7 @@ extension LedgerTransaction {
             try execute(
                 sql: "UPDATE file SET hash = NULL, size = 0, modified = 0 WHERE place = ? AND path = ?",
                 arguments: [place, form.blob])
+            names.noteForgotten()
         }
         try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
     }
@@ -184,6 +213,27 @@ extension LedgerTransaction {
     /// Names of the rules that were in force before.
     package func knownRules() throws -> Set<String> {
         try String.fetchSet(cached("SELECT name FROM rule"))
+    }
+
+    /// Notes under which name the rules are known that are in force, each by name and content.
+    package func meetEra(_ id: String, rules: Set<String>) throws {
+        try execute(
+            sql: "INSERT INTO era VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
+            arguments: [id, try Self.json(rules), Timestamp.now().nanoseconds])
+    }
+
+    /// The rules that were in force then; empty where that is not known any more.
+    package func rules(era id: String) throws -> Set<String> {
+        try String.fetchOne(cached("SELECT rules FROM era WHERE id = ?"), arguments: [id]).map(Self.nameSet) ?? []
+    }
+
+    private static func json(_ names: Set<String>) throws -> String {
+        String(decoding: try JSONEncoder().encode(names.sorted()), as: UTF8.self)
+    }
+
+    /// What a newer program has written in another way is as good as not known.
+    static func nameSet(_ json: String) -> Set<String> {
+        (try? JSONDecoder().decode(Set<String>.self, from: Data(json.utf8))) ?? []
     }
 
     package func meetRule(_ name: String, digest: String) throws {
@@ -248,5 +298,9 @@ extension FileRecord {
         version = row["version"]
         // A command may read a ledger that the agent has yet to bring up to date.
         isKept = row["kept"] as Bool? ?? false
+        born = row["born"]
+        met = (row["era"] as String?).map {
+            RulesMet(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
+        }
     }
 }

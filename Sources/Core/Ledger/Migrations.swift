@@ -16,8 +16,49 @@ enum Migrations {
                     ALTER TABLE file ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
                     """)
         }
+        migrator.registerMigration("4 what a note holds, and who has held it") { db in try db.execute(sql: keptBlocks) }
+        migrator.registerMigration("5 which files have one size, and which products one content") { db in
+            try db.execute(
+                sql: """
+                    CREATE INDEX fileBySize ON file (place, size) WHERE present;
+                    CREATE INDEX productByHash ON product (hash);
+                    """)
+        }
+        migrator.registerMigration("6 when files were made, and which rules they have met") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE file ADD COLUMN born INTEGER;
+                    -- The rules in force when it was judged, and those of them that it has met, as a JSON list of names.
+                    ALTER TABLE file ADD COLUMN era TEXT;
+                    ALTER TABLE file ADD COLUMN met TEXT;
+                    CREATE TABLE era (id TEXT PRIMARY KEY, rules TEXT NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
+
+    /// `docs/design/stale-buffers.md`. What was guarded before has been held by nobody, as far as is known; which
+    /// version the note was in is told by the last write.
+    private static let keptBlocks = """
+        -- The last version of a note that was seen or written; `lines` in eights: hash, first, born, gone.
+        CREATE TABLE noteState (
+            note BLOB PRIMARY KEY, version INTEGER NOT NULL, hash BLOB, lines BLOB) WITHOUT ROWID;
+        -- The blocks that the agent wrote into it, by the versions that brought, first held and lost them.
+        CREATE TABLE keptBlock (
+            note BLOB NOT NULL, step TEXT NOT NULL, token TEXT NOT NULL, request TEXT NOT NULL,
+            first INTEGER NOT NULL, born INTEGER NOT NULL, holder INTEGER, gone INTEGER, fate TEXT NOT NULL, lines BLOB NOT NULL,
+            changed INTEGER NOT NULL,
+            PRIMARY KEY (note, step)) WITHOUT ROWID;
+        CREATE INDEX keptBlockByStep ON keptBlock (step);
+        INSERT INTO noteState
+            SELECT note, 1,
+                (SELECT result FROM noteWrite WHERE noteWrite.note = guard.note AND done = 1 ORDER BY id DESC LIMIT 1),
+                NULL
+            FROM guard GROUP BY note;
+        INSERT INTO keptBlock
+            SELECT note, step, token, request, 1, 1, NULL, NULL, 'there', x'', written FROM guard;
+        DROP TABLE guard;
+        """
 
     private static let first = """
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -1,0 +1,26 @@
+import Foundation
+import GRDB
+import Platform
+
+extension LedgerTransaction {
+    /// Where in a place files of so many bytes lay when they were last seen.
+    ///
+    /// - Returns: nil where one of them is known by its token alone.
+    package func paths(in place: String, ofSize size: Int64) throws -> [BytePath]? {
+        let rows = try Row.fetchCursor(
+            cached("SELECT path FROM file WHERE place = ? AND size = ? AND present"), arguments: [place, size])
+        var found: [BytePath] = []
+        while let row = try rows.next() {
+            let path = names.shown(place, BytePath(bytes: Array(row["path"] as Data)))
+            if NameVeil.isToken(path) { return nil }
+            found.append(path)
+        }
+        return found
+    }
+
+    /// Where the agent has put a content, in places that have not judged it yet.
+    package func products(of hash: ContentHash) throws -> [BytePath] {
+        try Data.fetchAll(cached("SELECT path FROM product WHERE hash = ?"), arguments: [hash.blob])
+            .map { BytePath(bytes: Array($0)) }
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import Platform
+
+/// What the watcher sees of names by their paths, because the kernel's watches are placed by paths: which folder stands
+/// there, and what is called what in it. Hints, like the events (law 1): no file is opened, and nothing is believed until
+/// it has been reached below its root. Everything blocks.
+enum Glance {
+    /// lstat(2); nil where nothing has that name.
+    static func status(_ path: BytePath) throws -> FileStatus? {
+        guard let above = try folder(path.parent.isEmpty ? "/" : path.parent) else { return nil }
+        if path.name.isEmpty { return try above.status() }
+        return try above[path.name].status()
+    }
+
+    /// The names in a folder; a link is none.
+    static func entries(_ path: BytePath) throws -> [DirectoryEntry] {
+        let raw = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) }
+        guard raw >= 0 else { throw Fault.system("open the folder", path) }
+        return try Folder(Descriptor(owning: raw, path: path)).entries()
+    }
+
+    private static func folder(_ path: BytePath) throws -> Folder? {
+        do {
+            return try FolderIdentity.open(path).map(Folder.init)
+        } catch let fault as Fault where fault.errno == ELOOP {
+            return nil
+        }
+    }
+
+    /// A file of the kernel's, open for reading; nil where /proc is not mounted.
+    static func kernelFile(_ path: String) -> Descriptor? {
+        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        return raw >= 0 ? Descriptor(owning: raw, path: BytePath(path)) : nil
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// Which file a name stands for, and for which rules it has arrived.
+@Suite("A file, its names and its rules")
+struct FileIdentityTests {
+    private func lines(_ steward: AgentFixture) throws -> [String] {
+        try steward.notes().split(separator: "\n").filter { $0.hasPrefix("seen ") }.map(String.init).sorted()
+    }
+
+    private func agent(_ rule: String) async throws -> AgentFixture {
+        let steward = try AgentFixture()
+        try steward.rule(rule)
+        try await steward.start()
+        return steward
+    }
+
+    private static let pdfs = """
+        - rule: Papers
+          in: dropbox
+          where: { extension: pdf }
+          settle: 50ms
+          do: { append-block: { note: log, text: "seen {{ file.name }}" } }
+        """
+
+    @Test("a new file is news, whichever inode it gets: twenty on those of files that were deleted, and fifty at rest")
+    func reusedInodes() async throws {
+        let steward = try await agent(Self.pdfs)
+        var expected: [String] = []
+        for number in 0..<20 {
+            let old = try steward.drop(BytePath("dropbox/\(number).txt"), "old \(number)")
+            try steward.wait()
+            try Durable.remove(old)
+            try steward.drop(BytePath("dropbox/\(number).pdf"), "new \(number)")
+            expected.append("seen \(number).pdf")
+        }
+        try await steward.until("all are seen") { try self.lines(steward).count >= expected.count }
+        var old: [BytePath] = []
+        for number in 20..<70 { old.append(try steward.drop(BytePath("dropbox/\(number).txt"), "old \(number)")) }
+        try steward.wait()
+        try await steward.stop()
+        for path in old { try Durable.remove(path) }
+        for number in 20..<70 {
+            try steward.drop(BytePath("dropbox/\(number).pdf"), "new \(number)")
+            expected.append("seen \(number).pdf")
+        }
+        try await steward.start()
+        try await steward.until("all are seen") { try self.lines(steward).count >= expected.count }
+        try steward.wait()
+        #expect(try lines(steward) == expected.sorted())
+    }
+
+    @Test("a file that has another name and content than before arrives where its old name was of interest to nobody")
+    func endingComesLast() async throws {
+        let steward = try await agent(Self.pdfs)
+        try steward.drop("dropbox/paper.download-1", "content")
+        try steward.wait()
+        #expect(rename(steward.path("dropbox/paper.download-1").text, steward.path("dropbox/paper.pdf").text) == 0)
+        try await steward.until("it is seen") { try self.lines(steward) == ["seen paper.pdf"] }
+        #expect(rename(steward.path("dropbox/paper.pdf").text, steward.path("dropbox/renamed.pdf").text) == 0)
+        try steward.wait()
+        #expect(try lines(steward) == ["seen paper.pdf"], "a new name is no arrival")
+    }
+
+    @Test("a file arrives for a rule when it first meets the rule's conditions, and once")
+    func firstMeeting() async throws {
+        let steward = try await agent(
+            """
+            - rule: Filled
+              in: dropbox
+              where: { size: "> 0" }
+              settle: 50ms
+              do: { append-block: { note: log, text: "seen {{ file.text }}, {{ event }}" } }
+            """)
+        try steward.drop("dropbox/a.txt", "")
+        try steward.wait()
+        for text in ["first", "second"] {
+            try steward.drop("dropbox/a.txt", text)
+            try steward.wait()
+        }
+        try steward.drop("dropbox/last.txt", "last")
+        try await steward.until("all is seen") { try self.lines(steward).count >= 2 }
+        #expect(try lines(steward) == ["seen first, arrived", "seen last, arrived"])
+    }
+
+    @Test("what a rule left alone when it was new does not arrive for it by being saved again")
+    func leftAlone() async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("papers")
+        try steward.folder("papers")
+        try steward.drop("papers/old.txt", "old")
+        let rule = { (place: String, name: String) in
+            "- rule: \(name)\n  in: \(place)\n  settle: 50ms\n"
+                + "  do: { append-block: { note: log, text: \"seen {{ file.text }}\" } }\n"
+        }
+        try steward.rule(rule("papers", "First"))
+        try await steward.start()
+        try steward.wait()
+        try steward.drop("papers/old.txt", "old, saved again")
+        try steward.drop("papers/new.txt", "new")
+        try await steward.until("the new one is seen") { try self.lines(steward) == ["seen new"] }
+        try steward.wait()
+        try steward.rule(rule("papers", "Second"))
+        try steward.run(["reload"]).check()
+        try steward.drop("papers/old.txt", "old, saved once more")
+        try steward.drop("papers/new.txt", "new, saved again")
+        try steward.wait()
+        #expect(try lines(steward) == ["seen new"])
+    }
+}
