@@ -1,16 +1,29 @@
 import Glibc
 
-/// Names that programs use while they work, which are never news in themselves (design section 2; the list was made
-/// from what editors, browsers and sync tools were measured to write).
+/// Names that are never news in themselves, as ``NamePatterns``; `ignore` in `steward.yaml` adds to them and takes from
+/// them. The list was made from what editors, browsers and sync tools were measured to write.
 package enum WorkNames {
-    /// Globs on a file's name, matched by ``Glob``; a user's configuration adds to them.
-    package static let patterns: [String] = [
-        "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".~lock.*#", "lu*.tmp",
-        "~$*", "sed??????", ".*.??????", "*.part", "*.crdownload", "*.download", "*.tmp", "._*", ".DS_Store",
-        ".stfolder",
-        ".stversions", ".syncthing.*.tmp", "~syncthing~*.tmp", "@eaDir", ".steward-*", ".Trash-*", ".git", ".a4",
-        ".tk", ".obsidian",
+    /// What programs write while they work, and what they make of it has another name.
+    package static let work: [String] = [
+        "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".~lock.*#", "~$*", "sedXXXXXX",
+        ".*.XXXXXX", "*.tmp", ".syncthing.*", "~syncthing~*",
+        "*.part", "*.crdownload", "*.download", "*.aria2", "*.opdownload", "*.!qB", "*.filepart", "*.ytdl",
+        "*.fNNN.mp4", "*.fNNN.webm", "*.fNNN.m4a", "*.temp.mp4", "*.temp.webm", "*.temp.mkv", "*.temp.m4a",
     ]
+
+    /// What systems and programs leave lying about for themselves.
+    package static let litter: [String] = [
+        ".DS_Store", "._*", "Icon\r", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", ".stfolder",
+        ".stversions",
+        "@eaDir", own, ".Trash-*", ".git", ".a4", ".tk", ".obsidian",
+    ]
+
+    /// The agent's own: never to be taken for anybody's file.
+    package static let own = ".steward-*"
+
+    package static let patterns = litter + work
+
+    package static let standard = NamePatterns(patterns)
 
     /// The names beside `path` that show that an editor has it open, perhaps with unsaved changes: vim's and nano's
     /// swap file, emacs' lock, LibreOffice's and Word's locks.
@@ -19,11 +32,8 @@ package enum WorkNames {
         return [".\(name).swp", ".#\(name)", ".~lock.\(name)#", "~$\(name)"].map { path.parent.appending($0) }
     }
 
-    /// The first of the names that stands beside `path` now. emacs' lock is a dangling symbolic link.
-    package static func editorLock(on path: BytePath) -> BytePath? {
-        editorLocks(beside: path).first { name in
-            var found = stat()
-            return name.withCString { lstat($0, &found) } == 0
-        }
+    /// The first of the names that stands beside the spot now. emacs' lock is a dangling symbolic link.
+    package static func editorLock(on spot: Spot) throws -> BytePath? {
+        try editorLocks(beside: spot.name).first { try Spot(spot.folder, $0).status() != nil }
     }
 }

@@ -1,70 +1,36 @@
 import Platform
 
-/// Names that are never news in themselves: ``WorkNames/patterns`` and what the user adds.
-///
-/// Globs on one name's bytes: `*` any run, `?` any one byte, all else itself.
+/// Names that are never news in themselves: ``WorkNames/patterns``, and what the user adds and takes away.
 package struct IgnoreList: Sendable {
-    private var exact: Set<[UInt8]> = []
-    private var prefixes: [[UInt8]] = []
-    private var suffixes: [[UInt8]] = []
-    private var globs: [[UInt8]] = []
+    private let ignored: NamePatterns
+    private let kept: NamePatterns
+    private static let own = NamePatterns([WorkNames.own])
+    private static let litter = NamePatterns(WorkNames.litter)
 
-    private static let star = UInt8(ascii: "*")
-    private static let question = UInt8(ascii: "?")
-
-    /// - Parameter extra: the user's own patterns.
+    /// - Parameter extra: the user's own ``NamePatterns``; names that match one after a `!` are news whatever else they
+    ///   match, the agent's own excepted.
     package init(extra: [String] = []) {
-        for pattern in WorkNames.patterns + extra where !pattern.isEmpty {
-            let bytes = Array(pattern.utf8)
-            let stars = bytes.count { $0 == Self.star }
-            if bytes.contains(Self.question) || stars > 1 {
-                globs.append(bytes)
-            } else if stars == 0 {
-                exact.insert(bytes)
-            } else if bytes.last == Self.star {
-                prefixes.append(bytes.dropLast())
-            } else if bytes.first == Self.star {
-                suffixes.append(Array(bytes.dropFirst()))
-            } else {
-                globs.append(bytes)
-            }
-        }
+        let isKept = { (pattern: String) in pattern.hasPrefix("!") }
+        ignored = NamePatterns(WorkNames.patterns + extra.filter { !isKept($0) })
+        kept = NamePatterns(extra.filter(isKept).map { String($0.dropFirst()) })
     }
 
-    package func ignores(_ name: [UInt8]) -> Bool {
-        if exact.contains(name) { return true }
-        if prefixes.contains(where: { name.starts(with: $0) }) { return true }
-        if suffixes.contains(where: { name.count >= $0.count && name[(name.count - $0.count)...] == $0[...] }) {
-            return true
-        }
-        return globs.contains { Self.matches(name, $0) }
+    package func ignores(_ name: [UInt8]) -> Bool { pattern(ignoring: name) != nil }
+
+    /// The pattern for which a name is passed over; nil where it is not.
+    package func pattern(ignoring name: [UInt8]) -> String? {
+        guard let found = ignored.first(matching: name) else { return nil }
+        return kept.first(matching: name) == nil ? found : Self.own.first(matching: name)
     }
 
     /// Whether any part of a relative path is ignored.
-    package func ignores(anyPartOf path: BytePath) -> Bool {
-        path.components.contains { ignores(Array($0)) }
+    package func ignores(anyPartOf path: BytePath) -> Bool { pattern(ignoringPartOf: path) != nil }
+
+    /// The pattern for which a file, or a folder on the way to it, is passed over.
+    package func pattern(ignoringPartOf path: BytePath) -> String? {
+        path.components.lazy.compactMap { pattern(ignoring: Array($0)) }.first
     }
 
-    /// Linear but for the last star, to which it goes back: no pattern can make it explode.
-    private static func matches(_ name: [UInt8], _ glob: [UInt8]) -> Bool {
-        var at = 0
-        var inGlob = 0
-        var lastStar: (glob: Int, name: Int)?
-        while at < name.count {
-            if inGlob < glob.count, glob[inGlob] == star {
-                lastStar = (inGlob, at)
-                inGlob += 1
-            } else if inGlob < glob.count, glob[inGlob] == question || glob[inGlob] == name[at] {
-                inGlob += 1
-                at += 1
-            } else if let back = lastStar {
-                lastStar = (back.glob, back.name + 1)
-                inGlob = back.glob + 1
-                at = back.name + 1
-            } else {
-                return false
-            }
-        }
-        return glob[inGlob...].allSatisfy { $0 == star }
-    }
+    /// Whether a person may miss a file of that name: it is passed over, and not for what systems leave lying about.
+    package func isMissed(_ name: [UInt8]) -> Bool { ignores(name) && Self.litter.first(matching: name) == nil }
 }

@@ -6,54 +6,99 @@ import Platform
 extension Planner {
     struct Overdue: Sendable, Equatable {
         let event: FileEvent
-        let depth: Int
+        let job: JobRecord
+        /// The job's first steps, as far as they were done.
+        let done: [StepRecord]
     }
 
-    /// The rules whose last job for a file came to nothing because the file had changed.
+    /// The rules whose last job for a file came to nothing because the file had changed, or got another name.
+    ///
+    /// - Parameter path: under which it was known; nil for none.
     static func overdue(
-        _ place: PlaceInfo, _ path: BytePath, in transaction: LedgerTransaction
+        _ place: PlaceInfo, _ path: BytePath?, in transaction: LedgerTransaction
     ) throws -> [String: Overdue] {
+        guard let path else { return [:] }
         var last: [String: JobRecord] = [:]
         for job in try transaction.jobs(of: place.name, path) where last[job.rule] == nil { last[job.rule] = job }
-        return last.compactMapValues(overdue)
+        return try last.compactMapValues { try overdue($0, in: transaction) }
     }
 
     /// Nil for what ended well, and for changes: each of those has a job of its own.
-    private static func overdue(_ job: JobRecord) -> Overdue? {
+    private static func overdue(_ job: JobRecord, in transaction: LedgerTransaction) throws -> Overdue? {
         guard job.state == .superseded, let event = FileEvent(rawValue: job.event),
             event == .arrived || event == .renamed
         else { return nil }
-        return Overdue(event: event, depth: job.depth)
+        return Overdue(
+            event: event, job: job, done: Array(try transaction.steps(of: job.id).prefix { $0.state == .done }))
     }
 
-    /// Plans what a superseded job was to do for the version that has been judged since. One that is yet to be judged
-    /// is left to its judgement.
+    /// The superseded jobs whose place nothing has taken yet: a crash came between.
+    package func superseded() async throws -> [String] {
+        try await ledger.read { try $0.supersededToBePlanned() }
+    }
+
+    /// Plans what a superseded job was to do for the version that has been judged since, or for the name that its file
+    /// has been judged under since. What is yet to be judged is left to its judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
-        guard let job = try await ledger.read({ try $0.job(id) }), let overdue = Self.overdue(job),
+        guard let job = try await ledger.read({ try $0.job(id) }),
+            let overdue = try await ledger.read({ try Self.overdue(job, in: $0) }),
             let rule = ruleSet[job.rule],
             let place = rule.places.first(where: { $0.name == job.place }),
-            let record = try await ledger.read({ try $0.file(job.place, job.path) }), record.present,
-            let hash = record.hash, hash != job.hash
-        else { return [] }
+            let record = try await ledger.read({ try Self.present(job, in: $0) }), let hash = record.hash
+        else {
+            try await ledger.write { try $0.setSuperseded(id, false) }
+            return []
+        }
         let arrival = Timestamp.now()
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: hash)
         let (host, names, ruleSet) = (host, ledger.names, ruleSet)
         let drafts: [Draft] = try await lanes.run {
-            guard let status = try FileStatus.of(place.root.appending(record.path)), status.kind == .file else {
-                return []
-            }
+            guard let content = try open(record.path, in: place) else { return [] }
             let facts = FileFacts(
-                place: place, path: record.path, status: status, event: overdue.event, now: arrival, hash: hash)
+                place: place, path: record.path, status: try content.status(), event: overdue.event, now: arrival,
+                content: .open(content), hash: hash)
             return try Self.drafts(
                 ruleSet.match(facts).filter { $0.rule.name == rule.name }, facts: facts, file: file,
                 version: record.version, arrival: arrival, host: host, names: names, values: [:]
-            ).map { $0.deeper(than: overdue.depth) }
+            ).map { try $0.succeeding(overdue) }
         }
         return try await ledger.write { transaction in
+            try transaction.setSuperseded(id, false)
             let jobs = try transaction.jobs(of: job.place, job.path)
             guard jobs.first(where: { $0.rule == job.rule })?.id == job.id else { return [] }
             return try Self.add(drafts, lineage: nil, to: transaction)
         }
+    }
+
+    /// What a superseded job's file is now: another version under its name, or the same one under another.
+    private static func present(_ job: JobRecord, in transaction: LedgerTransaction) throws -> FileRecord? {
+        if let record = try transaction.file(job.place, job.path), record.present {
+            return record.hash == job.hash ? nil : record
+        }
+        let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: transaction.names)
+        guard let print = file.fingerprint,
+            let renamed = try transaction.file(job.place, device: print.device, inode: print.inode), renamed.present
+        else { return nil }
+        return renamed.hash == job.hash ? renamed : nil
+    }
+}
+
+extension Planner.Draft {
+    /// For what takes the place of a superseded job: one deeper. Where the file is the same but for its name, what was
+    /// done stays done, and the other steps know what it left.
+    func succeeding(_ late: Planner.Overdue?) throws -> Planner.Draft {
+        guard let late else { return self }
+        var draft = self
+        draft.job.depth = late.job.depth + 1
+        guard isOfFile, let hash = job.hash, hash == late.job.hash, job.digest == late.job.digest,
+            late.done.count < steps.count
+        else { return draft }
+        draft.steps = Array(steps.dropFirst(late.done.count))
+        draft.job.values = try LedgerJSON.encode(
+            try LedgerJSON.decode(Values.self, from: late.job.values).merging(
+                try LedgerJSON.decode(Values.self, from: job.values)
+            ) { $1 })
+        return draft
     }
 }
