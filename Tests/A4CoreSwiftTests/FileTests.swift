@@ -1,6 +1,7 @@
 import A4CoreSwift
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import A4CoreSwift
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 

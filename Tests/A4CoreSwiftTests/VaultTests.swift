@@ -1,6 +1,7 @@
 import A4CoreSwift
 import Dispatch
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import DotLifeDomain
 import DotLifePersistence
 import Foundation
 import GRDB
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

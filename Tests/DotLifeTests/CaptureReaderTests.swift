@@ -1,6 +1,8 @@
 import DotLifeDomain
 import DotLifePersistence
 import Foundation
+import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -158,16 +160,18 @@ struct CaptureReaderTests {
         #expect(throws: Fault.self) { try read("a.webloc", "<plist/>") }
     }
 
-    @Test("From the disk: names are bytes, and a link to elsewhere is not followed")
+    @Test("From the disk: names are bytes, and only a regular file is read")
     func fromDisk() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(BytePath(bytes: [0x61, 0xFF, 0x2E, 0x6A]), Picture.plainJPEG)
-        let request = try CaptureReader(timeZone: berlin).read(path, arrival: arrival)
+        let request = try CaptureReader(timeZone: berlin).read(
+            Descriptor(path), called: path, arrival: arrival)
         #expect(request.photo == .file(path: path.bytes))
         #expect(request.timestamp == arrival)
-        let link = folder.path.appending("link")
-        try FileManager.default.createSymbolicLink(atPath: link.text, withDestinationPath: "/etc/hostname")
-        #expect(throws: Fault.self) { try CaptureReader(timeZone: berlin).read(link, arrival: arrival) }
+        let opened = try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)
+        #expect(throws: Fault.self) {
+            try CaptureReader(timeZone: berlin).read(opened, called: folder.path, arrival: arrival)
+        }
     }
 }
 

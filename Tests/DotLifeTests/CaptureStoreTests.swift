@@ -1,6 +1,7 @@
 import DotLifeDomain
 import DotLifePersistence
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

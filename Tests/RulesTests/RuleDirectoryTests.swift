@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -7,9 +8,13 @@ import Testing
 @Suite struct RuleDirectoryTests {
     private func text(_ name: String) -> String { "- rule: \(name)\n  in: other\n  do: [trash]\n" }
 
+    private let files = RuleFileReader(names: ConfigurationFiles.names) {
+        try ConfigurationFiles.read($0, limit: RuleFileReader.limit)
+    }
+
     private func load(_ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"]) -> LoadedRules {
         RuleDirectories.load(
-            names.map { folder.path.appending($0) }, registry: registry, places: places(), timeZone: utc)
+            names.map { folder.path.appending($0) }, files, registry: registry, places: places(), timeZone: utc)
     }
 
     @Test func filesAreReadByNameAcrossDirectoriesAndLaterOnesReplace() throws {
@@ -52,7 +57,7 @@ import Testing
         try folder.write("usr/30-c.yml", text("c"))
         try Durable.makeDirectory(folder.path.appending("usr/40-d.yaml"))
         let (set, diagnostics) = RuleSet.load(
-            directories: [folder.path.appending("usr")], registry: registry, places: places(), timeZone: utc)
+            directories: [folder.path.appending("usr")], files, registry: registry, places: places(), timeZone: utc)
         #expect(set.rules.map(\.name) == ["b"])
         #expect(diagnostics.hasErrors)
         #expect(diagnostics.map(\.severity) == [.warning, .error, .error])

@@ -33,9 +33,10 @@ package struct CaptureReader: Sendable {
     /// - Parameter timeZone: in which times without an offset are meant.
     package init(timeZone: TimeZone) { self.timeZone = timeZone }
 
-    /// Opens the file and reads as much of it as is needed. Blocks.
-    package func read(_ path: BytePath, arrival: Date) throws -> ExperienceRequest {
-        let file = try Descriptor(path)
+    /// Reads as much of the open file as is needed. Blocks.
+    ///
+    /// - Parameter path: what it is called; its name tells link files from notes.
+    package func read(_ file: Descriptor, called path: BytePath, arrival: Date) throws -> ExperienceRequest {
         let status = try file.status()
         guard status.kind == .file else { throw refusal(path, "it is no regular file") }
         let head = try file.read(at: 0, count: Int(min(status.size, Int64(Self.textLimit))))

@@ -1,6 +1,7 @@
 import DotLifeDomain
 import Foundation
 import GRDB
+import OwnFiles
 import Platform
 import SQLiteFile
 
@@ -87,11 +88,12 @@ package final class CaptureStore: Sendable {
     /// - Parameters:
     ///   - key: derived from the job; a second call with it gives the first one's record, whatever `request` says.
     ///   - hash: what the photo's file must hold.
+    ///   - photo: the photo's file, already open; nil opens the path that the request names.
     /// - Throws: `Fault`; `.failed` where the photo is not what `hash` says, `.refused` where the request is not valid.
     package func add(
-        _ request: ExperienceRequest, key: String, expecting hash: ContentHash? = nil
+        _ request: ExperienceRequest, key: String, expecting hash: ContentHash? = nil, photo: Descriptor? = nil
     ) async throws -> Added {
-        try await insert(request, id: Self.id(forKey: key), key: key, expecting: hash)
+        try await insert(request, id: Self.id(forKey: key), key: key, expecting: hash, opened: photo)
     }
 
     /// Whether a capture with this key is in the store.
@@ -156,14 +158,14 @@ extension CaptureStore {
     }
 
     func insert(
-        _ request: ExperienceRequest, id: UUID, key: String?, expecting hash: ContentHash?
+        _ request: ExperienceRequest, id: UUID, key: String?, expecting hash: ContentHash?, opened: Descriptor? = nil
     ) async throws -> Added {
         try await lane.run { [self] in
             let now = StoredTime.date(clock().nanoseconds)
             guard let photo = request.photo else { return try commit(request, id, key, photo: nil, now) }
             return try photos.exclusively {
                 if let key, let found = try stored(key) { return Added(record: found, isNew: false) }
-                let stored = try photos.store(photo, for: id, expecting: hash)
+                let stored = try photos.store(photo, opened, for: id, expecting: hash)
                 do {
                     return try commit(request, id, key, photo: stored.name, now)
                 } catch {

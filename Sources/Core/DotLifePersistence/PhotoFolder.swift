@@ -1,6 +1,7 @@
 import DotLifeDomain
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// The store's photos: files named by their experience's id. Everything here blocks.
@@ -32,8 +33,11 @@ struct PhotoFolder: Sendable {
 
     /// Copies the photo in, durably, under the name of `id`. The same bytes already there under it are used.
     ///
+    /// - Parameter opened: the source's file, where it is open already; what stands at its path by now is no matter then.
     /// - Throws: `Fault`; `.failed` where `expected` is given and the source holds something else.
-    func store(_ source: PhotoSource, for id: UUID, expecting expected: ContentHash?) throws -> Stored {
+    func store(
+        _ source: PhotoSource, _ opened: Descriptor? = nil, for id: UUID, expecting expected: ContentHash?
+    ) throws -> Stored {
         let stem = Self.stem(id)
         let staged: BytePath
         let hash: ContentHash
@@ -44,13 +48,14 @@ struct PhotoFolder: Sendable {
             hash = ContentHash(of: data)
             staged = try Durable.stage(Array(data), for: path.appending(stem), mode: 0o600)
         case .file(let bytes):
-            let file = try Descriptor(BytePath(bytes: bytes))
+            let file = try opened ?? Descriptor(BytePath(bytes: bytes))
             guard try file.status().kind == .file else {
                 throw Fault(
                     .refused, "\(file.path) is no regular file; only such a one can be a photo", path: file.path)
             }
             format = PhotoFormat.detect(try file.read(at: 0, count: 12))
-            (staged, hash, _) = try Durable.stageCopy(of: file, for: path.appending(stem))
+            let copy = try Durable.stageCopy(of: file, for: Spot(own: path.appending(stem)), keepsOwner: false)
+            (staged, hash) = (copy.spot.path, copy.hash)
         }
         var isPlaced = false
         defer { if !isPlaced { try? Durable.remove(staged) } }

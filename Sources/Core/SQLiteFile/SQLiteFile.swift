@@ -1,5 +1,7 @@
+import Dispatch
 import GRDB
 import Glibc
+import OwnFiles
 import Platform
 
 /// A system's own SQLite database, which several processes may use at once: integrity check, setting a corrupt one aside,
@@ -28,7 +30,7 @@ package struct SQLiteFile {
     /// The database, and what a person should know where one had to be set aside.
     package typealias Opened = (pool: DatabasePool, notices: [String])
 
-    private static let companions = ["", "-wal", "-shm"]
+    private static let companions = [""] + PrivateDatabase.companions
 
     /// Opens it, migrated. To be called under a lock of the caller's, so that two processes do not both migrate, nor both
     /// set the same file aside.
@@ -62,9 +64,12 @@ package struct SQLiteFile {
         var configuration = Configuration()
         configuration.label = contents
         configuration.busyMode = .timeout(10)
+        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
+        configuration.qos = .default
         configuration.prepareDatabase { db in
             if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
         }
+        try PrivateDatabase.prepare(path)
         let pool = try DatabasePool(path: text, configuration: configuration)
         do {
             try pool.read { db in

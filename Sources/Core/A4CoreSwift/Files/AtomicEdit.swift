@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import OwnFiles
 import Platform
 
 extension VaultFolder {

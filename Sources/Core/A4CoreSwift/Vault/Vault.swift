@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// An A4 vault that exists on disk (seed section 4.2). Nothing here creates one.

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// A vault's root, held open: all paths below it are opened relative to this descriptor and never leave it, whatever

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Platform
 
 /// What became of one rule file.
@@ -27,6 +26,26 @@ package struct LoadedRules: Sendable {
     package let files: [RuleFile]
 }
 
+/// How rule files are read: they are configuration, which links may lead to from anywhere, and this module reaches nothing
+/// by a path. Blocks.
+package struct RuleFileReader: Sendable {
+    /// The names in a folder; none where it is not there.
+    let names: @Sendable (BytePath) throws -> [[UInt8]]
+    /// The bytes of a file, none for a link to /dev/null.
+    let read: @Sendable (BytePath) throws -> [UInt8]
+
+    /// Bytes that a rule file may have.
+    package static let limit: Int64 = 1 << 24
+
+    package init(
+        names: @escaping @Sendable (BytePath) throws -> [[UInt8]],
+        read: @escaping @Sendable (BytePath) throws -> [UInt8]
+    ) {
+        self.names = names
+        self.read = read
+    }
+}
+
 /// `rules.d` directories, as systemd and udev read theirs (design section 4): files `*.yaml` in the order of their
 /// names across all directories; a file replaces those of its name in earlier directories, an empty one masks them.
 package enum RuleDirectories {
@@ -39,40 +58,41 @@ package enum RuleDirectories {
     ///   - timeZone: for the templates' `date` filter.
     ///   - settle: seconds that a file must have stood still where a rule does not say.
     package static func load(
-        _ directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
+        _ directories: [BytePath], _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo],
+        timeZone: TimeZone, settle: Double = 1
     ) -> LoadedRules {
         var diagnostics: [Diagnostic] = []
         var byName: [[UInt8]: [BytePath]] = [:]
         for directory in directories {
             do {
-                for name in try names(in: directory, &diagnostics) {
+                for name in try names(in: directory, files, &diagnostics) {
                     byName[name, default: []].append(directory.appending(name: name))
                 }
             } catch {
                 diagnostics.append(Diagnostic(file: directory.description, at: .start, explain(error)))
             }
         }
-        var files: [RuleFile] = []
+        var found: [RuleFile] = []
         var rules: [Rule] = []
         for (_, paths) in byName.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard let winner = paths.last else { continue }
-            files += paths.dropLast().map { RuleFile(path: $0, fate: .replaced, replacedBy: winner) }
+            found += paths.dropLast().map { RuleFile(path: $0, fate: .replaced, replacedBy: winner) }
             do {
-                let bytes = try read(winner)
-                files.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
-                let (loaded, found) = parse(
+                let bytes = try files.read(winner)
+                found.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
+                let (loaded, complaints) = parse(
                     file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone,
                     settle: settle)
                 rules += loaded
-                diagnostics += found
+                diagnostics += complaints
             } catch {
-                files.append(RuleFile(path: winner, fate: .used, replacedBy: nil))
+                found.append(RuleFile(path: winner, fate: .used, replacedBy: nil))
                 diagnostics.append(Diagnostic(file: winner.description, at: .start, explain(error)))
             }
         }
         let (unique, duplicates) = unique(rules)
         diagnostics += duplicates + RuleCheck.warnings(unique)
-        return LoadedRules(rules: unique, diagnostics: diagnostics, files: files)
+        return LoadedRules(rules: unique, diagnostics: diagnostics, files: found)
     }
 
     /// The rules of one file's text, for editors and tests; names are not compared with other files'.
@@ -106,40 +126,20 @@ package enum RuleDirectories {
         return (kept, diagnostics)
     }
 
-    private static func names(in directory: BytePath, _ diagnostics: inout [Diagnostic]) throws -> [[UInt8]] {
-        var target = stat()
-        guard directory.withCString({ stat($0, &target) }) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw Fault.system("read the folder", directory)
-        }
-        // The folder may itself be a link; its resolved name is read, the given one is shown.
+    private static func names(
+        in directory: BytePath, _ files: RuleFileReader, _ diagnostics: inout [Diagnostic]
+    ) throws -> [[UInt8]] {
         var names: [[UInt8]] = []
-        for entry in try listDirectory(resolved(directory) ?? directory) where entry.name.first != UInt8(ascii: ".") {
-            if entry.name.suffix(suffix.count).elementsEqual(suffix) {
-                names.append(entry.name)
-            } else if entry.name.suffix(4).elementsEqual(Array(".yml".utf8)) {
-                let file = directory.appending(name: entry.name).description
+        for name in try files.names(directory) where name.first != UInt8(ascii: ".") {
+            if name.suffix(suffix.count).elementsEqual(suffix) {
+                names.append(name)
+            } else if name.suffix(4).elementsEqual(Array(".yml".utf8)) {
+                let file = directory.appending(name: name).description
                 let message = "this file is not read"
                 diagnostics.append(
                     Diagnostic(file: file, at: .start, message, hint: "rule files end in `.yaml`", severity: .warning))
             }
         }
         return names
-    }
-
-    /// Empty for a mask.
-    private static func read(_ path: BytePath) throws -> [UInt8] {
-        if resolved(path) == "/dev/null" { return [] }
-        let file = try Descriptor(path, O_RDONLY, follow: true)
-        guard try file.status().kind == .file else {
-            throw Fault(.usage, "\(path) is no file; rules are read from files", path: path)
-        }
-        return try file.readAll(limit: 1 << 24)
-    }
-
-    private static func resolved(_ path: BytePath) -> BytePath? {
-        guard let found = path.withCString({ realpath($0, nil) }) else { return nil }
-        defer { free(found) }
-        return BytePath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// A folder for what only this process may read and nothing may keep: pages on their way out of a comic.
 ///
