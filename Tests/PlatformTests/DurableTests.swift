@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -154,15 +155,19 @@ struct DurableTests {
         #expect(try file.status().mode == 0o444)
     }
 
-    @Test("A copy keeps the owner where the agent may give files away", .enabled(if: getuid() == 0))
+    @Test(
+        "A copy keeps the owner where the agent may give files away, and gives nobody rights",
+        .enabled(if: getuid() == 0))
     func stageCopyOwner() throws {
         let source = try folder.write("source", "x")
         chown(source.text, 65_533, 65_532)
         chmod(source.text, 0o4750)
-        let copy = try Durable.stageCopy(of: Descriptor(source), for: at("target"))
-        let status = try #require(try FileStatus.of(copy.path))
+        let copy = try Durable.stageCopy(of: Descriptor(source), for: Spot(own: at("target")))
+        let status = try copy.file.status()
         #expect(status.owner == 65_533 && status.group == 65_532)
-        #expect(status.mode == 0o4750)
+        #expect(status.mode == 0o750 && copy.dropped == ["setuid"])
+        let own = try Durable.stageCopy(of: Descriptor(source), for: Spot(own: at("own")), keepsOwner: false)
+        #expect(try own.file.status().owner == geteuid())
     }
 
     @Test("What the other file system does not keep is said, and the bytes are copied", .enabled(if: getuid() == 0))

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -58,12 +59,28 @@ struct LeaseTests {
     func exclusion() throws {
         let file = try Descriptor(path, O_RDWR)
         #expect(Lease.takeExclusive(file) == .granted)
+        #expect(Lease.isWhole(file))
         let fault = #expect(throws: Fault.self) { try Descriptor(path, O_WRONLY) }
         #expect(fault?.errno == EWOULDBLOCK)
         #expect(fault?.kind == .transient)
+        #expect(!Lease.isWhole(file), "somebody asked for it")
+        Lease.release(file)
+        #expect(!Lease.isWhole(file))
+        #expect(throws: Never.self) { try Descriptor(path, O_WRONLY) }
+    }
+
+    @Test("A read lease keeps writers out, and lets readers in")
+    func shared() throws {
+        let file = try Descriptor(path)
+        #expect(Lease.takeShared(file) == .granted)
+        #expect(throws: Never.self) { try Descriptor(path) }
+        #expect(throws: Fault.self) { try Descriptor(path, O_WRONLY) }
         Lease.release(file)
         #expect(throws: Never.self) { try Descriptor(path, O_WRONLY) }
     }
+
+    @Test("The kernel says how long it lets others wait")
+    func patience() { #expect(Lease.breakTime() > .zero) }
 
     @Test("A folder knows no leases")
     func unsupported() throws {

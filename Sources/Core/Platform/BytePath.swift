@@ -95,7 +95,8 @@ package struct BytePath: Hashable, Sendable, Comparable {
 extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
     package init(stringLiteral value: String) { self.init(value) }
 
-    /// Safe to print: control characters, backslashes and bytes that are not UTF-8 appear as `\xHH`.
+    /// Safe to print: what ``ShownText`` escapes, what is invisible, backslashes and bytes that are not UTF-8 appear as
+    /// `\xHH`.
     package var description: String { Self.escape(bytes) }
 
     /// Writes bytes so that a terminal shows them and does nothing else; undone by ``unescape(_:)``.
@@ -111,7 +112,7 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
             if let scalarText = String(validating: rest.prefix(length), as: UTF8.self),
                 let scalar = scalarText.unicodeScalars.first,
                 scalarText.unicodeScalars.count == 1, first != UInt8(ascii: "\\"),
-                scalar.properties.generalCategory != .control, scalar.properties.generalCategory != .format
+                !ShownText.acts(scalar), scalar.properties.generalCategory != .format
             {
                 out += scalarText
                 rest = rest.dropFirst(length)

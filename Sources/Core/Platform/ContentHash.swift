@@ -38,22 +38,8 @@ package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible
         try container.encode(description)
     }
 
-    /// Hashes an open file from its start, 256 KiB at a time. Blocks.
-    package static func of(_ file: Descriptor) throws -> ContentHash {
-        var hasher = StreamingHash()
-        var offset: Int64 = 0
-        while true {
-            let part = try file.read(at: offset, count: 262_144)
-            if part.isEmpty { return hasher.finish() }
-            hasher.update(part)
-            offset += Int64(part.count)
-        }
-    }
-
-    /// Hashes the file at `path`. Blocks.
-    package static func ofFile(_ path: BytePath) throws -> ContentHash {
-        try of(Descriptor(path))
-    }
+    /// Hashes an open file from its start; holes are not read. Blocks.
+    package static func of(_ file: Descriptor) throws -> ContentHash { try SparseFile.hash(file) }
 }
 
 package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

@@ -1,39 +1,87 @@
 import Glibc
 
-/// What of a file goes with a copy beside its bytes: owner, extended attributes, mode and modification time. Blocks.
+/// What of a file goes with a copy beside its bytes: owner, extended attributes, mode and modification time, but nothing
+/// that gives rights. Blocks.
 enum CopiedAttributes {
+    struct Given {
+        /// What the copy's file system does not take, or the agent may not give; owner and group, which only a superuser
+        /// may give away, and what the system itself keeps in attributes are not named.
+        var lost: [String] = []
+        /// What gives rights, and was left out.
+        var dropped: [String] = []
+    }
+
+    private static let capabilities = "security.capability"
+
     /// Gives them to `copy`.
     ///
-    /// - Returns: what the copy's file system does not take, or the agent may not give; owner and group, which only a
-    ///   superuser may give away, and what the system itself keeps in attributes are not named.
-    /// - Throws: `Fault` for everything else.
-    static func give(of source: Descriptor, _ status: FileStatus, to copy: Descriptor) throws -> [String] {
+    /// - Parameter keepsOwner: whether it gets the owner and group of the source as well.
+    /// - Throws: `Fault` for what is neither taken nor given for another reason than that it cannot be.
+    static func give(
+        of source: Descriptor, _ status: FileStatus, to copy: Descriptor, keepsOwner: Bool
+    ) throws -> Given {
         // A change of owner takes mode bits and attributes away, and without write permission none can be set.
-        let isOwned = fchown(copy.raw, status.owner, status.group) == 0
-        if !isOwned { _ = fchown(copy.raw, uid_t.max, status.group) }
-        var lost: [String] = []
+        if keepsOwner, fchown(copy.raw, status.owner, status.group) != 0 {
+            _ = fchown(copy.raw, uid_t.max, status.group)
+        }
+        var given = Given()
         for name in try ExtendedAttributes.names(of: source) {
+            if name == capabilities {
+                given.dropped.append("capabilities")
+                continue
+            }
+            if !keepsOwner, name.hasPrefix("system.posix_acl_") {
+                given.dropped.append("access list")
+                continue
+            }
             do {
                 guard let value = try ExtendedAttributes.value(name, of: source) else { continue }
                 try ExtendedAttributes.set(name, value, on: copy)
             } catch let fault as Fault where isRefusal(fault.errno, of: name) {
-                if name.hasPrefix("user.") || name.hasPrefix("system.") { lost.append("the attribute \(name)") }
+                if name.hasPrefix("user.") || name.hasPrefix("system.") {
+                    given.lost.append("the attribute \(name)")
+                }
             }
         }
-        // With another owner these would give somebody else's rights.
-        let mode = isOwned ? status.mode : status.mode & ~(S_ISUID | S_ISGID)
+        given.dropped += rights(in: status.mode)
+        // What was somebody else's is nobody's to write any more.
+        let mode = status.mode & ~(S_ISUID | S_ISGID) & (keepsOwner ? 0o7777 : ~0o022)
         if fchmod(copy.raw, mode) != 0 {
             guard isRefusal(errno) else { throw Fault.system("set the mode of", copy.path) }
-            lost.append("the mode \(String(status.mode, radix: 8))")
+            given.lost.append("the mode \(String(status.mode, radix: 8))")
         }
         let stamp = timespec(
             tv_sec: Int(status.fingerprint.modified / 1_000_000_000),
             tv_nsec: Int(status.fingerprint.modified % 1_000_000_000))
         if futimens(copy.raw, [stamp, stamp]) != 0 {
             guard isRefusal(errno) else { throw Fault.system("set the time of", copy.path) }
-            lost.append("the time of its last change")
+            given.lost.append("the time of its last change")
         }
-        return lost
+        return given
+    }
+
+    /// Takes from an open file what would give rights to whoever runs it.
+    ///
+    /// - Returns: what was taken, in words; nil where the agent may not take it.
+    static func dropRights(of file: Descriptor) throws -> [String]? {
+        let status = try file.status()
+        var dropped = rights(in: status.mode)
+        if !dropped.isEmpty, fchmod(file.raw, status.mode & ~(S_ISUID | S_ISGID)) != 0 {
+            guard ReadAccess.isDenial(errno) else { throw Fault.system("take setuid and setgid from", file.path) }
+            return nil
+        }
+        guard try ExtendedAttributes.names(of: file).contains(capabilities) else { return dropped }
+        do {
+            try ExtendedAttributes.set(capabilities, nil, on: file)
+        } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+            return nil
+        }
+        dropped.append("capabilities")
+        return dropped
+    }
+
+    private static func rights(in mode: mode_t) -> [String] {
+        (mode & S_ISUID != 0 ? ["setuid"] : []) + (mode & S_ISGID != 0 ? ["setgid"] : [])
     }
 
     private static func isRefusal(_ code: Int32?) -> Bool {

@@ -12,24 +12,23 @@ package final class Descriptor: Sendable {
         self.path = path
     }
 
-    /// Opens `path` with close-on-exec; symbolic links at its end are refused unless `follow`.
-    ///
-    /// - Throws: `Fault` with the errno of open(2).
-    package convenience init(
-        _ path: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600, follow: Bool = false
-    ) throws {
-        let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)
-        let raw = path.withCString { open($0, all, mode) }
-        guard raw >= 0 else { throw Fault.system("open", path) }
-        self.init(owning: raw, path: path)
-    }
-
     deinit { close(raw) }
 
     package func status() throws -> FileStatus {
         var found = stat()
         guard fstat(raw, &found) == 0 else { throw Fault.system("read the status of", path) }
         return FileStatus(found)
+    }
+
+    /// When the file was made, in nanoseconds since 1970: with its inode what tells it from one that got the inode after
+    /// it. Nil where the file system does not say.
+    package func birth() throws -> Int64? {
+        var time: Int64 = 0
+        switch steward_birth(raw, "", &time) {
+        case 0: return time
+        case 1: return nil
+        default: throw Fault.system("read the birth time of", path)
+        }
     }
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.

@@ -2,51 +2,26 @@ import CLinux
 import Glibc
 
 /// Changes to the file system that are on the disk when they return (write, fsync, rename, fsync of the folder: each
-/// of the four was measured to be needed). Everything here blocks.
+/// of the four was measured to be needed), made at names in folders that are held open. Everything here blocks.
 package enum Durable {
-    /// Makes the folder and those above it, with this mode where it has to make one; syncs each new name.
-    ///
-    /// - Parameter root: a folder that may be away and is never made: an unmounted disk, say.
-    /// - Throws: `Fault`; transient where `root` is not there.
-    package static func makeDirectory(_ path: BytePath, below root: BytePath? = nil, mode: mode_t = 0o755) throws {
-        if path.isEmpty { return }
-        if let found = try FileStatus.of(path) {
-            if found.kind == .directory { return }
-            // A symbolic link to a folder is the user's way of putting it elsewhere.
-            var target = stat()
-            if path.withCString({ stat($0, &target) }) == 0, target.st_mode & S_IFMT == S_IFDIR { return }
-            throw Fault(.failed, "\(path) is in the way: a folder is needed there", path: path)
-        }
-        if path == root { throw Fault(.transient, "\(path) is not there, and is not made anew", path: path) }
-        try makeDirectory(path.parent, below: root, mode: mode)
-        guard path.withCString({ mkdir($0, mode) }) == 0 || errno == EEXIST else {
-            throw Fault.system("make the folder", path)
-        }
-        FaultPoint.reach("folder made")
-        try syncDirectory(path.parent)
-    }
-
-    package static func syncDirectory(_ path: BytePath) throws {
-        try Descriptor(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY, follow: true).sync()
-    }
+    /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns.
+    package typealias Record = (BytePath, FileStatus) throws -> Void
 
     /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
-    package static func temporaryName(in directory: BytePath) -> BytePath {
-        directory.appending(".steward-\(hostName())-\(randomHex(8))")
-    }
+    package static func temporaryName() -> String { ".steward-\(hostName())-\(randomHex(8))" }
 
     /// A name that is the same whenever it is asked for: `.steward-<host>-<16 hex>`.
-    package static func temporaryName(in directory: BytePath, for purpose: ContentHash) -> BytePath {
-        directory.appending(".steward-\(hostName())-\(purpose.description.prefix(16))")
+    package static func temporaryName(for purpose: ContentHash) -> String {
+        ".steward-\(hostName())-\(purpose.description.prefix(16))"
     }
 
     /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.
     ///
     /// - Parameter record: called with the file while it is still empty.
     package static func stage(
-        _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644, record: Mover.Record = { _, _ in }
-    ) throws -> BytePath {
-        let temporary = temporaryName(in: target.parent)
+        _ bytes: some Collection<UInt8>, for target: Spot, mode: mode_t = 0o644, record: Record = { _, _ in }
+    ) throws -> Spot {
+        let temporary = target.sibling(temporaryName().utf8)
         let file = try newFile(temporary, mode: mode, record: record)
         do {
             try file.write(bytes, at: 0)
@@ -58,29 +33,33 @@ package enum Durable {
         return temporary
     }
 
-    /// Copies `source` beside `target` under a temporary name, synced, with its mode, modification time and extended
-    /// attributes, and its owner where that is permitted.
+    /// What ``stageCopy(of:for:keepsOwner:record:)`` has made.
+    package struct Copy {
+        package let spot: Spot
+        package let file: Descriptor
+        /// Of the bytes that were copied.
+        package let hash: ContentHash
+        /// What could not be kept, in words.
+        package let lost: [String]
+        /// What was taken away because it would have given rights, in words.
+        package let dropped: [String]
+    }
+
+    /// Copies `source` beside `target` under a temporary name, synced, with its holes, its mode, modification time and
+    /// extended attributes, and its owner where that is permitted. Setuid, setgid and capabilities do not come along.
     ///
-    /// - Returns: the name, the hash of the bytes copied, and what could not be kept, in words.
+    /// - Parameter keepsOwner: whether the copy gets the owner of the source, where the agent may give files away.
     package static func stageCopy(
-        of source: Descriptor, for target: BytePath, record: Mover.Record = { _, _ in }
-    ) throws -> (path: BytePath, hash: ContentHash, lost: [String]) {
+        of source: Descriptor, for target: Spot, keepsOwner: Bool = true, record: Record = { _, _ in }
+    ) throws -> Copy {
         let status = try source.status()
-        let temporary = temporaryName(in: target.parent)
+        let temporary = target.sibling(temporaryName().utf8)
         let file = try newFile(temporary, mode: 0o600, record: record)
         do {
-            var hasher = StreamingHash()
-            var offset: Int64 = 0
-            while true {
-                let part = try source.read(at: offset, count: 262_144)
-                if part.isEmpty { break }
-                hasher.update(part)
-                try file.write(part, at: offset)
-                offset += Int64(part.count)
-            }
-            let lost = try CopiedAttributes.give(of: source, status, to: file)
+            let hash = try SparseFile.copy(source, to: file)
+            let given = try CopiedAttributes.give(of: source, status, to: file, keepsOwner: keepsOwner)
             try file.sync()
-            return (temporary, hasher.finish(), lost)
+            return Copy(spot: temporary, file: file, hash: hash, lost: given.lost, dropped: given.dropped)
         } catch {
             try? remove(temporary)
             throw error
@@ -89,26 +68,28 @@ package enum Durable {
 
     /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
     /// recorded, so that no crash leaves one that nobody owns.
-    private static func newFile(_ path: BytePath, mode: mode_t, record: Mover.Record) throws -> Descriptor {
-        let folder = path.parent.isEmpty ? BytePath(".") : path.parent
-        let nameless = folder.withCString { open($0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
+    private static func newFile(_ spot: Spot, mode: mode_t, record: Record) throws -> Descriptor {
+        let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
+        let nameless = folder.withCString {
+            openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode)
+        }
         if nameless >= 0 {
-            let file = Descriptor(owning: nameless, path: path)
-            try record(path, file.status())
+            let file = Descriptor(owning: nameless, path: spot.path)
+            try record(spot.path, file.status())
             FaultPoint.reach("recorded")
-            let named = path.withCString { target in
-                linkat(AT_FDCWD, "/proc/self/fd/\(nameless)", AT_FDCWD, target, AT_SYMLINK_FOLLOW)
+            let named = spot.name.withCString { target in
+                linkat(AT_FDCWD, "/proc/self/fd/\(nameless)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
             }
             if named == 0 {
                 FaultPoint.reach("named")
                 return file
             }
         }
-        let file = try Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        let file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do {
-            try record(path, file.status())
+            try record(spot.path, file.status())
         } catch {
-            try? remove(path)
+            try? remove(spot)
             throw error
         }
         return file
@@ -116,28 +97,36 @@ package enum Durable {
 
     /// Renames without replacing, and syncs both folders.
     ///
+    /// - Parameter check: called right after the rename, before anything that takes time.
     /// - Returns: false where `target` exists already.
     /// - Throws: `Fault`; its errno is EXDEV where the two lie on different file systems.
-    package static func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
-        let result = source.withCString { from in
-            target.withCString { to in steward_renameat2(AT_FDCWD, from, AT_FDCWD, to, STEWARD_RENAME_NOREPLACE) }
+    package static func renameNew(
+        _ source: Spot, to target: Spot, check: () throws -> Void = {}
+    ) throws -> Bool {
+        let result = source.name.withCString { from in
+            target.name.withCString { to in
+                steward_renameat2(source.folder.raw, from, target.folder.raw, to, STEWARD_RENAME_NOREPLACE)
+            }
         }
         if result != 0 {
             if errno == EEXIST { return false }
             if errno == EINVAL { return try linkNew(source, to: target) }
-            throw Fault.system("rename \(source) to", target)
+            throw Fault.system("rename \(source.path) to", target.path)
         }
+        try check()
         FaultPoint.reach("renamed")
         try syncBoth(source, target)
         return true
     }
 
     /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
-    private static func linkNew(_ source: BytePath, to target: BytePath) throws -> Bool {
-        let result = source.withCString { from in target.withCString { to in link(from, to) } }
+    private static func linkNew(_ source: Spot, to target: Spot) throws -> Bool {
+        let result = source.name.withCString { from in
+            target.name.withCString { to in linkat(source.folder.raw, from, target.folder.raw, to, 0) }
+        }
         if result != 0 {
             if errno == EEXIST { return false }
-            throw Fault.system("link \(source) to", target)
+            throw Fault.system("link \(source.path) to", target.path)
         }
         FaultPoint.reach("linked")
         try remove(source)
@@ -146,36 +135,56 @@ package enum Durable {
     }
 
     /// Swaps the two names in one step, and syncs the folders.
-    package static func exchange(_ one: BytePath, _ other: BytePath) throws {
-        let result = one.withCString { from in
-            other.withCString { to in steward_renameat2(AT_FDCWD, from, AT_FDCWD, to, STEWARD_RENAME_EXCHANGE) }
+    package static func exchange(_ one: Spot, _ other: Spot) throws {
+        let result = one.name.withCString { from in
+            other.name.withCString { to in
+                steward_renameat2(one.folder.raw, from, other.folder.raw, to, STEWARD_RENAME_EXCHANGE)
+            }
         }
-        guard result == 0 else { throw Fault.system("exchange \(one) and", other) }
+        guard result == 0 else { throw Fault.system("exchange \(one.path) and", other.path) }
         FaultPoint.reach("exchanged")
         try syncBoth(one, other)
     }
 
     /// Unlinks a file; one that is already gone is fine.
-    package static func remove(_ path: BytePath) throws {
-        guard path.withCString({ unlink($0) }) == 0 || errno == ENOENT else { throw Fault.system("remove", path) }
+    package static func remove(_ spot: Spot) throws {
+        guard spot.name.withCString({ unlinkat(spot.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
+            throw Fault.system("remove", spot.path)
+        }
         FaultPoint.reach("removed")
     }
 
-    /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
-    package static func replaceOwn(_ path: BytePath, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
-        let temporary = try stage(bytes, for: path, mode: mode)
-        guard temporary.withCString({ from in path.withCString { to in rename(from, to) } }) == 0 else {
-            let fault = Fault.system("replace", path)
-            try? remove(temporary)
+    /// Removes a folder.
+    ///
+    /// - Returns: false where it still holds something, or is not there.
+    package static func removeFolder(_ spot: Spot) throws -> Bool {
+        if spot.name.withCString({ unlinkat(spot.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
+        if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
+        throw Fault.system("remove the folder", spot.path)
+    }
+
+    /// Puts a staged file in the place of another, in one step, and syncs the folder.
+    package static func replace(_ target: Spot, with staged: Spot) throws {
+        let result = staged.name.withCString { from in
+            target.name.withCString { to in renameat(staged.folder.raw, from, target.folder.raw, to) }
+        }
+        guard result == 0 else {
+            let fault = Fault.system("replace", target.path)
+            try? remove(staged)
             throw fault
         }
         FaultPoint.reach("replaced")
-        try syncDirectory(path.parent)
+        try target.syncFolder()
     }
 
-    private static func syncBoth(_ one: BytePath, _ other: BytePath) throws {
-        try syncDirectory(other.parent)
-        if one.parent != other.parent { try syncDirectory(one.parent) }
+    /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
+    package static func replaceOwn(_ spot: Spot, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
+        try replace(spot, with: stage(bytes, for: spot, mode: mode))
+    }
+
+    private static func syncBoth(_ one: Spot, _ other: Spot) throws {
+        try other.syncFolder()
+        if !one.isInSameFolder(as: other) { try one.syncFolder() }
     }
 }
 

@@ -27,6 +27,9 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
     /// Which of several reasons it is, in one word for programs: `encrypted`. Stands beside a refused file.
     package let code: String?
 
+    /// The ``code`` of what waits for an editor: it has often ended before the next try is due.
+    package static let inEditor = "in-editor"
+
     package init(
         _ kind: Kind, _ message: String, path: BytePath? = nil, errno: Int32? = nil, code: String? = nil
     ) {

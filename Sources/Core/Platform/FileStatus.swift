@@ -30,6 +30,8 @@ package struct FileStatus: Sendable {
     package let owner: uid_t
     package let group: gid_t
     package let links: Int
+    /// Bytes that it takes on the disk; of a file with holes less than its size.
+    package let allocated: Int64
 
     package var size: Int64 { fingerprint.size }
     package var inode: UInt64 { fingerprint.inode }
@@ -50,6 +52,7 @@ package struct FileStatus: Sendable {
         owner = found.st_uid
         group = found.st_gid
         links = Int(found.st_nlink)
+        allocated = Int64(found.st_blocks) * 512
     }
 
     private static func nanoseconds(_ time: timespec) -> Int64 {
@@ -58,17 +61,13 @@ package struct FileStatus: Sendable {
         return isFar || isTooFar ? (time.tv_sec < 0 ? .min : .max) : sum
     }
 
-    /// lstat(2); nil where nothing has that name.
+    /// Whether both are of one file, whatever has happened to it between them.
+    package func isSameFile(as other: FileStatus) -> Bool { inode == other.inode && device == other.device }
+
+    /// lstat(2) of what lies below an open folder, whatever stands at that folder's path by now; nil where nothing has
+    /// that name.
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
-    package static func of(_ path: BytePath) throws -> FileStatus? {
-        var found = stat()
-        if path.withCString({ lstat($0, &found) }) == 0 { return FileStatus(found) }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw Fault.system("read the status of", path)
-    }
-
-    /// The same for a name below an open folder, whatever stands at that folder's path by now.
     package static func of(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
         var found = stat()
         if path.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
@@ -84,12 +83,14 @@ package struct DirectoryEntry: Sendable {
     package let isDirectory: Bool?
 }
 
-/// The names in `path`, in the directory's own order, without `.` and `..`. Symbolic links are not followed.
+/// The names in an open folder, in its own order, without `.` and `..`.
 ///
-/// - Throws: `Fault` with the errno of open(2) or readdir(3).
-package func listDirectory(_ path: BytePath) throws -> [DirectoryEntry] {
-    let raw = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) }
-    guard raw >= 0 else { throw Fault.system("open the folder", path) }
+/// - Throws: `Fault` with the errno of readdir(3).
+func listDirectory(_ folder: Descriptor) throws -> [DirectoryEntry] {
+    let path = folder.path
+    // The stream closes what it reads from.
+    let raw = fcntl(folder.raw, F_DUPFD_CLOEXEC, 0)
+    guard raw >= 0 else { throw Fault.system("read the folder", path) }
     guard let stream = fdopendir(raw) else {
         close(raw)
         throw Fault.system("read the folder", path)

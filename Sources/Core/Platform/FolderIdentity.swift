@@ -38,21 +38,21 @@ package struct FolderIdentity: Hashable, Sendable, Codable {
     /// Whether the same folder may have been mounted anew, under another number.
     package func mayBeRemounted(as other: FolderIdentity) -> Bool { inode == other.inode && isMount == other.isMount }
 
-    /// Opens a folder only to name it and what is below it, which needs no permission to read it; links are followed.
+    /// Opens the folder that a place, or the agent itself, is configured to have: only to name it and what is below it,
+    /// which needs no permission to read it. Links are followed, here and nowhere else, and only those that root or the
+    /// agent's own user has made: whoever may write above a place must not lead the agent elsewhere.
     ///
-    /// - Returns: nil where none is there: no folder of that name, or one whose disk or server is gone.
+    /// - Returns: nil where none is there: no folder of that name, a link of somebody else's, or a folder whose disk or
+    ///   server is gone.
     /// - Throws: `Fault` where that cannot be told.
     package static func open(_ path: BytePath) throws -> Descriptor? {
         do {
-            return try Descriptor(path, nameOnly | O_DIRECTORY, follow: true)
+            return try TrustedPath.folder(path)
         } catch let fault as Fault {
             switch fault.errno {
-            case ENOENT, ENOTDIR, ENOTCONN, ESTALE, ENODEV, ENXIO, EHOSTDOWN, EHOSTUNREACH: return nil
+            case ENOENT, ENOTDIR, ELOOP, ENOTCONN, ESTALE, ENODEV, ENXIO, EHOSTDOWN, EHOSTUNREACH: return nil
             default: throw fault
             }
         }
     }
 }
-
-/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
-private let nameOnly: Int32 = 0o10_000_000

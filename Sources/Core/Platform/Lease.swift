@@ -19,7 +19,7 @@ package enum Lease {
 
     /// Whether any process has `file` open for writing or mapped writable: takes a read lease and gives it back.
     package static func probeWriters(_ file: Descriptor) -> Answer {
-        let answer = take(file, STEWARD_LEASE_READ)
+        let answer = takeShared(file)
         if answer == .granted { release(file) }
         return answer
     }
@@ -30,8 +30,28 @@ package enum Lease {
         take(file, STEWARD_LEASE_WRITE)
     }
 
+    /// Takes a read lease on a file that was opened for reading only: granted when nobody has it open for writing;
+    /// until ``release(_:)`` whoever opens it for writing waits.
+    package static func takeShared(_ file: Descriptor) -> Answer {
+        take(file, STEWARD_LEASE_READ)
+    }
+
     package static func release(_ file: Descriptor) {
         _ = steward_set_lease(file.raw, STEWARD_LEASE_NONE)
+    }
+
+    /// Whether a write lease is held and nobody waits for it to be given back.
+    package static func isWhole(_ file: Descriptor) -> Bool {
+        steward_get_lease(file.raw) == STEWARD_LEASE_WRITE
+    }
+
+    /// How long the kernel lets others wait for a lease to be given back before it ends it.
+    package static func breakTime() -> Duration {
+        // Where it cannot be read, the kernel's own default is not trusted either.
+        guard let text = try? Spot(.nowhere, "/proc/sys/fs/lease-break-time").open().read(at: 0, count: 64),
+            let seconds = Int(String(decoding: text, as: UTF8.self).filter(\.isNumber))
+        else { return .zero }
+        return .seconds(seconds)
     }
 
     private static func take(_ file: Descriptor, _ type: Int32) -> Answer {

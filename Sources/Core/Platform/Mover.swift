@@ -1,7 +1,7 @@
 import Glibc
 
 /// Moves and copies files so that no moment exists at which their bytes are not durable somewhere (design section 3).
-/// Everything here blocks.
+/// What was opened is what is moved: a name is compared with the open file, before and after. Everything here blocks.
 package enum Mover {
     /// Where a file came to lie.
     package struct Placed: Sendable, Equatable {
@@ -10,75 +10,181 @@ package enum Mover {
         package let hash: ContentHash
         /// What of the file was lost on the way to another file system, in words.
         package let lost: [String]
+        /// What was taken from it because it would have given rights, in words: setuid, setgid, capabilities.
+        package let dropped: [String]
 
-        package init(path: BytePath, fingerprint: Fingerprint, hash: ContentHash, lost: [String] = []) {
+        package init(
+            path: BytePath, fingerprint: Fingerprint, hash: ContentHash, lost: [String] = [], dropped: [String] = []
+        ) {
             self.path = path
             self.fingerprint = fingerprint
             self.hash = hash
             self.lost = lost
+            self.dropped = dropped
         }
 
         /// For the end of a sentence that says where the file is; empty where it has kept everything.
         package var losses: String {
-            lost.isEmpty ? "" : "; the file system there does not keep \(lost.joined(separator: ", "))"
+            (lost.isEmpty ? "" : "; the file system there does not keep \(lost.joined(separator: ", "))")
+                + (dropped.isEmpty ? "" : "; without its \(dropped.joined(separator: ", "))")
         }
     }
 
-    /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns.
-    package typealias Record = (BytePath, FileStatus) throws -> Void
+    package typealias Record = Durable.Record
+    /// Finds the name in its held folder.
+    package typealias Reach = (BytePath) throws -> Spot
 
-    /// Moves `source` to the first of `targets` that is free: by rename, or, between file systems, by copy, sync,
+    /// A file that was opened and holds what is expected.
+    package struct Source {
+        package let spot: Spot
+        package let file: Descriptor
+        package let expected: ContentHash
+
+        /// - Throws: `Fault(.superseded)` where the file holds other content, or another file has the name.
+        package init(_ spot: Spot, _ file: Descriptor, expecting expected: ContentHash) throws {
+            guard try spot.status()?.isSameFile(as: file.status()) == true else {
+                throw Fault(.superseded, "\(spot.path) is gone", path: spot.path)
+            }
+            guard try ContentHash.of(file) == expected else {
+                throw Fault(.superseded, "\(spot.path) has changed since it was looked at", path: spot.path)
+            }
+            self.spot = spot
+            self.file = file
+            self.expected = expected
+        }
+
+        /// The same with the file opened now.
+        package init(_ spot: Spot, expecting expected: ContentHash) throws {
+            try self.init(spot, spot.openFile(), expecting: expected)
+        }
+    }
+
+    /// How a file comes to a place.
+    package struct Manner: Sendable {
+        /// Whether setuid, setgid and capabilities are taken from it.
+        package var dropsRights: Bool
+        /// Whether a copy gets the owner of the source, where the agent may give files away.
+        package var keepsOwner: Bool
+        /// Whether a file that others can still change under another name, or because it is theirs, is moved all the
+        /// same; else it is copied, and what is kept is nobody's but the agent's.
+        package var trustsSharers: Bool
+
+        package init(dropsRights: Bool = true, keepsOwner: Bool = true, trustsSharers: Bool = true) {
+            self.dropsRights = dropsRights
+            self.keepsOwner = keepsOwner
+            self.trustsSharers = trustsSharers
+        }
+
+        /// Into a collection whose files stay as they were when they were judged.
+        package static let forGood = Manner(keepsOwner: false, trustsSharers: false)
+
+        /// By what others can still change a file after it was judged, in words; empty where it may be moved.
+        func sharing(_ status: FileStatus) -> [String] {
+            if trustsSharers { return [] }
+            return (status.links > 1 ? ["other links"] : [])
+                + (status.owner != geteuid() ? ["owner (user \(status.owner))"] : [])
+        }
+
+        /// As it is: back to where it came from, or to another name in the same place.
+        package static let unchanged = Manner(dropsRights: false)
+    }
+
+    /// Moves the source to the first of `targets` that is free: by rename, or, between file systems, by copy, sync,
     /// verification and removal of the source last.
     ///
-    /// - Parameters:
-    ///   - expected: the content that is meant to be moved.
-    ///   - targets: candidates in order; the first that does not exist is taken.
-    /// - Throws: `Fault(.superseded)` where `source` is gone or holds other content; `Fault` for everything else. The
+    /// - Parameter targets: candidates in order; the first that does not exist is taken.
+    /// - Throws: `Fault(.superseded)` where the source is gone or holds other content; `Fault` for everything else. The
     ///   source is in place then.
     package static func move(
-        _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>, record: Record
+        _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
+        record: Record
     ) throws -> Placed {
-        let file = try open(source, expecting: expected)
-        for target in targets {
+        // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
+        let status = try source.file.status()
+        let mayRename = manner.sharing(status).isEmpty
+        var dropped: [String]? = []
+        var isDropped = false
+        for path in targets {
+            let target = try reach(path)
             do {
-                if try Durable.renameNew(source, to: target) {
-                    return Placed(path: target, fingerprint: try file.status().fingerprint, hash: expected)
+                // Between file systems the copy goes without them, and the source stays as it is.
+                if mayRename, manner.dropsRights, !isDropped, try target.isOnDevice(status.device) {
+                    dropped = try CopiedAttributes.dropRights(of: source.file)
+                    isDropped = true
                 }
+                // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
+                guard mayRename, let dropped else { throw Fault.system("rename", source.spot.path, errno: EXDEV) }
+                guard
+                    try Durable.renameNew(source.spot, to: target, check: { try compare(target, with: source) })
+                else { continue }
+                return Placed(
+                    path: target.path, fingerprint: try source.file.status().fingerprint, hash: source.expected,
+                    dropped: dropped)
             } catch let fault as Fault where fault.errno == EXDEV {
-                guard let placed = try place(copyOf: file, hash: expected, at: target, record: record) else { continue }
-                try removeSource(source, expecting: expected)
+                guard let placed = try place(copyOf: source, at: target, manner, record: record) else { continue }
+                try removeSource(source.spot, expecting: source.expected)
                 return placed
             }
         }
-        throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
+        throw Fault(
+            .failed, "no free name for \(source.spot.path) in the folder it should go to", path: source.spot.path)
     }
 
-    /// Copies `source` to the first of `targets` that is free; durable and verified when it returns.
-    package static func copy(
-        _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>, record: Record
-    ) throws -> Placed {
-        let file = try open(source, expecting: expected)
-        for target in targets {
-            if let placed = try place(copyOf: file, hash: expected, at: target, record: record) { return placed }
+    /// What was renamed must be what had been opened: between opening and renaming, the name may have been given to
+    /// another file, which goes back then; where its folder is gone, it is kept out of sight beside the target.
+    private static func compare(_ target: Spot, with source: Source) throws {
+        if try target.status()?.isSameFile(as: source.file.status()) == true { return }
+        var isBack = false
+        do {
+            for name in alternatives(source.spot).prefix(100) where try Durable.renameNew(target, to: name) {
+                isBack = true
+                break
+            }
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
+            isBack = false
         }
-        throw Fault(.failed, "no free name for a copy of \(source) in the folder it should go to", path: source)
+        let aside = target.sibling(Durable.temporaryName().utf8)
+        if !isBack { isBack = try !Durable.renameNew(target, to: aside) }
+        throw Fault(
+            .superseded,
+            "\(source.spot.path) was replaced by another file while it was moved; that one was not taken"
+                + (isBack ? "" : " and is kept as \(aside.path)"), path: source.spot.path)
+    }
+
+    /// Copies the source to the first of `targets` that is free; durable and verified when it returns.
+    package static func copy(
+        _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
+        record: Record
+    ) throws -> Placed {
+        for target in targets {
+            if let placed = try place(copyOf: source, at: reach(target), manner, record: record) { return placed }
+        }
+        throw Fault(
+            .failed, "no free name for a copy of \(source.spot.path) in the folder it should go to",
+            path: source.spot.path)
     }
 
     /// Writes a new file at the first of `targets` that is free; durable when it returns.
     package static func create(
-        _ bytes: [UInt8], at targets: some Sequence<BytePath>, record: Record
+        _ bytes: [UInt8], at targets: some Sequence<BytePath>, through reach: Reach, mode: mode_t = 0o644,
+        record: Record
     ) throws -> Placed {
-        for target in targets where try FileStatus.of(target) == nil {
-            let temporary = try Durable.stage(bytes, for: target, record: record)
-            if let placed = try rename(temporary, to: target, hash: ContentHash(of: bytes)) { return placed }
+        for path in targets {
+            let target = try reach(path)
+            guard try target.status() == nil else { continue }
+            let temporary = try Durable.stage(bytes, for: target, mode: mode, record: record)
+            if let status = try rename(temporary, to: target) {
+                return Placed(path: target.path, fingerprint: status.fingerprint, hash: ContentHash(of: bytes))
+            }
         }
         throw Fault(.failed, "no free name for a new file in the folder it should go to")
     }
 
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
     /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
-    package static func removeSource(_ source: BytePath, expecting expected: ContentHash) throws {
-        let aside = Durable.temporaryName(in: source.parent, for: ContentHash(of: source.bytes + expected.bytes))
+    package static func removeSource(_ source: Spot, expecting expected: ContentHash) throws {
+        let purpose = ContentHash(of: source.path.bytes + expected.bytes)
+        let aside = source.sibling(Durable.temporaryName(for: purpose).utf8)
         try removeAside(aside, of: source, expecting: expected)
         do {
             guard try Durable.renameNew(source, to: aside) else { return }
@@ -88,24 +194,27 @@ package enum Mover {
         try removeAside(aside, of: source, expecting: expected)
     }
 
-    private static func removeAside(
-        _ aside: BytePath, of source: BytePath, expecting expected: ContentHash
-    ) throws {
-        guard let status = try FileStatus.of(aside) else { return }
+    private static func removeAside(_ aside: Spot, of source: Spot, expecting expected: ContentHash) throws {
+        guard let status = try aside.status() else { return }
         if status.kind == .file, try isUnused(aside, expecting: expected) {
             try Durable.remove(aside)
-            try Durable.syncDirectory(source.parent)
+            try source.syncFolder()
         } else if try !Durable.renameNew(aside, to: source) {
             // Somebody has made a new file of that name meanwhile; neither may be lost.
-            for name in conflictNames(source) where try Durable.renameNew(aside, to: name) { return }
+            for name in alternatives(source).dropFirst() where try Durable.renameNew(aside, to: name) { return }
         }
     }
 
-    private static func isUnused(_ path: BytePath, expecting expected: ContentHash) throws -> Bool {
-        let file = try Descriptor(path)
+    private static func isUnused(_ spot: Spot, expecting expected: ContentHash) throws -> Bool {
+        let file = try spot.open()
         // A process that has just been forked keeps a copy of every descriptor until it executes its program.
         for _ in 0..<20 where Lease.probeWriters(file) == .busy { poll(nil, 0, 25) }
         return try Lease.probeWriters(file) != .busy && ContentHash.of(file) == expected
+    }
+
+    /// The same names in the spot's own folder; see ``alternatives(_:)-(BytePath)``.
+    package static func alternatives(_ spot: Spot) -> some Sequence<Spot> {
+        alternatives(spot.name).lazy.map { Spot(spot.folder, $0) }
     }
 
     /// `name (1).ext`, `name (2).ext` …, after `path` itself.
@@ -132,38 +241,24 @@ package enum Mover {
         return Array(name[..<(end > 0 ? end : room)])
     }
 
-    private static func conflictNames(_ path: BytePath) -> some Sequence<BytePath> {
-        alternatives(path).dropFirst()
-    }
-
-    private static func open(_ source: BytePath, expecting expected: ContentHash) throws -> Descriptor {
-        let file: Descriptor
-        do {
-            file = try Descriptor(source)
-        } catch let fault as Fault where fault.errno == ENOENT {
-            throw Fault(.superseded, "\(source) is gone", path: source)
-        }
-        guard try ContentHash.of(file) == expected else {
-            throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
-        }
-        return file
-    }
-
     private static func place(
-        copyOf file: Descriptor, hash: ContentHash, at target: BytePath, record: Record
+        copyOf source: Source, at target: Spot, _ manner: Manner, record: Record
     ) throws -> Placed? {
-        guard try FileStatus.of(target) == nil else { return nil }
-        let (temporary, copied, lost) = try Durable.stageCopy(of: file, for: target, record: record)
-        guard copied == hash else {
-            try Durable.remove(temporary)
-            throw Fault(.superseded, "\(file.path) changed while it was copied", path: file.path)
+        guard try target.status() == nil else { return nil }
+        let copy = try Durable.stageCopy(
+            of: source.file, for: target, keepsOwner: manner.keepsOwner, record: record)
+        guard copy.hash == source.expected else {
+            try Durable.remove(copy.spot)
+            throw Fault(
+                .superseded, "\(source.spot.path) changed while it was copied", path: source.spot.path)
         }
-        return try rename(temporary, to: target, hash: hash, lost: lost)
+        guard let status = try rename(copy.spot, to: target) else { return nil }
+        return Placed(
+            path: target.path, fingerprint: status.fingerprint, hash: copy.hash, lost: copy.lost,
+            dropped: copy.dropped + manner.sharing(try source.file.status()))
     }
 
-    private static func rename(
-        _ temporary: BytePath, to target: BytePath, hash: ContentHash, lost: [String] = []
-    ) throws -> Placed? {
+    private static func rename(_ temporary: Spot, to target: Spot) throws -> FileStatus? {
         do {
             guard try Durable.renameNew(temporary, to: target) else {
                 try Durable.remove(temporary)
@@ -173,9 +268,9 @@ package enum Mover {
             try? Durable.remove(temporary)
             throw error
         }
-        guard let status = try FileStatus.of(target) else {
-            throw Fault(.failed, "\(target) vanished as soon as it was made", path: target)
+        guard let status = try target.status() else {
+            throw Fault(.failed, "\(target.path) vanished as soon as it was made", path: target.path)
         }
-        return Placed(path: target, fingerprint: status.fingerprint, hash: hash, lost: lost)
+        return status
     }
 }

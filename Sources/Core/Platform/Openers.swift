@@ -3,18 +3,18 @@ import Glibc
 /// Who has a file open, by /proc, where that may be read.
 package enum Openers {
     /// `vim (process 123)`, several joined by commas; `another process` where /proc does not tell. Blocks.
-    package static func describe(_ path: BytePath) -> String {
-        let found = processes(holding: path).map { "\($0.name) (process \($0.id))" }
+    package static func describe(_ spot: Spot) -> String {
+        let found = processes(holding: spot).map { "\($0.name) (process \($0.id))" }
         return found.isEmpty ? "another process" : found.joined(separator: ", ")
     }
 
-    package static func processes(holding path: BytePath) -> [(id: Int32, name: String)] {
+    package static func processes(holding spot: Spot) -> [(id: Int32, name: String)] {
         // What cannot be read belongs to others and is left out: the answer is for a message, not for a decision.
-        guard let wanted = try? FileStatus.of(path), let entries = try? listDirectory("/proc") else { return [] }
+        guard let wanted = (try? spot.status()) ?? nil, let entries = try? names("/proc") else { return [] }
         var found: [(id: Int32, name: String)] = []
         for entry in entries {
             guard let id = Int32(String(decoding: entry.name, as: UTF8.self)), id != getpid(),
-                let descriptors = try? listDirectory(BytePath("/proc/\(id)/fd"))
+                let descriptors = try? names("/proc/\(id)/fd")
             else { continue }
             let holds = descriptors.contains { descriptor in
                 var status = stat()
@@ -22,11 +22,15 @@ package enum Openers {
                 return link.withCString { stat($0, &status) } == 0 && UInt64(status.st_ino) == wanted.inode
                     && UInt64(status.st_dev) == wanted.device
             }
-            guard holds, let file = try? Descriptor(BytePath("/proc/\(id)/comm")),
+            guard holds, let file = try? Spot(.nowhere, BytePath("/proc/\(id)/comm")).open(),
                 let name = try? file.read(at: 0, count: 64)
             else { continue }
             found.append((id, BytePath.escape(name.filter { $0 != UInt8(ascii: "\n") })))
         }
         return found
+    }
+
+    private static func names(_ folder: String) throws -> [DirectoryEntry] {
+        try Folder(Spot(.nowhere, BytePath(folder)).open(O_RDONLY | O_DIRECTORY)).entries()
     }
 }

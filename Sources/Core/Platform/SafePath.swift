@@ -4,16 +4,9 @@ import Glibc
 /// Opening below a folder without ever leaving it: `..`, absolute paths and symbolic links that lead out are refused by
 /// the kernel at the moment of opening (openat2, RESOLVE_BENEATH), so nothing can be swapped in between check and use.
 package enum SafePath {
-    /// Opens `relative` below `root`. Links that stay inside are followed.
+    /// Opens `relative` below `directory`. Links that stay inside are followed.
     ///
-    /// - Throws: `Fault`; errno EXDEV where the path would leave `root`.
-    package static func open(
-        _ relative: BytePath, beneath root: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
-    ) throws -> Descriptor {
-        let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
-        return try open(relative, beneath: directory, flags, mode: mode)
-    }
-
+    /// - Throws: `Fault`; errno EXDEV where the path would leave `directory`.
     package static func open(
         _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
     ) throws -> Descriptor {

@@ -13,8 +13,10 @@ extension SafePath {
     }
 
     /// Finds `relative` in the same way without opening it (open(2), O_PATH), whatever it is.
-    package static func locateExactly(_ relative: BytePath, beneath directory: Descriptor) throws -> Descriptor {
-        try openExactly(relative, directory, pathOnly | O_NOFOLLOW, 0)
+    package static func locateExactly(
+        _ relative: BytePath, beneath directory: Descriptor, _ more: Int32 = O_NOFOLLOW
+    ) throws -> Descriptor {
+        try openExactly(relative, directory, pathOnly | more, 0)
     }
 
     private static func openExactly(
@@ -37,6 +39,3 @@ extension SafePath {
         return Descriptor(owning: raw, path: full)
     }
 }
-
-/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
-private let pathOnly: Int32 = 0o10_000_000

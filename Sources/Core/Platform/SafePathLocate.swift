@@ -5,13 +5,15 @@ extension SafePath {
     /// Finds `relative` below `directory` without opening it for reading or writing (open(2), O_PATH): for its status,
     /// and to learn whether the way there stays inside. Works on files that may not be read, and wakes no device.
     ///
-    /// - Parameter follow: whether a symbolic link at the end is followed.
+    /// - Parameters:
+    ///   - follow: whether a symbolic link at the end is followed.
+    ///   - more: flags beside O_PATH: O_DIRECTORY.
     /// - Throws: `Fault`; errno EXDEV where the path would leave `directory`.
     package static func locate(
-        _ relative: BytePath, beneath directory: Descriptor, follow: Bool = true
+        _ relative: BytePath, beneath directory: Descriptor, follow: Bool = true, _ more: Int32 = 0
     ) throws -> Descriptor {
         let full = directory.path.appending(relative)
-        let flags = UInt64(pathOnly) | (follow ? 0 : UInt64(O_NOFOLLOW))
+        let flags = UInt64(pathOnly | more) | (follow ? 0 : UInt64(O_NOFOLLOW))
         let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {
             steward_open_beneath(directory.raw, $0, flags, 0)
         }
@@ -24,6 +26,3 @@ extension SafePath {
         return Descriptor(owning: raw, path: full)
     }
 }
-
-/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
-private let pathOnly: Int32 = 0o10_000_000

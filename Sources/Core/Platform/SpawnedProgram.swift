@@ -12,11 +12,13 @@ package final class SpawnedProgram: Sendable {
 
     /// Starts it, with no input, and both of its outputs in one pipe.
     ///
-    /// - Parameter arguments: the first is the program's path.
+    /// - Parameters:
+    ///   - arguments: the first is the program's path.
+    ///   - file: what the program finds open as descriptor 3, for reading.
     /// - Returns: the program, and the pipe's reading end, which does not block.
     /// - Throws: `Fault` (`.failed`) where it cannot be started.
     package static func start(
-        _ arguments: [String], environment: [String: String], in folder: BytePath
+        _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil
     ) throws -> (program: SpawnedProgram, output: Descriptor) {
         let program = BytePath(arguments.first ?? "")
         var ends: [Int32] = [-1, -1]
@@ -27,13 +29,15 @@ package final class SpawnedProgram: Sendable {
         var id: Int32 = 0
         let code = withCStrings(arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                folder.withCString { steward_spawn_program(arguments, environment, $0, input.raw, &id) }
+                steward_spawn_program(arguments, environment, folder.raw, file?.raw ?? -1, input.raw, &id)
             }
         }
-        withExtendedLifetime(input) {}
+        withExtendedLifetime((input, folder, file)) {}
         guard code == 0 else {
-            throw Fault(.failed, "cannot start \(program) in \(folder): \(String(cString: strerror(code)))")
+            throw Fault(.failed, "cannot start \(program) in \(folder.path): \(String(cString: strerror(code)))")
         }
+        // The agent's own raised limit breaks programs that use select(2); one that has ended already needs none.
+        if let usual = OpenFiles.usual { _ = steward_limit_files(id, usual) }
         return (SpawnedProgram(id), output)
     }
 

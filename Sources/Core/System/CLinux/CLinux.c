@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,8 @@
 
 const unsigned int STEWARD_RENAME_NOREPLACE = RENAME_NOREPLACE;
 const unsigned int STEWARD_RENAME_EXCHANGE = RENAME_EXCHANGE;
+const int STEWARD_SEEK_DATA = SEEK_DATA;
+const int STEWARD_SEEK_HOLE = SEEK_HOLE;
 const int STEWARD_LEASE_READ = F_RDLCK;
 const int STEWARD_LEASE_WRITE = F_WRLCK;
 const int STEWARD_LEASE_NONE = F_UNLCK;
@@ -33,7 +36,11 @@ int steward_open_beneath(int directory, const char *path, uint64_t flags, uint64
 
 int steward_set_lease(int descriptor, int type) { return fcntl(descriptor, F_SETLEASE, type); }
 
+int steward_get_lease(int descriptor) { return fcntl(descriptor, F_GETLEASE); }
+
 int steward_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int steward_share_one_heap(void) { return mallopt(M_ARENA_MAX, 1) == 1 ? 0 : -1; }
 
 int steward_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 
@@ -54,4 +61,14 @@ int steward_is_mount_root(int descriptor) {
     if (statx(descriptor, "", AT_EMPTY_PATH, STATX_INO, &found) != 0) return -1;
     if (!(found.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)) return -1;
     return (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+int steward_birth(int folder, const char *name, int64_t *time) {
+    struct statx found;
+    if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0) return -1;
+    // Some file systems say that they tell, and tell nothing.
+    if (!(found.stx_mask & STATX_BTIME) || (found.stx_btime.tv_sec == 0 && found.stx_btime.tv_nsec == 0)) return 1;
+    if (__builtin_mul_overflow(found.stx_btime.tv_sec, (int64_t)1000000000, time)) return 1;
+    if (__builtin_add_overflow(*time, (int64_t)found.stx_btime.tv_nsec, time)) return 1;
+    return 0;
 }

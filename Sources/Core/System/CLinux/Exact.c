@@ -16,6 +16,14 @@ int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
+int steward_find_folder(const char *path) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
 static int lock(int descriptor, int command, short type) {
     struct flock whole;
     memset(&whole, 0, sizeof whole);

@@ -5,10 +5,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int steward_limit_files(int id, uint64_t files) {
+    struct rlimit limit;
+    if (prlimit(id, RLIMIT_NOFILE, NULL, &limit) != 0) return -1;
+    limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
+    return prlimit(id, RLIMIT_NOFILE, &limit, NULL);
+}
 
 int steward_open_process(int id) { return (int)syscall(SYS_pidfd_open, id, 0); }
 
@@ -48,22 +56,30 @@ int steward_spawn_worker(const char *program, char *const *arguments, int archiv
     return code;
 }
 
-int steward_spawn_program(char *const *arguments, char *const *environment, const char *folder, int output, int *id) {
-    // Out of the way of the numbers that it will have in the program.
+int steward_spawn_program(
+    char *const *arguments, char *const *environment, int folder, int file, int output, int *id) {
+    // Out of the way of the numbers that they will have in the program.
     int high_output = fcntl(output, F_DUPFD_CLOEXEC, 16);
-    if (high_output < 0) return errno;
+    int high_folder = fcntl(folder, F_DUPFD_CLOEXEC, 16);
+    int high_file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 16);
+    int code = high_output < 0 || high_folder < 0 || (file >= 0 && high_file < 0) ? errno : 0;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
     prepare(&attributes);
+    posix_spawn_file_actions_addfchdir_np(&actions, high_folder);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, high_output, 1);
     posix_spawn_file_actions_adddup2(&actions, high_output, 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
-    int code = posix_spawn(id, arguments[0], &actions, &attributes, arguments, environment);
+    if (high_file >= 0) posix_spawn_file_actions_adddup2(&actions, high_file, 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, high_file >= 0 ? 4 : 3);
+    // Where it was read before is where it would go on.
+    if (high_file >= 0) lseek(high_file, 0, SEEK_SET);
+    if (code == 0) code = posix_spawn(id, arguments[0], &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    close(high_output);
+    if (high_output >= 0) close(high_output);
+    if (high_folder >= 0) close(high_folder);
+    if (high_file >= 0) close(high_file);
     return code;
 }

@@ -34,23 +34,26 @@ struct IndexCapture: RuleAction {
         guard let hash = input.file.hash else { throw Fault(.superseded, "\(source) is gone", path: source) }
         let reader = CaptureReader(timeZone: services.timeZone)
         let arrival = Date(timeIntervalSince1970: input.arrival.seconds)
+        let files = input.files
         let request = try await services.files.run {
-            do {
-                guard try ContentHash.ofFile(source) == hash else {
-                    throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
-                }
-                return try reader.read(source, arrival: arrival)
-            } catch let fault as Fault where fault.errno == ENOENT {
-                throw Fault(.superseded, "\(source) is gone", path: source)
+            let file = try files.judged(source)
+            // What is too large to be a capture is refused before all of it is read.
+            let request = try reader.read(file, called: source, arrival: arrival)
+            guard try ContentHash.of(file) == hash else {
+                throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
             }
+            return request
         }
         return Intent(source: source, hash: hash, key: input.stepID, request: request)
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let store = try await services.captures.store()
+        let isPhoto = intent.request.experienceType == .photo
+        let files = context.files
+        let photo = try await services.files.run { isPhoto ? try files.file(intent.source) : nil }
         let added = try await store.add(
-            intent.request, key: intent.key, expecting: intent.request.experienceType == .photo ? intent.hash : nil)
+            intent.request, key: intent.key, expecting: isPhoto ? intent.hash : nil, photo: photo)
         return receipt(added.record, intent)
     }
 

@@ -29,7 +29,7 @@ struct CopyFile: RuleAction {
         try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
             isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
+            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
@@ -70,13 +70,14 @@ struct ProductRemoval: Sendable {
             return Receipt("nothing had been made")
         }
         let trash = services.trash
+        let files = context.files
         try await services.files.run {
-            let status = try FileStatus.of(path)
+            let status = try files.status(path)
             if context.resumesUndo, status == nil { return }
-            guard let status, status.kind == .file, try ContentHash.ofFile(path) == hash else {
+            guard let status, status.kind == .file, try files.hash(path) == hash else {
                 throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
             }
-            _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8))
+            _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8), files)
         }
         return Receipt("put \(path) into the trash", effects: [.removed(path)])
     }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Platform
 import Rules
 
@@ -30,32 +29,35 @@ struct Destination: Codable, Sendable, Equatable {
     ///   fixed.
     static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        content: ContentHash, files: BlockingLanes
+        content: ContentHash, lanes: BlockingLanes, files: HeldFiles
     ) async throws -> Destination {
         if let complaint = complaint(folder: folder) { throw Fault(isFixed.folder ? .failed : .refused, complaint) }
         if let complaint = complaint(name: name) { throw Fault(isFixed.name ? .failed : .refused, complaint) }
         let target = root.appending(folder).appending(name: name)
-        return try await files.run {
+        return try await lanes.run {
+            let found: FileStatus?
             do {
-                try staysWithin(root, folder)
-            } catch let fault as Fault where isFixed.folder && fault.kind == .refused {
-                throw Fault(.failed, fault.message, path: fault.path, errno: fault.errno)
+                // The folder that is found now is the one that the file goes into, whatever its name stands for then.
+                found = try files.status(target)
+            } catch let fault as Fault where fault.kind == .transient && fault.errno == nil {
+                // The place is away: carrying it out waits for it, and decides anew when it is back.
+                found = nil
             }
-            guard let found = try FileStatus.of(target) else {
+            guard let found else {
                 return Destination(target: target, exists: exists, replaces: nil, skips: false)
             }
             switch exists {
             case .rename: return Destination(target: target, exists: exists, replaces: nil, skips: false)
             case .skip: return Destination(target: target, exists: exists, replaces: nil, skips: true)
             case .same:
-                let same = found.kind == .file ? try ContentHash.ofFile(target) == content : false
+                let same = found.kind == .file ? try files.hash(target) == content : false
                 return Destination(target: target, exists: exists, replaces: nil, skips: same)
             case .replace:
                 guard found.kind == .file else {
                     throw Fault(.failed, "\(target) is no file, so it is not replaced", path: target)
                 }
                 return Destination(
-                    target: target, exists: exists, replaces: try ContentHash.ofFile(target), skips: false)
+                    target: target, exists: exists, replaces: try files.hash(target), skips: false)
             }
         }
     }
@@ -75,35 +77,26 @@ struct Destination: Codable, Sendable, Equatable {
         return isName ? nil : "\"\(BytePath.escape(name))\" cannot be a file's name"
     }
 
-    /// The deepest folder that exists already must still be within the place when links are followed.
-    private static func staysWithin(_ root: BytePath, _ folder: BytePath) throws {
-        var existing = folder
-        while !existing.isEmpty, try FileStatus.of(root.appending(existing)) == nil { existing = existing.parent }
-        do {
-            _ = try SafePath.open(existing, beneath: root, O_RDONLY | O_DIRECTORY)
-        } catch let fault as Fault where existing.isEmpty && fault.errno == ENOENT {
-            // The place is away: carrying it out waits for it, and decides anew when it is back.
-        }
-    }
-
     /// The names to try, in order.
     var candidates: [BytePath] {
         exists == .replace ? [target] : Array(Mover.alternatives(target).prefix(1000))
     }
 
     /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Blocks.
-    func clear(trash: TrashCan) throws {
-        guard exists == .replace, let replaces, try FileStatus.of(target) != nil else { return }
-        guard try ContentHash.ofFile(target) == replaces else {
+    func clear(trash: TrashCan, _ files: HeldFiles) throws {
+        guard exists == .replace, let replaces, try files.status(target) != nil else { return }
+        guard try files.hash(target) == replaces else {
             throw Fault(.transient, "\(target) has changed since it was to be replaced", path: target)
         }
-        _ = try trash.put(target, expecting: replaces, mark: replaces.description.prefix(8))
+        _ = try trash.put(target, expecting: replaces, mark: replaces.description.prefix(8), files)
     }
 
     /// After a crash: the file among the candidates that `isOurs` recognises. Blocks.
-    func find(_ isOurs: (FileStatus) throws -> Bool) throws -> (BytePath, FileStatus)? {
+    func find(
+        _ files: HeldFiles, _ isOurs: (FileStatus) throws -> Bool
+    ) throws -> (BytePath, FileStatus)? {
         for candidate in candidates {
-            guard let status = try FileStatus.of(candidate) else { return nil }
+            guard let status = try files.status(candidate) else { return nil }
             if try isOurs(status) { return (candidate, status) }
         }
         return nil

@@ -10,7 +10,7 @@ struct FilePlacement: Codable, Sendable, Equatable {
 
     static func decide(
         _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        files: BlockingLanes
+        lanes: BlockingLanes
     ) async throws -> FilePlacement {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -21,7 +21,8 @@ struct FilePlacement: Codable, Sendable, Equatable {
             destination = Destination(target: source, exists: exists, replaces: nil, skips: true)
         } else {
             destination = try await Destination.decide(
-                root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash, files: files)
+                root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash, lanes: lanes,
+                files: input.files)
         }
         return FilePlacement(source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination)
     }
@@ -30,23 +31,25 @@ struct FilePlacement: Codable, Sendable, Equatable {
 
     /// Carries it out as a copy.
     func copying(
-        _ services: ActionServices, receipt: @escaping @Sendable (Mover.Placed) -> Receipt,
-        skipped: @escaping @Sendable () -> Receipt
+        _ services: ActionServices, _ manner: Mover.Manner = Mover.Manner(),
+        receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) -> Placing {
         Placing(
             services: services, destination: destination, content: hash,
-            make: { try Mover.copy(source, expecting: hash, to: $0, record: $1) }, receipt: receipt, skipped: skipped)
+            make: { try $2.copy(source, expecting: hash, to: $0, manner, record: $1) }, receipt: receipt,
+            skipped: skipped)
     }
 
     /// Carries it out as a move.
     func moving(
-        _ services: ActionServices, receipt: @escaping @Sendable (Mover.Placed) -> Receipt,
-        skipped: @escaping @Sendable () -> Receipt
+        _ services: ActionServices, _ manner: Mover.Manner = Mover.Manner(),
+        receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) -> Placing {
         Placing(
             services: services, destination: destination, content: hash,
             moving: Placing.Source(path: source, fingerprint: fingerprint),
-            make: { try Mover.move(source, expecting: hash, to: $0, record: $1) }, receipt: receipt, skipped: skipped)
+            make: { try $2.move(source, expecting: hash, to: $0, manner, record: $1) }, receipt: receipt,
+            skipped: skipped)
     }
 }
 
@@ -54,6 +57,7 @@ struct FilePlacement: Codable, Sendable, Equatable {
 struct FileMoving: Sendable {
     let services: ActionServices
     let verb: String
+    var manner = Mover.Manner()
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
         try await placing(intent).perform(context)
@@ -71,7 +75,7 @@ struct FileMoving: Sendable {
 
     private func placing(_ intent: FilePlacement) -> Placing {
         let verb = verb
-        return intent.moving(services) { placed in
+        return intent.moving(services, manner) { placed in
             Receipt(
                 "\(verb) \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
                 effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])

@@ -31,7 +31,7 @@ struct MoveFile: RuleAction {
         try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
             isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
+            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {

@@ -11,7 +11,7 @@ struct Placing: Sendable {
     /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
     var moving: Source?
     /// Makes the product at the first of the names that is free.
-    let make: @Sendable ([BytePath], Mover.Record) throws -> Mover.Placed
+    let make: @Sendable ([BytePath], Mover.Record, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
     /// For a destination that says that nothing is to be done.
     let skipped: @Sendable () -> Receipt
@@ -42,25 +42,27 @@ struct Placing: Sendable {
     /// Blocks.
     func carryOut(_ context: StepContext) throws -> Receipt {
         if destination.skips { return skipped() }
-        try services.journal.makeFolders(for: destination.target)
+        try services.journal.makeFolders(for: destination.target, context.files)
         // Called again after it was done, the file is found where it went.
         if let done = try finished(context) { return done }
-        try destination.clear(trash: services.trash)
+        try destination.clear(trash: services.trash, context.files)
         return receipt(
-            try make(destination.candidates) { try services.journal.recordStaged($0, $1, step: context.stepID) })
+            try make(
+                destination.candidates, { try services.journal.recordStaged($0, $1, step: context.stepID) },
+                context.files))
     }
 
     /// The receipt, if the product is there: by rename its inode is the source's, else it is the one that was staged.
     /// Blocks; removes the source of a copy that was to be a move.
     func finished(_ context: StepContext) throws -> Receipt? {
-        let found = try destination.find { status in
+        let found = try destination.find(context.files) { status in
             try moving?.isSame(status) == true || services.journal.isProduct(of: context.stepID, status)
         }
-        guard let (path, status) = found, path != moving?.path, try ContentHash.ofFile(path) == content else {
+        guard let (path, status) = found, path != moving?.path, try context.files.hash(path) == content else {
             return nil
         }
         // A crash may have come at any point of removing it.
-        if let moving, !moving.isSame(status) { try Mover.removeSource(moving.path, expecting: content) }
+        if let moving, !moving.isSame(status) { try context.files.removeSource(moving.path, expecting: content) }
         return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content))
     }
 }

@@ -20,7 +20,7 @@ struct PuttingBack: Sendable {
             "took \($0.path) out of the trash\($0.losses)"
         }
         guard case .moved(_, let slot, _, _)? = effect, let receipt else { return Receipt("nothing was in the trash") }
-        try services.trash.forget(slot)
+        try services.trash.forget(slot, context.files)
         return receipt
     }
 
@@ -33,14 +33,15 @@ struct PuttingBack: Sendable {
             services: services,
             destination: Destination(target: from, exists: .rename, replaces: nil, skips: false), content: hash,
             moving: Placing.Source(path: to, fingerprint: fingerprint),
-            make: { try Mover.move(to, expecting: hash, to: $0, record: $1) }
+            make: { try $2.move(to, expecting: hash, to: $0, .unchanged, record: $1) }
         ) { placed in
             Receipt(summary(placed), effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
         } skipped: {
             Receipt("nothing had been moved")
         }
         if let done = try placing.finished(context) { return done }
-        guard let status = try FileStatus.of(to), status.kind == .file, try ContentHash.ofFile(to) == hash else {
+        guard let status = try context.files.status(to), status.kind == .file, try context.files.hash(to) == hash
+        else {
             throw Fault(.failed, "\(to) \(missing)", path: to)
         }
         return try placing.carryOut(context)

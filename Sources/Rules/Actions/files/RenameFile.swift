@@ -21,14 +21,14 @@ struct RenameFile: RuleAction {
         try arguments.checkDestination()
         self.arguments = arguments
         self.services = services
-        moving = FileMoving(services: services, verb: "renamed")
+        moving = FileMoving(services: services, verb: "renamed", manner: .unchanged)
     }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(
             input, root: input.file.root, folder: input.file.path.parent, name: arguments.name(input),
             isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), files: services.files)
+            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {

@@ -8,6 +8,8 @@ struct TagFile: RuleAction {
     struct Intent: Codable, Sendable, Equatable {
         let file: BytePath
         let hash: ContentHash
+        /// Of the file that was judged; nil in intents of old.
+        var fingerprint: Fingerprint?
         /// The attribute as it was and as it is to be; nil where it is absent.
         let before: String?
         let after: String?
@@ -49,32 +51,44 @@ struct TagFile: RuleAction {
         let add = try tags("add")
         let remove = Set(try tags("remove"))
         let path = input.file.absolute
+        let fingerprint = input.file.fingerprint
+        let files = input.files
         return try await services.files.run {
-            let before = try read(path)
+            let before = try read(files.file(path))
             var all = (before ?? "").split(separator: ",").map(String.init).filter { !remove.contains($0) }
             for tag in add where !all.contains(tag) { all.append(tag) }
-            return Intent(file: path, hash: hash, before: before, after: all.isEmpty ? nil : all.joined(separator: ","))
+            return Intent(
+                file: path, hash: hash, fingerprint: fingerprint, before: before,
+                after: all.isEmpty ? nil : all.joined(separator: ","))
         }
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await services.files.run { try set(intent.after, intent) }
+        let files = context.files
+        return try await services.files.run {
+            try set(intent.after, intent, files.present(intent.file))
+        }
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        try await services.files.run {
-            guard try FileStatus.of(intent.file) != nil, try read(intent.file) == intent.after else { return .notDone }
-            return .done(try set(intent.after, intent))
+        let files = context.files
+        return try await services.files.run {
+            guard try files.status(intent.file)?.kind == .file else { return .notDone }
+            let file = try files.file(intent.file)
+            guard try read(file) == intent.after else { return .notDone }
+            return .done(try set(intent.after, intent, file))
         }
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await services.files.run {
-            let tags = try read(intent.file)
+        let files = context.files
+        return try await services.files.run {
+            let file = try files.file(intent.file)
+            let tags = try read(file)
             guard tags == intent.after || context.resumesUndo && tags == intent.before else {
                 throw Fault(.failed, "the tags of \(intent.file) have been changed since; they were left as they are")
             }
-            return try set(intent.before, intent)
+            return try set(intent.before, intent, file)
         }
     }
 
@@ -82,25 +96,34 @@ struct TagFile: RuleAction {
 
     func summary(of intent: Intent) -> String { "set the tags of \(intent.file) to \(intent.after ?? "none")" }
 
-    private func read(_ path: BytePath) throws -> String? {
-        do {
-            return try ExtendedAttributes.value(Self.attribute, of: Descriptor(path)).map {
-                String(decoding: $0, as: UTF8.self)
-            }
-        } catch let fault as Fault where fault.errno == ENOENT {
-            throw Fault(.superseded, "\(path) is gone", path: path)
-        }
+    private func read(_ file: Descriptor) throws -> String? {
+        try ExtendedAttributes.value(Self.attribute, of: file).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func set(_ tags: String?, _ intent: Intent) throws -> Receipt {
-        let file = try Descriptor(intent.file)
+    private func set(_ tags: String?, _ intent: Intent, _ file: Descriptor) throws -> Receipt {
         // Setting what is set already would only make the file look changed once more.
         if try ExtendedAttributes.value(Self.attribute, of: file) != tags.map({ Array($0.utf8) }) {
             try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
         }
         try file.sync()
+        let print = try file.status().fingerprint
+        // What somebody else has saved there is news, whoever tagged it.
+        let isJudged = try Self.isJudged(file, intent)
         return Receipt(
             "set the tags of \(intent.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
-            effects: [.touched(intent.file, try file.status().fingerprint, intent.hash)])
+            effects: isJudged ? [.touched(intent.file, print, intent.hash)] : [])
+    }
+
+    /// Whether the file holds what was judged. It is read only where its times or its size leave that open: tags change
+    /// neither.
+    private static func isJudged(_ file: Descriptor, _ intent: Intent) throws -> Bool {
+        let now = try file.status().fingerprint
+        if let judged = intent.fingerprint, now.inode == judged.inode, now.device == judged.device,
+            now.size == judged.size,
+            now.modified == judged.modified
+        {
+            return true
+        }
+        return try ContentHash.of(file) == intent.hash
     }
 }

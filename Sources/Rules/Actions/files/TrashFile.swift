@@ -19,14 +19,16 @@ struct TrashFile: RuleAction {
     func perform(_ intent: TrashedFile, _ context: StepContext) async throws -> Receipt {
         let (trash, journal) = (services.trash, services.journal)
         return try await services.files.run {
-            let placed = try intent.put(in: trash) { try journal.recordStaged($0, $1, step: context.stepID) }
+            let placed = try intent.put(in: trash, context.files) {
+                try journal.recordStaged($0, $1, step: context.stepID)
+            }
             return receipt(intent, placed)
         }
     }
 
     func settle(_ intent: TrashedFile, _ context: StepContext) async throws -> Settlement {
         try await services.files.run {
-            if let placed = try intent.found() { return .done(receipt(intent, placed)) }
+            if let placed = try intent.found(context.files) { return .done(receipt(intent, placed)) }
             return .notDone
         }
     }

@@ -18,21 +18,23 @@ struct TrashedFile: Codable, Sendable, Equatable {
         fingerprint = input.file.fingerprint
         self.hash = hash
         mark = String(ContentHash(of: Array(input.stepID.utf8)).description.prefix(8))
-        slot = try trash.slot(for: source, mark: mark)
+        slot = try trash.slot(for: source, mark: mark, input.files)
     }
 
     /// Puts it there; where that was done before, says so again.
     ///
     /// - Parameter record: called with the temporary file where it has to be copied.
-    func put(in trash: TrashCan, record: Mover.Record = { _, _ in }) throws -> Mover.Placed {
-        try found() ?? trash.put(source, expecting: hash, at: slot, record: record)
+    func put(
+        in trash: TrashCan, _ files: HeldFiles, record: Mover.Record = { _, _ in }
+    ) throws -> Mover.Placed {
+        try found(files) ?? trash.put(source, expecting: hash, at: slot, files, record: record)
     }
 
     /// The file in the trash, if it is there; what a crash has left of the source is removed.
-    func found() throws -> Mover.Placed? {
-        guard let status = try FileStatus.of(slot), try ContentHash.ofFile(slot) == hash else { return nil }
-        if let left = try FileStatus.of(source), left.fingerprint == fingerprint {
-            try Mover.removeSource(source, expecting: hash)
+    func found(_ files: HeldFiles) throws -> Mover.Placed? {
+        guard let status = try files.status(slot), try files.hash(slot) == hash else { return nil }
+        if let left = try files.status(source), left.fingerprint == fingerprint {
+            try files.removeSource(source, expecting: hash)
         }
         return Mover.Placed(path: slot, fingerprint: status.fingerprint, hash: hash)
     }

@@ -39,10 +39,12 @@ enum ChildProcess {
     ///   later, or when the program itself has ended.
     /// - Throws: `Fault(.failed)` where it cannot be started.
     static func run(
-        _ arguments: [String], in folder: BytePath, adding environment: [String: String], timeout: Double
+        _ arguments: [String], in folder: Folder, file: Descriptor?, adding environment: [String: String],
+        timeout: Double
     ) async throws -> Result {
         let (program, pipe) = try SpawnedProgram.start(
-            arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, in: folder)
+            arguments, environment: ProgramEnvironment.inherited.merging(environment) { $1 }, in: folder,
+            file: file)
         let state = Running()
         // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
         let source = DispatchSource.makeReadSource(

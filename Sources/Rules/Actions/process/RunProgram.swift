@@ -6,7 +6,6 @@ import Rules
 struct RunProgram: RuleAction {
     struct Intent: Codable, Sendable, Equatable {
         let arguments: [String]
-        let folder: BytePath
         let environment: [String: String]
         /// Seconds.
         let timeout: Double
@@ -15,16 +14,24 @@ struct RunProgram: RuleAction {
     static let declaration = ActionDeclaration(
         name: "run",
         summary:
-            "Runs a program: an argument list, never a shell. Off unless the configuration says `run: { allow: true }`.",
+            "Runs a program in the file's folder: an argument list, never a shell. The file that was judged is open for "
+            + "it as `/dev/fd/3`, whatever its name stands for by then. Off unless the configuration says "
+            + "`run: { allow: true }`.",
         guarantee: .atMostOnce, work: .process, canUndo: false,
         parameters: [
-            ParameterSpec("command", .templateList, required: true, "the program and its arguments"),
+            ParameterSpec(
+                "command", .templateList, required: true,
+                "the program and its arguments; where a value begins an argument it cannot make it an option: `--help.pdf` is passed as `./--help.pdf`. Write `./{{ file.name }}`, or put `--` before it, to have all names alike"
+            ),
             ParameterSpec(
                 "timeout", .duration, "after how long it is ended; the configuration's limit where not given"),
-            ParameterSpec("environment", .templateMap, "variables to add to the program's environment"),
+            ParameterSpec(
+                "environment", .templateMap,
+                "variables to add to the program's environment. `STEWARD_JOB_ID` and `STEWARD_FILE` tell it the job and the file; of the agent's own variables it sees \(ProgramEnvironment.names), and no keys, credentials or sockets"
+            ),
         ],
         provides: [ValueSpec("run.output", "the first 4 KiB of what it printed")],
-        example: "run: { command: [ocrmypdf, \"{{ file.name }}\", \"{{ file.stem }}.ocr.pdf\"] }")
+        example: "run: { command: [ocrmypdf, \"./{{ file.name }}\", \"./{{ file.stem }}.ocr.pdf\"] }")
 
     private let arguments: Arguments
     private let services: ActionServices
@@ -45,7 +52,7 @@ struct RunProgram: RuleAction {
                 "the name \(input.file.absolute) is not UTF-8, and no program is given another; rename it first",
                 path: input.file.absolute)
         }
-        let words = try arguments.texts("command", values: input.values)
+        let words = try arguments.words("command", values: input.values)
         guard let program = words.first, !program.isEmpty else {
             throw Fault(.failed, "the rule \"\(input.rule)\" names no program to run")
         }
@@ -60,13 +67,15 @@ struct RunProgram: RuleAction {
         environment["STEWARD_JOB_ID"] = input.stepID
         environment["STEWARD_FILE"] = input.file.absolute.text
         return Intent(
-            arguments: [path] + words.dropFirst(), folder: input.file.absolute.parent, environment: environment,
+            arguments: [path] + words.dropFirst(), environment: environment,
             timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout)
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        let files = context.files
+        let (folder, file) = try await services.files.run { try Self.opened(intent, files) }
         let result = try await ChildProcess.run(
-            intent.arguments, in: intent.folder, adding: intent.environment, timeout: intent.timeout)
+            intent.arguments, in: folder, file: file, adding: intent.environment, timeout: intent.timeout)
         let name = intent.arguments.first ?? ""
         guard result.status == 0 else {
             throw Fault(
@@ -82,6 +91,14 @@ struct RunProgram: RuleAction {
     }
 
     func summary(of intent: Intent) -> String { "run \(intent.arguments.joined(separator: " "))" }
+
+    /// The folder that the program is started in, and the file that it finds open as descriptor 3; both held since the
+    /// job began. A file that is gone is none.
+    private static func opened(_ intent: Intent, _ files: HeldFiles) throws -> (Folder, Descriptor?) {
+        let path = BytePath(intent.environment["STEWARD_FILE"] ?? "")
+        let folder = try files.spot(path).folder
+        return (folder, try files.status(path)?.kind == .file ? try files.file(path) : nil)
+    }
 
     private static func find(_ program: String) -> String? {
         if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }

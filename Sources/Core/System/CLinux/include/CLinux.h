@@ -2,6 +2,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "Offers.h"
 #include "Picture.h"
 #include "Render.h"
 #include "Secret.h"
@@ -14,14 +15,22 @@ extern const unsigned int STEWARD_RENAME_EXCHANGE;
 /// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, close-on-exec; a descriptor, or -1 with errno set.
 int steward_open_beneath(int directory, const char *path, uint64_t flags, uint64_t mode);
 
+extern const int STEWARD_SEEK_DATA;
+extern const int STEWARD_SEEK_HOLE;
+
 /// fcntl(2) F_SETLEASE with F_RDLCK, F_WRLCK or F_UNLCK; 0, or -1 with errno set.
 int steward_set_lease(int descriptor, int type);
+/// fcntl(2) F_GETLEASE: what is held; while somebody waits for it to be given back, what it is to become.
+int steward_get_lease(int descriptor);
 extern const int STEWARD_LEASE_READ;
 extern const int STEWARD_LEASE_WRITE;
 extern const int STEWARD_LEASE_NONE;
 
 /// PR_SET_DUMPABLE 0: no core dump, no ptrace by others of the same user.
 int steward_forbid_core_dumps(void);
+
+/// All threads that are made from now on take memory from one heap. 0, or -1 where the C library knows no such thing.
+int steward_share_one_heap(void);
 
 /// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
 int steward_set_parent_death_signal(int signal);
@@ -50,9 +59,14 @@ int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 /// all signals at their defaults. 0 and the process in `id`, or an errno.
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
 
-/// Starts the program `arguments[0]` in `folder` and in a process group of its own, with `output` as its standard output
-/// and error, no input and nothing else open; all signals at their defaults. 0 and the process in `id`, or an errno.
-int steward_spawn_program(char *const *arguments, char *const *environment, const char *folder, int output, int *id);
+/// Starts the program `arguments[0]` in the open folder `folder` and in a process group of its own, with `output` as its
+/// standard output and error, `file` as descriptor 3 (none where it is negative), no input and nothing else open; all
+/// signals at their defaults. 0 and the process in `id`, or an errno.
+int steward_spawn_program(
+    char *const *arguments, char *const *environment, int folder, int file, int output, int *id);
+
+/// Gives the process `id`, a child, a soft limit of open files (RLIMIT_NOFILE), within its hard limit; 0, or -1 with errno.
+int steward_limit_files(int id, uint64_t files);
 
 /// pidfd_open(2): a descriptor of the process `id`, readable once it has ended; or -1 with errno set.
 int steward_open_process(int id);
@@ -63,6 +77,10 @@ int steward_pipe(int ends[2]);
 /// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, close-on-exec; a descriptor, or -1 with errno set.
 int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64_t mode);
 
+/// openat2(2) of a folder with O_PATH and RESOLVE_NO_SYMLINKS; a descriptor, or -1 with errno set (ELOOP: a link is on
+/// the way).
+int steward_find_folder(const char *path);
+
 /// fcntl(2) F_OFD_SETLK on the whole file, exclusive (the descriptor must write) or shared (it must read); given back
 /// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
 int steward_lock_file(int descriptor, int exclusive);
@@ -71,3 +89,8 @@ int steward_unlock_file(int descriptor);
 /// Whether a file system is mounted just at the open folder (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0, or -1 where the
 /// kernel does not say.
 int steward_is_mount_root(int descriptor);
+
+/// When the file of that name in an open folder, or with an empty name the open file itself, was made (statx(2),
+/// STATX_BTIME), in nanoseconds since 1970: 0 and the time; 1 where the file system does not say; or -1 with errno set.
+/// A link is not followed.
+int steward_birth(int folder, const char *name, int64_t *time);

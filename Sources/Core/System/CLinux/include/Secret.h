@@ -2,6 +2,10 @@
 #pragma once
 #include <stdint.h>
 
+/// From now on all memory of the heap is overwritten when it is freed, for as long as the process lives: what was told by
+/// an unlocked vault must not stay after it was locked.
+void steward_wipe_freed_memory(void);
+
 /// An empty file in memory that can be sealed, close-on-exec; a descriptor, or -1 with errno set.
 int steward_open_memory(const char *name);
 

@@ -1,0 +1,82 @@
+import Glibc
+
+/// A process as /proc shows it, as far as this one may look; what belongs to others, or has ended meanwhile, is left out.
+package struct RunningProcess: Sendable {
+    package let id: Int32
+    /// As the kernel names it: 15 bytes at most, and escaped where they are no text.
+    package let name: String
+    /// Without the program itself.
+    package let arguments: [BytePath]
+
+    /// More of a command line is not read.
+    private static let longest = 65_536
+
+    /// All processes of these users, but this one. Blocks.
+    package static func all(of users: Set<uid_t>) -> [RunningProcess] {
+        (reading { try entries("/proc") } ?? []).compactMap { entry in
+            guard let id = Int32(String(decoding: entry.name, as: UTF8.self)), id != getpid() else { return nil }
+            return RunningProcess(id, of: users)
+        }
+    }
+
+    private init?(_ id: Int32, of users: Set<uid_t>) {
+        let folder = BytePath("/proc/\(id)")
+        guard let owner = Self.reading({ try Spot(.nowhere, folder).status()?.owner }) ?? nil, users.contains(owner),
+            let name = Self.reading({ try Self.bytes(folder.appending("comm"), 64) }),
+            let line = Self.reading({ try Self.bytes(folder.appending("cmdline"), Self.longest) })
+        else { return nil }
+        self.id = id
+        self.name = BytePath.escape(name.filter { $0 != UInt8(ascii: "\n") })
+        arguments = line.split(separator: 0).dropFirst().map { BytePath(bytes: $0) }
+    }
+
+    /// Whether one of its arguments is this file: by its name, in this very folder.
+    package func names(_ file: Spot) -> Bool {
+        let name = file.path.name
+        return arguments.contains { $0.name == name && isFolder($0.parent, file.folder) }
+    }
+
+    /// Whether it works in this folder, and was given no file to work on.
+    package func isAtRest(in folder: Folder) -> Bool {
+        let files = arguments.filter { $0.bytes.first.map { !Self.options.contains($0) } ?? false }
+        return (files.isEmpty ? [BytePath("")] : files).allSatisfy { isFolder($0, folder) }
+    }
+
+    private static let options = Set("-+".utf8)
+
+    /// The names of the files that it has open, as the kernel tells them.
+    package var openFiles: [BytePath] {
+        let folder = BytePath("/proc/\(id)/fd")
+        return (Self.reading { try Self.entries(folder) } ?? []).compactMap {
+            Self.target(folder.appending(name: $0.name))
+        }
+    }
+
+    /// Whether a path, as this process understands it, is that of a folder.
+    private func isFolder(_ path: BytePath, _ folder: Folder) -> Bool {
+        let way = BytePath("/proc/\(id)/\(path.isAbsolute ? "root" : "cwd")/").appending(path)
+        var found = stat()
+        guard way.withCString({ stat($0, &found) }) == 0, let wanted = Self.reading({ try folder.status() }) else {
+            return false
+        }
+        return UInt64(found.st_ino) == wanted.inode && UInt64(found.st_dev) == wanted.device
+    }
+
+    private static func target(_ link: BytePath) -> BytePath? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = link.withCString { readlink($0, &buffer, buffer.count) }
+        guard length > 0, buffer[0] == CChar(bitPattern: UInt8(ascii: "/")) else { return nil }
+        return BytePath(bytes: buffer.prefix(length).map { UInt8(bitPattern: $0) })
+    }
+
+    private static func entries(_ folder: BytePath) throws -> [DirectoryEntry] {
+        try Folder(Spot(.nowhere, folder).open(O_RDONLY | O_DIRECTORY)).entries()
+    }
+
+    private static func bytes(_ path: BytePath, _ count: Int) throws -> [UInt8] {
+        try Spot(.nowhere, path).open().read(at: 0, count: count)
+    }
+
+    /// Nil where it cannot be had: the process has ended, or is not ours to look at.
+    private static func reading<Value>(_ body: () throws -> Value) -> Value? { try? body() }
+}

@@ -1,0 +1,174 @@
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Files that a piece of work holds")
+struct HeldFilesTests {
+    private let folder: TemporaryFolder
+    private let place: BytePath
+    private let victim: BytePath
+
+    init() throws {
+        folder = try TemporaryFolder()
+        place = folder.path.appending("place")
+        victim = folder.path.appending("victim")
+        try folder.write("place/in/file", "mine")
+        try folder.write("victim/file", "secret")
+    }
+
+    private func files(_ links: Root.Links = .never) -> HeldFiles {
+        HeldFiles { [place] path in
+            guard let open = try FolderIdentity.open(place), let relative = path.relative(to: place) else {
+                throw Fault(.transient, "away", path: path)
+            }
+            return (Root(open, links: links), relative)
+        }
+    }
+
+    private func at(_ name: String) -> BytePath { place.appending(name) }
+
+    /// What an attacker does: the folder goes aside, and a link to somebody else's stands in its stead.
+    private func swap() {
+        #expect(rename(at("in").text, at("aside").text) == 0)
+        #expect(symlink(victim.text, at("in").text) == 0)
+    }
+
+    private let noRecord: Mover.Record = { _, _ in }
+
+    @Test("A folder that is exchanged for a link after it was reached is the one that it was")
+    func exchanged() throws {
+        let files = files()
+        let hash = try files.hash(at("in/file"))
+        swap()
+        #expect(try files.open(at("in/file")).readAll() == Array("mine".utf8))
+        let placed = try files.move(at("in/file"), expecting: hash, to: [at("in/new")], record: noRecord)
+        #expect(placed.path == at("in/new"))
+        #expect(try Descriptor(at("aside/new")).readAll() == Array("mine".utf8))
+        #expect(try listDirectory(victim).map(\.name) == [Array("file".utf8)])
+    }
+
+    @Test("A link on the way is refused, whatever is asked for, and says how it could be allowed")
+    func link() throws {
+        swap()
+        let files = files()
+        let asked: [() throws -> Void] = [
+            { _ = try files.status(at("in/file")) }, { _ = try files.open(at("in/file")) },
+            { _ = try files.hash(at("in/file")) }, { _ = try files.list(at("in")) },
+            { try files.remove(at("in/file")) }, { try files.makeFolders(for: at("in/deep/new")) },
+            { _ = try files.stage([1], for: at("in/new")) }, { _ = try files.renameNew(at("in/file"), to: at("x")) },
+        ]
+        for ask in asked {
+            let fault = #expect(throws: Fault.self) { try ask() }
+            #expect(fault?.kind == .failed && fault?.code == Fault.link)
+            #expect(fault?.message.contains("follow-links: inside") == true)
+        }
+        #expect(try folder.read("victim/file") == "secret")
+    }
+
+    @Test("Links that stay inside are followed where the place says so, others never")
+    func inside() throws {
+        symlink("in", at("link").text)
+        symlink("in/file", at("name").text)
+        symlink(victim.text, at("out").text)
+        let files = files(.inside)
+        #expect(try files.open(at("link/file")).readAll() == Array("mine".utf8))
+        #expect(try files.openFollowing(at("name")).readAll() == Array("mine".utf8))
+        #expect(try files.resolved(at("name")) == at("in/file"))
+        #expect(throws: Fault.self) { try files.open(at("out/file")) }
+        let only = self.files()
+        #expect(throws: Fault.self) { try only.openFollowing(at("name")) }
+    }
+
+    @Test("A file that takes the name between opening and renaming is not the one that is moved, and stays")
+    func otherFile() throws {
+        let files = files()
+        let hash = try files.hash(at("in/file"))
+        let spot = try files.spot(at("in/file"))
+        let source = try Mover.Source(spot, files.file(at("in/file")), expecting: hash)
+        #expect(rename(at("in/file").text, at("in/old").text) == 0)
+        try folder.write("place/in/file", "another")
+        let fault = #expect(throws: Fault.self) {
+            try Mover.move(source, to: [at("in/new")], through: files.spot, record: noRecord)
+        }
+        #expect(fault?.kind == .superseded)
+        #expect(try folder.read("place/in/file") == "another" && folder.read("place/in/old") == "mine")
+        #expect(try FileStatus.of(at("in/new")) == nil)
+    }
+
+    @Test("What others can change is copied for good: another inode, no further link, no right, the agent's own")
+    func forGood() throws {
+        #expect(Glibc.link(at("in/file").text, at("kept").text) == 0 && chmod(at("in/file").text, 0o4755) == 0)
+        let files = files()
+        let placed = try files.move(
+            at("in/file"), expecting: files.hash(at("in/file")), to: [at("in/new")], .forGood, record: noRecord)
+        let status = try #require(try FileStatus.of(at("in/new")))
+        #expect(status.links == 1 && status.mode == 0o755 && status.owner == geteuid())
+        #expect(placed.dropped == ["setuid", "other links"])
+        #expect(try FileStatus.of(at("in/file")) == nil && FileStatus.of(at("kept"))?.links == 1)
+    }
+
+    @Test("A pipe, a folder and a link are no file to open, and nobody waits for them")
+    func noFile() throws {
+        #expect(mkfifo(at("pipe").text, 0o600) == 0 && mkdir(at("folder").text, 0o700) == 0)
+        symlink("in/file", at("link").text)
+        for name in ["pipe", "folder", "link", "none"] {
+            let fault = #expect(throws: Fault.self) { try files().file(at(name)) }
+            #expect(fault?.kind == .superseded, "\(name)")
+        }
+    }
+
+    @Test("Folders are made on the way, the root never")
+    func makeFolders() throws {
+        try files().makeFolders(for: at("a/b/c"), mode: 0o700)
+        #expect(try FileStatus.of(at("a/b"))?.mode == 0o700)
+        #expect(rename(place.text, folder.path.appending("gone").text) == 0)
+        #expect(throws: Fault.self) { try files().makeFolders(for: at("d/e")) }
+        #expect(try FileStatus.of(place) == nil)
+    }
+}
+
+@Suite("Files with holes")
+struct SparseFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Data, a hole of 8 MiB, data, and a hole to the end.
+    private func sparse() throws -> BytePath {
+        let path = folder.path.appending("sparse")
+        let file = try Descriptor(path, O_RDWR | O_CREAT | O_EXCL)
+        try file.write(Array("begin".utf8), at: 0)
+        try file.write(Array("middle".utf8), at: 8 << 20)
+        try file.truncate(to: 16 << 20)
+        return path
+    }
+
+    @Test("The hash is that of all bytes, the zeros of holes included")
+    func hash() throws {
+        let path = try sparse()
+        let whole = try Descriptor(path).readAll()
+        #expect(whole.count == 16 << 20)
+        #expect(try ContentHash.ofFile(path) == ContentHash(of: whole))
+    }
+
+    @Test("A copy has the same bytes and the same holes")
+    func copy() throws {
+        let path = try sparse()
+        let target = folder.path.appending("copy")
+        let copy = try Durable.stageCopy(of: Descriptor(path), for: Spot(own: target))
+        let status = try copy.file.status()
+        #expect(try copy.hash == ContentHash.ofFile(path) && ContentHash.ofFile(copy.spot.path) == copy.hash)
+        #expect(status.size == 16 << 20)
+        let source = try #require(try FileStatus.of(path))
+        // Where the file system has no holes the source takes its whole size as well.
+        #expect(status.allocated <= source.allocated + (1 << 20))
+    }
+
+    @Test("Who is asked whether it is over ends the reading")
+    func ends() throws {
+        let file = try Descriptor(sparse())
+        #expect(throws: CancellationError.self) { try SparseFile.hash(file) { true } }
+    }
+}
