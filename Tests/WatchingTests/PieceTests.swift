@@ -10,15 +10,40 @@ import Testing
     @Test(arguments: [
         "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", "x.part", "x.crdownload",
         ".~lock.x.odt#", ".syncthing.x.tmp", "x.tmp", ".steward-host-0123", "sedABCDEF", ".note.md.AbCdEf", "lu123.tmp",
-        ".DS_Store", "mine.bak", "cache-1",
+        ".DS_Store", "mine.bak", "cache-1", "Icon\r", "Thumbs.db", "desktop.ini", "x.aria2", "x.!qB", "x.opdownload",
+        "film.f137.mp4", "film.temp.mkv", ".env.sAmple", "sed1bcdef",
     ])
     func workNamesAreIgnored(_ name: String) {
         #expect(IgnoreList(extra: ["*.bak", "cache-?"]).ignores(Array(name.utf8)))
     }
 
-    @Test(arguments: ["note.md", "4914", "sedate", "sedABCDEFG", "tmp", "a.partial", ".hidden", "cache-12", "x#"])
+    @Test(arguments: [
+        "note.md", "4914", "sedate", "sedABCDEFG", "tmp", "a.partial", ".hidden", "cache-12", "x#", "sedan.txt",
+        "sedentary", "sedona.md", ".env.sample", "race.fast.mp4", "kept.tmp", "kept~",
+    ])
     func otherNamesAreNot(_ name: String) {
-        #expect(!IgnoreList(extra: ["cache-?"]).ignores(Array(name.utf8)))
+        #expect(!IgnoreList(extra: ["cache-?", "!kept*", "!.steward-*"]).ignores(Array(name.utf8)))
+    }
+
+    @Test func theAgentsOwnFilesAreNobodys() {
+        #expect(IgnoreList(extra: ["!*"]).pattern(ignoring: Array(".steward-host-01".utf8)) == ".steward-*")
+        #expect(!IgnoreList(extra: ["!*"]).ignores(Array("a.tmp".utf8)))
+    }
+
+    @Test(arguments: [
+        ("file.cbz", "file.cbz.part"), ("file.cbz", "file.Ab3dEf9x.cbz.part"), ("file.cbz", "Ab3dEf9x.cbz.part"),
+        ("file.cbz", "Unconfirmed 12345.crdownload"), ("file", "file.opdownload"), ("a.b.zip", "a.b.zip.!qB"),
+    ])
+    func emptyFilesAreFilledByTheirDownloads(_ name: String, _ partial: String) {
+        #expect(PartialDownload.fills(Array(name.utf8), Array(partial.utf8)))
+    }
+
+    @Test(arguments: [
+        ("file.cbz", "other.cbz.part"), ("file.cbz", "file.cbr.part"), ("file.cbz", "file.cbz"),
+        ("file.cbz", "file.long name here.cbz.part"),
+    ])
+    func andByNoOthers(_ name: String, _ partial: String) {
+        #expect(!PartialDownload.fills(Array(name.utf8), Array(partial.utf8)))
     }
 
     @Test func aMarkIsKeptOnceAndTakenOnce() async {

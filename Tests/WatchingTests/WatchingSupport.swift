@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 import TestSupport
@@ -110,20 +111,6 @@ func shell(_ line: String) throws -> Int32 {
 }
 
 let isRoot = geteuid() == 0
-
-/// Sets a kernel limit for the length of `body`.
-func withLimit<R>(_ name: String, _ value: Int, _ body: () async throws -> R) async throws -> R {
-    let path = "/proc/sys/fs/inotify/\(name)"
-    let old = try String(contentsOfFile: path, encoding: .utf8)
-    try Data("\(value)".utf8).write(to: URL(fileURLWithPath: path))
-    let result: Result<R, any Error>
-    do { result = .success(try await body()) } catch { result = .failure(error) }
-    try Data(old.utf8).write(to: URL(fileURLWithPath: path))
-    return try result.get()
-}
-
-/// Whether a limit of the kernel can be changed here.
-func canSet(_ name: String) -> Bool { isRoot && access("/proc/sys/fs/inotify/\(name)", W_OK) == 0 }
 
 /// Whether file systems can be mounted here.
 let canMount: Bool = {

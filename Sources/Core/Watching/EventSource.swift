@@ -2,7 +2,7 @@ import Platform
 
 /// Something that says where to look (design section 2, "Watch"). The rest of the code knows no more of it than this.
 ///
-/// All calls but ``status()`` and ``readsSeen(of:)`` block until the owner thread has obeyed, which may take as long as
+/// All calls but ``status()`` block until the owner thread has obeyed, which may take as long as
 /// a walk through the roots: call them on a `BlockingLane`.
 package protocol EventSource: Sendable {
     /// Where the marks arrive.
@@ -25,21 +25,6 @@ package protocol EventSource: Sendable {
     func stop()
 
     func status() -> WatchStatus
-
-    /// Begins to note whether somebody opens this one file to read it (design section 3, "A stale buffer"). Calling it
-    /// again forgets what was seen.
-    ///
-    /// - Throws: `Fault` when the file cannot be watched.
-    func watchReads(of file: BytePath) throws
-
-    /// Whether somebody read the file between ``watchReads(of:)`` and the first save after it. True as well in doubt:
-    /// after an overflow, and for a file that is not watched.
-    func readsSeen(of file: BytePath) -> Bool
-
-    func stopWatchingReads(of file: BytePath)
-
-    /// Runs `body`, whose own reading of `file` shall not count as a read. Costs nothing for a file that is not watched.
-    func uncounted<R>(_ file: BytePath, _ body: () throws -> R) rethrows -> R
 
     /// Calls `onChange` on the owner thread whenever something in this folder or below may have changed, the folder's
     /// own coming and going included: it must not block.

@@ -11,10 +11,12 @@ enum FileProbe {
         case unknown
     }
 
-    static func look(_ path: BytePath) -> Seen {
+    static func look(_ path: BytePath, _ files: HeldFiles) -> Seen {
         do {
-            guard let status = try FileStatus.of(path), status.kind == .file else { return .nothing }
+            guard let status = try files.status(path), status.kind == .file else { return .nothing }
             return .file(status)
+        } catch let fault as Fault where fault.code == Fault.link {
+            return .nothing
         } catch {
             return .unknown
         }
@@ -27,9 +29,9 @@ enum FileProbe {
         case changed
     }
 
-    static func writers(_ path: BytePath, _ expected: Fingerprint) -> Writers {
+    static func writers(_ path: BytePath, _ expected: Fingerprint, _ files: HeldFiles) -> Writers {
         do {
-            let file = try Descriptor(path)
+            let file = try files.open(path)
             guard try file.status().fingerprint == expected else { return .changed }
             if Lease.probeWriters(file) == .busy { return .busy }
             // A write may have ended between our look and the lease.
@@ -48,10 +50,10 @@ enum FileProbe {
     }
 
     /// Whether something beside a vanished file shows that an editor is just replacing it.
-    static func isBeingReplaced(_ path: BytePath) -> Bool {
-        if WorkNames.editorLock(on: path) != nil { return true }
+    static func isBeingReplaced(_ path: BytePath, _ files: HeldFiles) -> Bool {
         let backup = path.parent.appending(name: path.name + [UInt8(ascii: "~")])
-        var found = stat()
-        return backup.withCString { lstat($0, &found) } == 0
+        // What cannot be looked at is no sign of an editor.
+        let signs = WorkNames.editorLocks(beside: path) + [backup]
+        return signs.contains { ((try? files.status($0)) ?? nil) != nil }
     }
 }

@@ -41,7 +41,7 @@ struct MountPoint: Hashable {
 
     /// All mounts that this process sees, later ones on top of earlier ones. Empty where /proc is not mounted.
     static func all() -> [MountPoint] {
-        guard let file = try? Descriptor("/proc/self/mountinfo", follow: true) else { return [] }
+        guard let file = Glance.kernelFile("/proc/self/mountinfo") else { return [] }
         var text: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
         while true {

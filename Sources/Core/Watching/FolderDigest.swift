@@ -6,15 +6,15 @@ struct FolderDigest {
     let subfolders: [[UInt8]]
 
     /// Nil if the folder is gone or may not be read. Blocks: one stat(2) an entry.
-    static func of(_ folder: BytePath, ignoring: IgnoreList) -> FolderDigest? {
-        guard let entries = try? listDirectory(folder) else { return nil }
+    static func of(_ path: BytePath, below root: Root, ignoring: IgnoreList) -> FolderDigest? {
+        guard let folder = try? root.folder(path), let entries = try? folder.entries() else { return nil }
         var sum = 0
         var subfolders: [[UInt8]] = []
         for entry in entries where !ignoring.ignores(entry.name) {
             var hasher = Hasher()
             hasher.combine(entry.name)
             // An entry that cannot be looked at counts by its name alone.
-            if let status = try? FileStatus.of(folder.appending(name: entry.name)) {
+            if let status = (try? folder[entry.name].status()) ?? nil {
                 if status.kind == .directory {
                     subfolders.append(entry.name)
                     hasher.combine(status.inode)

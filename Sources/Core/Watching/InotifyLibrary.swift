@@ -15,11 +15,8 @@ struct KernelEvent {
 
 /// The inotify bits that are used, as the type that events carry.
 enum Bits {
-    static let access = UInt32(IN_ACCESS)
-    static let modify = UInt32(IN_MODIFY)
     static let attrib = UInt32(IN_ATTRIB)
     static let closeWrite = UInt32(IN_CLOSE_WRITE)
-    static let closeNoWrite = UInt32(IN_CLOSE_NOWRITE)
     static let movedFrom = UInt32(IN_MOVED_FROM)
     static let movedTo = UInt32(IN_MOVED_TO)
     static let create = UInt32(IN_CREATE)
@@ -42,9 +39,6 @@ enum Bits {
     static let threshold = create | movedTo | movedFrom | delete | deleteSelf | moveSelf | attrib | flags
     /// The other folders above a root: silent unless they move themselves.
     static let ancestor = deleteSelf | moveSelf | flags
-    /// One file, for ``EventSource/watchReads(of:)``.
-    static let reads =
-        access | closeNoWrite | modify | closeWrite | attrib | deleteSelf | moveSelf | dontFollow
 }
 
 /// libinotifytools behind a door that shuts out its traps. Its state is global and tied to no lock: there is one value
@@ -130,7 +124,7 @@ final class InotifyLibrary {
 
     private static func inotifyDescriptors() throws -> Set<Int32> {
         var found: Set<Int32> = []
-        for entry in try listDirectory("/proc/self/fd") {
+        for entry in try Glance.entries("/proc/self/fd") {
             guard let number = Int32(String(decoding: entry.name, as: UTF8.self)) else { continue }
             var target = [CChar](repeating: 0, count: 64)
             let length = readlink("/proc/self/fd/\(number)", &target, target.count)

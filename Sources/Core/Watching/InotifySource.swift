@@ -63,42 +63,6 @@ package final class InotifySource: EventSource {
 
     package func status() -> WatchStatus { board.status.withLock { $0 } }
 
-    package func watchReads(of file: BytePath) throws {
-        let outcome = Outcome()
-        guard mailbox.ask({ outcome.set($0.armReads(file)) }) else {
-            throw Fault(.transient, "watching has stopped, so nobody's reading of \(file) can be noticed", path: file)
-        }
-        if let fault = outcome.wait() { throw fault }
-    }
-
-    package func readsSeen(of file: BytePath) -> Bool {
-        // Events that are in the queue now belong to the question.
-        mailbox.ask { loop in
-            while let event = loop.library.next() { loop.handle(event) }
-        }
-        return board.reads.withLock { $0[file]?.seen ?? true }
-    }
-
-    package func stopWatchingReads(of file: BytePath) {
-        mailbox.ask { $0.disarmReads(file) }
-    }
-
-    package func uncounted<R>(_ file: BytePath, _ body: () throws -> R) rethrows -> R {
-        guard board.reads.withLock({ $0[file]?.saved == false }) else { return try body() }
-        let before = Self.fingerprint(file)
-        mailbox.ask { $0.pauseReads(file) }
-        defer {
-            let saved = Self.fingerprint(file) != before
-            mailbox.ask { $0.resumeReads(file, wasSaved: saved) }
-        }
-        return try body()
-    }
-
-    private static func fingerprint(_ file: BytePath) -> Fingerprint? {
-        // A file whose status cannot be read is as good as replaced.
-        do { return try FileStatus.of(file)?.fingerprint } catch { return nil }
-    }
-
     package func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void) {
         let key = WatchLoop.folderKey(folder)
         mailbox.ask { loop in

@@ -77,7 +77,7 @@ final class Poller: Sendable {
         let before = now
         var after = State()
         after.looked = true
-        guard let real = RealFolder(root.path) else {
+        guard let real = RealFolder(root.path), let top = real.reach() else {
             enter(after, before)
             if from.isEmpty, before.present || !before.looked { tell(.rootState(root: root.name)) }
             return
@@ -90,7 +90,7 @@ final class Poller: Sendable {
         var changed: [BytePath] = []
         while let folder = open.popLast() {
             if stopped.withLock({ $0 }) { return }
-            guard let digest = FolderDigest.of(real.path.appending(folder), ignoring: ignore) else {
+            guard let digest = FolderDigest.of(folder, below: top, ignoring: ignore) else {
                 after.unreadable.insert(folder)
                 continue
             }

@@ -11,6 +11,8 @@ package struct ScanReport: Sendable {
     package var unreadable: [(path: BytePath, fault: Fault)] = []
     /// Which folder stood at the root's path; compare it with the one the files are known from.
     package var identity: RootIdentity?
+    /// Names that are ignored and that a person may miss, relative; at most 100.
+    package var passedOver: [BytePath] = []
 
     /// Whether the scan can tell about `path`: a name that it did not visit is gone only if this holds.
     package func covers(_ path: BytePath) -> Bool {
@@ -30,42 +32,39 @@ package enum Scanner {
         root: WatchRoot, from: BytePath = "", ignoring: IgnoreList, visit: (BytePath, FileStatus) throws -> Void
     ) throws -> ScanReport {
         var report = ScanReport()
-        guard let base = RealFolder(root.path) else {
+        guard let base = RealFolder(root.path), let top = base.reach() else {
             report.rootMissing = true
             return report
         }
         report.identity = base.identity
         let excluded = base.excluded(of: root)
         if ignoring.ignores(anyPartOf: from) || excluded.contains(where: { from.isWithin($0) }) { return report }
-        if throughLink(from, below: base.path) { return report }
         if !from.isEmpty {
-            guard let top = try status(of: from, below: base.path, &report) else { return report }
-            if top.kind == .file {
+            guard let first = status(of: from, below: top, &report) else { return report }
+            if first.kind == .file {
                 report.files += 1
-                try visit(from, top)
+                try visit(from, first)
             }
-            guard top.kind == .directory else { return report }
+            guard first.kind == .directory else { return report }
         }
         var open = [from]
-        while let folder = open.popLast() {
+        while let path = open.popLast() {
             if Task.isCancelled { throw CancellationError() }
-            let entries: [DirectoryEntry]
-            do {
-                entries = try listDirectory(base.path.appending(folder))
-            } catch let fault as Fault {
-                if fault.errno != ENOENT && fault.errno != ENOTDIR && fault.errno != ELOOP {
-                    report.unreadable.append((folder, fault))
-                }
-                continue
-            }
+            guard let (folder, entries) = list(path, below: top, &report) else { continue }
             report.folders += 1
-            for entry in entries where !ignoring.ignores(entry.name) {
-                let path = folder.appending(name: entry.name)
+            for entry in entries {
+                let path = path.appending(name: entry.name)
+                if ignoring.ignores(entry.name) {
+                    if entry.isDirectory != true, report.passedOver.count < 100, ignoring.isMissed(entry.name) {
+                        report.passedOver.append(path)
+                    }
+                    continue
+                }
                 if entry.isDirectory == true {
                     if !excluded.contains(path) { open.append(path) }
                     continue
                 }
-                guard let found = try status(of: path, below: base.path, &report) else { continue }
+                guard let found = status(of: folder[entry.name], path, &report) else { continue }
                 switch found.kind {
                 case .directory: if !excluded.contains(path) { open.append(path) }
                 case .file:
@@ -78,26 +77,40 @@ package enum Scanner {
         return report
     }
 
-    /// A folder that a link stands in for is not part of the root, even if a mark names something below it.
-    private static func throughLink(_ path: BytePath, below base: BytePath) -> Bool {
-        var folder = path.parent
-        while !folder.isEmpty {
-            var found = stat()
-            if base.appending(folder).withCString({ lstat($0, &found) }) == 0, found.st_mode & S_IFMT == S_IFLNK {
-                return true
-            }
-            folder = folder.parent
+    /// What is not there, or lies behind a link, which is not part of the root even if a mark names something below it,
+    /// is passed over.
+    private static let passes: Set<Int32> = [ENOENT, ENOTDIR, ELOOP, EXDEV]
+
+    private static func status(of path: BytePath, below root: Root, _ report: inout ScanReport) -> FileStatus? {
+        do {
+            return try root.spot(path).status()
+        } catch let fault as Fault {
+            if !passes.contains(fault.errno ?? 0) { report.unreadable.append((path, fault)) }
+        } catch {
+            report.unreadable.append((path, Fault(.failed, explain(error), path: path)))
         }
-        return false
+        return nil
     }
 
-    private static func status(
-        of path: BytePath, below base: BytePath, _ report: inout ScanReport
-    ) throws -> FileStatus? {
+    private static func list(
+        _ path: BytePath, below root: Root, _ report: inout ScanReport
+    ) -> (Folder, [DirectoryEntry])? {
         do {
-            return try FileStatus.of(base.appending(path))
+            let folder = try root.folder(path)
+            return (folder, try folder.entries())
         } catch let fault as Fault {
-            report.unreadable.append((path, fault))
+            if !passes.contains(fault.errno ?? 0) { report.unreadable.append((path, fault)) }
+        } catch {
+            report.unreadable.append((path, Fault(.failed, explain(error), path: path)))
+        }
+        return nil
+    }
+
+    private static func status(of spot: Spot, _ path: BytePath, _ report: inout ScanReport) -> FileStatus? {
+        do {
+            return try spot.status()
+        } catch {
+            report.unreadable.append((path, error as? Fault ?? Fault(.failed, explain(error), path: path)))
             return nil
         }
     }
@@ -115,9 +128,19 @@ struct RealFolder: Equatable {
         defer { free(resolved) }
         let length = strlen(resolved)
         path = BytePath(bytes: UnsafeRawBufferPointer(start: resolved, count: length))
-        var found = stat()
-        guard path.withCString({ lstat($0, &found) }) == 0, found.st_mode & S_IFMT == S_IFDIR else { return nil }
-        identity = RootIdentity(device: UInt64(found.st_dev), inode: UInt64(found.st_ino))
+        guard let folder = (try? FolderIdentity.open(path)) ?? nil, let status = try? folder.status() else {
+            return nil
+        }
+        identity = RootIdentity(status)
+    }
+
+    /// What lies below it is reached through this, which is not to be kept: an open folder keeps its file system from
+    /// being unmounted. Nil where another folder stands there by now. Blocks.
+    func reach() -> Root? {
+        guard let folder = (try? FolderIdentity.open(path)) ?? nil, let status = try? folder.status(),
+            RootIdentity(status) == identity
+        else { return nil }
+        return Root(folder)
     }
 
     /// The root's excluded subtrees, relative to it.

@@ -19,6 +19,8 @@ package struct Unsettled: Sendable, Equatable {
         /// It is not there; an editor may be about to bring it back.
         case absent = "its return"
         case readable = "access to it"
+        /// What lies beside it shows that it is yet to be filled.
+        case download = "its download to end"
     }
 
     package var root: String
@@ -37,6 +39,7 @@ package actor Settler {
     }
 
     private struct Entry {
+        var top: BytePath
         var file: BytePath
         var settle: Double
         var alreadyStill: Bool
@@ -55,6 +58,7 @@ package actor Settler {
         case saw(FileProbe.Seen, replacing: Bool)
         case whole(FileStatus)
         case busy(FileStatus)
+        case downloading(FileStatus)
         case changed
     }
 
@@ -69,19 +73,18 @@ package actor Settler {
     private var nextWaiter = 0
     private let lanes: BlockingLanes
     private let width: Int
-    private let source: (any EventSource)?
     private let patience: Double
 
     private static let batch = 512
     private static let longestBusyWait = 2.0
+    private static let renameGrace = 0.3
+    private static let longestDownloadWait = 10.0
 
     /// - Parameters:
-    ///   - source: told of our own opening of files, which must not count as somebody's reading.
     ///   - lanes: how many files may be looked at at the same time.
     ///   - patience: seconds that a file may be away while a backup or lock file beside it promises its return.
-    package init(source: (any EventSource)? = nil, lanes width: Int = 4, patience: Double = 60) {
+    package init(lanes width: Int = 4, patience: Double = 60) {
         Lease.ignoreBreakSignal()
-        self.source = source
         self.width = max(1, width)
         self.patience = patience
         lanes = BlockingLanes("settle", count: width)
@@ -100,7 +103,11 @@ package actor Settler {
     ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
     package func add(root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false) {
         let key = Key(root: root.name, path: path)
-        var entry = entries[key] ?? Entry(file: root.path.appending(path), settle: settle, alreadyStill: alreadyStill)
+        var entry =
+            entries[key]
+            ?? Entry(
+                top: root.path, file: root.path.appending(path), settle: settle, alreadyStill: alreadyStill)
+        entry.top = root.path
         entry.file = root.path.appending(path)
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
@@ -193,13 +200,13 @@ package actor Settler {
         guard !questions.isEmpty else { return }
         let size = max(16, (questions.count + width - 1) / width)
         let lanes = self.lanes
-        let source = self.source
         await withTaskGroup(of: [(Key, Int, Finding)].self) { group in
             for start in stride(from: 0, to: questions.count, by: size) {
                 let part = questions[start..<min(start + size, questions.count)]
                 group.addTask {
                     let look: @Sendable () throws -> [(Key, Int, Finding)] = {
-                        part.map { ($0.key, $0.entry.turn, Self.look($0.entry, source)) }
+                        let roots = OpenRoots()
+                        return part.map { ($0.key, $0.entry.turn, Self.look($0.entry, roots)) }
                     }
                     // A lane throws only what the work throws, and this work throws nothing.
                     return (try? await lanes.run(look)) ?? []
@@ -212,17 +219,18 @@ package actor Settler {
     }
 
     /// Runs on a lane.
-    private static func look(_ entry: Entry, _ source: (any EventSource)?) -> Finding {
-        let seen = FileProbe.look(entry.file)
+    private static func look(_ entry: Entry, _ roots: OpenRoots) -> Finding {
+        let files = roots.files(below: entry.top)
+        let seen = FileProbe.look(entry.file, files)
         guard case .file(let status) = seen else {
-            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(entry.file))
+            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(entry.file, files))
         }
         let quiet = WatchLoop.now() - entry.quietSince >= WatchLoop.nanoseconds(entry.settle)
         let still =
             entry.seen == status.fingerprint ? quiet : entry.seen == nil && entry.alreadyStill && isOld(status, entry)
         guard still else { return .saw(seen, replacing: false) }
-        let probe = { FileProbe.writers(entry.file, status.fingerprint) }
-        switch source?.uncounted(entry.file, probe) ?? probe() {
+        if roots.isBeingDownloaded(entry.file, status, files) { return .downloading(status) }
+        switch FileProbe.writers(entry.file, status.fingerprint, files) {
         case .none: return .whole(status)
         case .busy: return .busy(status)
         case .changed: return .changed
@@ -241,11 +249,13 @@ package actor Settler {
         case .whole(let status):
             finish(key, .whole(root: key.root, path: key.path, status: status))
             return
-        case .busy(let status):
+        case .busy(let status), .downloading(let status):
             if entry.seen != status.fingerprint { entry.quietSince = WatchLoop.now() }
             entry.seen = status.fingerprint
-            entry.waitingFor = .writer
-            entry.busyFor = min(Self.longestBusyWait, max(0.05, entry.busyFor * 2))
+            let isDownload = if case .downloading = finding { true } else { false }
+            entry.waitingFor = isDownload ? .download : .writer
+            let longest = isDownload ? Self.longestDownloadWait : Self.longestBusyWait
+            entry.busyFor = min(longest, max(0.05, entry.busyFor * 2))
             wait = entry.busyFor
         case .changed:
             entry.seen = nil
@@ -268,12 +278,13 @@ package actor Settler {
             entry.waitingFor = .absent
             if let since = entry.goneSince {
                 let away = now - since
-                let over = away >= WatchLoop.nanoseconds(entry.settle)
+                // A file that was renamed settles under its new name first.
+                let over = away >= WatchLoop.nanoseconds(entry.settle + Self.renameGrace)
                 if over, !replacing || away >= WatchLoop.nanoseconds(patience) {
                     finish(key, .gone(root: key.root, path: key.path))
                     return
                 }
-                wait = over ? 0.5 : Double(WatchLoop.nanoseconds(entry.settle) - away) / 1e9
+                wait = over ? 0.5 : Double(WatchLoop.nanoseconds(entry.settle + Self.renameGrace) - away) / 1e9
             } else {
                 entry.goneSince = now
             }

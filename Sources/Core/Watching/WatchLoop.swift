@@ -4,13 +4,7 @@ import Synchronization
 
 /// What the owner thread tells everybody else.
 final class WatchBoard: Sendable {
-    struct Reads {
-        var seen = false
-        var saved = false
-    }
-
     let status = Mutex(WatchStatus())
-    let reads = Mutex<[BytePath: Reads]>([:])
 }
 
 /// The owner thread: turns kernel events into marks (design section 2, "Watch").
@@ -33,7 +27,6 @@ final class WatchLoop {
     var parked: [ParkedRename] = []
     /// Roots about which an event raised doubt; looked at once the events are read.
     var suspects: Set<RootWatch> = []
-    var readers: [BytePath: Int32] = [:]
     var mounts: [MountPoint] = []
 
     var rescanWanted = false
@@ -58,7 +51,7 @@ final class WatchLoop {
         self.board = board
         rescanPause = options.rescanBackoff
         // Without /proc only the hourly rescan notices mounts.
-        mountInfo = try? Descriptor("/proc/self/mountinfo", follow: true)
+        mountInfo = Glance.kernelFile("/proc/self/mountinfo")
         mounts = MountPoint.all()
     }
 
@@ -226,8 +219,6 @@ final class WatchLoop {
         numbers.restarts += 1
         for park in parked { park.node?.dissolve() }
         parked = []
-        let files = Array(readers.keys)
-        readers = [:]
         for root in Array(roots.values) {
             let before = root.real
             forgetTree(root)
@@ -237,7 +228,6 @@ final class WatchLoop {
             if root.real != before { emit(.rootState(root: root.spec.name), for: root) }
             emit(.subtree(root: root.spec.name, path: ""), for: root)
         }
-        for file in files { rearmReads(file) }
     }
 
     func emit(_ marks: DirtyMark..., for root: RootWatch) {

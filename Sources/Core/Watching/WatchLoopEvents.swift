@@ -18,7 +18,6 @@ extension WatchLoop {
         if event.has(Bits.overflow) {
             numbers.overflows += 1
             rescanWanted = true
-            doubtReads()
             return
         }
         guard let watched = table[event.wd] else {
@@ -30,7 +29,6 @@ extension WatchLoop {
             }
             return
         }
-        if let file = watched.reads { noteReads(event, file) }
         for root in watched.anchors {
             let names = root.anchors[event.wd]?.names ?? []
             if event.name.isEmpty || names.contains(event.name) { suspects.insert(root) }
@@ -55,7 +53,6 @@ extension WatchLoop {
             root.anchors[wd] = nil
             suspects.insert(root)
         }
-        if let file = watched.reads { readers[file] = nil }
         for node in watched.nodes {
             guard let path = node.path else { continue }
             if path.isEmpty {
@@ -157,12 +154,28 @@ extension WatchLoop {
 
     /// Where an event's name stands, ignored names and what belongs to other places left out.
     private func places(_ event: KernelEvent, _ watched: Watched) -> [(root: RootWatch, path: BytePath)] {
-        guard !watched.nodes.isEmpty, !options.ignore.ignores(event.name) else { return [] }
+        guard !watched.nodes.isEmpty else { return [] }
+        if options.ignore.ignores(event.name) {
+            if options.ignore.isMissed(event.name) { notePassedOver(event, watched) }
+            return []
+        }
         return watched.nodes.compactMap { node in
             guard let folder = node.path else { return nil }
             let path = folder.appending(name: event.name)
             return node.owner.excluded.contains(path) ? nil : (node.owner, path)
         }
+    }
+
+    private func notePassedOver(_ event: KernelEvent, _ watched: Watched) {
+        let isThere = event.has(Bits.closeWrite | Bits.movedTo)
+        guard !event.has(Bits.isDirectory), isThere || event.has(Bits.delete | Bits.movedFrom) else { return }
+        for node in watched.nodes where node.owner.onChange == nil {
+            guard let folder = node.path else { continue }
+            let (root, path) = (node.owner.spec.name, folder.appending(name: event.name))
+            numbers.passedOver.removeAll { $0.root == root && $0.path == path }
+            numbers.passedOver.append(PassedOver(root: root, path: path, isThere: isThere))
+        }
+        if numbers.passedOver.count > 200 { numbers.passedOver.removeFirst(numbers.passedOver.count - 200) }
     }
 
     private func park(_ event: KernelEvent, _ watched: Watched, folder: Bool) {

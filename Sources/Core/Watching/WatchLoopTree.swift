@@ -63,7 +63,7 @@ extension WatchLoop {
 
     private func folderStatus(_ path: BytePath) -> FileStatus? {
         do {
-            guard let status = try FileStatus.of(path), status.kind == .directory else { return nil }
+            guard let status = try Glance.status(path), status.kind == .directory else { return nil }
             return status
         } catch {
             say("\(explain(error)); what lies there is not watched")
@@ -119,7 +119,7 @@ extension WatchLoop {
 
     private func subfolders(of absolute: BytePath, _ path: BytePath, _ root: RootWatch) -> [[UInt8]]? {
         do {
-            return try listDirectory(absolute).compactMap { entry in
+            return try Glance.entries(absolute).compactMap { entry in
                 guard entry.isDirectory != false, !options.ignore.ignores(entry.name) else { return nil }
                 return entry.name
             }
@@ -192,7 +192,6 @@ extension WatchLoop {
                 continue
             }
             let root = node.owner
-            let absolute = real.path.appending(path)
             if !refused {
                 grow(root, path, force: true)
                 if node.wd != nil {
@@ -201,7 +200,7 @@ extension WatchLoop {
                 }
                 refused = true
             }
-            let digest = FolderDigest.of(absolute, ignoring: options.ignore)
+            let digest = real.reach().flatMap { FolderDigest.of(path, below: $0, ignoring: options.ignore) }
             if digest?.value != node.digest {
                 node.digest = digest?.value
                 grow(root, path, force: true)

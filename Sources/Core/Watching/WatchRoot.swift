@@ -83,6 +83,14 @@ package struct RootStatus: Sendable, Equatable {
     package var mountsInside: [BytePath]
 }
 
+/// A file whose name is ignored, and which a person may miss.
+package struct PassedOver: Sendable, Equatable {
+    package var root: String
+    package var path: BytePath
+    /// False once it was removed, or got another name.
+    package var isThere: Bool
+}
+
 /// How watching as a whole is doing.
 package struct WatchStatus: Sendable, Equatable {
     package var roots: [RootStatus] = []
@@ -100,6 +108,8 @@ package struct WatchStatus: Sendable, Equatable {
     package var restarts = 0
     /// How often the owner thread woke up.
     package var wakeUps = 0
+    /// Files of ignored names that were written or removed, the newest last; at most 200.
+    package var passedOver: [PassedOver] = []
     /// The last thing that a person should know, with what to do about it.
     package var lastMessage: String?
 

@@ -8,10 +8,8 @@ struct Watched {
     var nodes: [FolderNode] = []
     /// Roots for which this is a folder above.
     var anchors: Set<RootWatch> = []
-    /// The file whose reads are noted.
-    var reads: BytePath?
 
-    var isUsed: Bool { !nodes.isEmpty || !anchors.isEmpty || reads != nil }
+    var isUsed: Bool { !nodes.isEmpty || !anchors.isEmpty }
 }
 
 /// Our own tables from watch to meaning: the library's cannot be trusted once the kernel drops a watch.
@@ -67,11 +65,6 @@ struct WatchTable {
 
     mutating func weigh(_ root: RootWatch, from wd: Int32) {
         byWatch[wd]?.anchors.remove(root)
-        settle(wd)
-    }
-
-    mutating func setReads(_ file: BytePath?, on wd: Int32) {
-        byWatch[wd]?.reads = file
         settle(wd)
     }
 

@@ -1,0 +1,44 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// The folders of roots, each opened once for a batch of looks. Blocks.
+final class OpenRoots: Sendable {
+    private let open = Mutex<[BytePath: Root]>([:])
+    private let downloads = Mutex<[BytePath: [[UInt8]]]>([:])
+
+    /// What one file and the names beside it are reached through; its folder is let go with it, for a batch may be spread
+    /// over more folders than a process may have open.
+    func files(below top: BytePath) -> HeldFiles {
+        HeldFiles { [self] path in
+            guard let relative = path.relative(to: top) else {
+                throw Fault(.failed, "\(path) does not lie in \(top)", path: path)
+            }
+            if let root = open.withLock({ $0[top] }) { return (root, relative) }
+            guard let folder = try FolderIdentity.open(top) else {
+                throw Fault(.transient, "\(top) is not there", path: top, errno: ENOENT)
+            }
+            let root = Root(folder)
+            open.withLock { $0[top] = root }
+            return (root, relative)
+        }
+    }
+
+    /// Whether a download is to fill the file, or has left it in the midst of its work. The unfinished downloads of a
+    /// folder are looked for once a batch.
+    func isBeingDownloaded(_ path: BytePath, _ status: FileStatus, _ files: HeldFiles) -> Bool {
+        if PartialDownload.isUnfinished(path, files) { return true }
+        guard status.size == 0 else { return false }
+        let folder = path.parent
+        let partial: [[UInt8]]
+        if let known = downloads.withLock({ $0[folder] }) {
+            partial = known
+        } else {
+            // What cannot be listed shows no download.
+            let names = ((try? files.list(folder)) ?? []).map(\.name)
+            partial = names.filter(PartialDownload.isPartial)
+            downloads.withLock { $0[folder] = partial }
+        }
+        return partial.contains { PartialDownload.fills(path.name, $0) }
+    }
+}
