@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -151,6 +152,63 @@ struct OpeningTests {
         try await opened.write { try $0.setPlaceAway("inbox", instead: identity) }
         #expect(try await opened.read { try $0.place("inbox")?.other } == identity)
         #expect(try await opened.read { try $0.file("inbox", "a")?.isKept } == true)
+    }
+
+    @Test(
+        "One that guarded blocks against saves is brought up to date, with its blocks and the version that held them",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderGuards() async throws {
+        let write = Sample.write("/n.md", step: "j.0", token: "a")
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { try $0.endNoteWrite(try $0.beginNoteWrite(write)) }
+        try ledger.close()
+        for statement in [
+            "drop table keptBlock", "drop table noteState",
+            "create table guard (note BLOB NOT NULL, step TEXT NOT NULL, token TEXT NOT NULL, request TEXT NOT NULL, "
+                + "editorOpen INTEGER NOT NULL, written INTEGER NOT NULL, PRIMARY KEY (note, step)) WITHOUT ROWID",
+            "insert into guard values (cast('/n.md' as blob), 'j.0', 'a', '{}', 1, 7)",
+            "insert into guard values (cast('/m.md' as blob), 'k.0', 'b', '{}', 0, 8)",
+            "delete from grdb_migrations where identifier like '4 what%'",
+        ] {
+            try execute(statement)
+        }
+        let opened = try Ledger.open(directory: folder.path).ledger
+        func block(_ note: BytePath, _ step: String, _ token: String) -> KeptBlockRecord {
+            KeptBlockRecord(
+                note: note, step: step, token: token, request: "{}", first: 1, born: 1, fate: KeptBlockRecord.there)
+        }
+        #expect(try await opened.read { try $0.keptBlocks("/n.md") } == [block("/n.md", "j.0", "a")])
+        #expect(try await opened.read { try $0.keptBlocks("/m.md") } == [block("/m.md", "k.0", "b")])
+        let state = NoteStateRecord(note: "/n.md", version: 1, hash: write.result, lines: nil)
+        #expect(try await opened.read { try $0.noteState("/n.md") } == state)
+        #expect(try await opened.read { try $0.lastNoteHash("/m.md") } == nil)
+    }
+
+    @Test(
+        "One that knows no birth of files is brought up to date, with its files, which have met nobody knows which rules",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderFiles() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { try $0.setFile(Sample.file("a")) }
+        try ledger.close()
+        for column in ["born", "era", "met"] { try execute("alter table file drop column \(column)") }
+        try execute("drop table era")
+        try execute("delete from grdb_migrations where identifier like '6 %'")
+        let reader = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await reader.read { try $0.file("inbox", "a") } == Sample.file("a"))
+        let opened = try Ledger.open(directory: folder.path).ledger
+        var known = Sample.file("a")
+        #expect(try await opened.read { try $0.file("inbox", "a") } == known)
+        known.born = 7
+        known.met = RulesMet(era: "now", rules: ["a rule", "another"])
+        let met = known
+        try await opened.write { transaction in
+            try transaction.setFile(met)
+            try transaction.meetEra("now", rules: ["1 a rule", "2 another", "3 not met"])
+        }
+        #expect(try await opened.read { try $0.file("inbox", "a") } == met)
+        #expect(try await opened.read { try $0.rules(era: "now") } == ["1 a rule", "2 another", "3 not met"])
+        #expect(try await opened.read { try $0.rules(era: "before") } == [])
     }
 
     /// Changes the ledger behind its back.

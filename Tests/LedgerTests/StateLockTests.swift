@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

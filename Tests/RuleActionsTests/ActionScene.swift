@@ -5,10 +5,10 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
-import Synchronization
 import TestSupport
 
 /// Places, a trash and a state folder for one test; ``open(_:)`` makes what the agent makes when it starts in them.
@@ -108,11 +108,12 @@ final class ActionScene: Sendable {
 struct ActionWorld: Sendable {
     struct Options: Sendable {
         var patience = NotePatience()
-        var reads: any ReadWatch = ForgetfulReads()
         var run = RunPolicy(isAllowed: true, timeout: 20)
         /// The program that unpacks comics; nil for the one that was built.
         var unpacker: BytePath?
         var vaults = VaultKeeper()
+        /// What is done about links in the notes.
+        var links = Root.Links.never
         /// Variables for reviews that ask a model; there is no key and no server but what they name.
         var models: [String: String] = [:]
         /// How long a model is waited for.
@@ -140,7 +141,7 @@ struct ActionWorld: Sendable {
     init(_ home: BytePath, _ options: Options = Options()) throws {
         self.home = home
         places = [
-            PlaceInfo(name: "notes", kind: .notes, root: home.appending("notes")),
+            PlaceInfo(name: "notes", kind: .notes, root: home.appending("notes"), links: options.links),
             PlaceInfo(name: "drafts", kind: .drafts, root: home.appending("drafts")),
             PlaceInfo(name: "dropbox", kind: .dropbox, root: home.appending("dropbox")),
             PlaceInfo(name: "far", kind: .folder, root: ActionScene.far(of: home)),
@@ -153,7 +154,7 @@ struct ActionWorld: Sendable {
         journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         notes = NoteWriter(
-            journal: journal, inWork: PathsInWork(), reads: options.reads, patience: options.patience, device: "desk",
+            journal: journal, inWork: PathsInWork(), patience: options.patience, device: "desk",
             backups: state.appending("backups"), log: log)
         services = ActionServices(
             journal: journal, notes: notes,
@@ -190,7 +191,9 @@ struct ActionWorld: Sendable {
         let place = places[2]
         guard let status = try FileStatus.of(place.root.appending(path)) else { throw TestFailure("no \(path)") }
         let hash = try ContentHash.ofFile(place.root.appending(path))
-        let facts = FileFacts(place: place, path: path, status: status, event: .arrived, now: Self.arrival)
+        let facts = FileFacts(
+            place: place, path: path, status: status, event: .arrived, now: Self.arrival,
+            content: .open(try Descriptor(place.root.appending(path))))
         let known = try BuiltInValues.values(of: facts).merging(
             BuiltInValues.values(rule: "Sample", jobID: "job", event: .arrived, arrival: Self.arrival, host: "desk")
         ) { $1 }
@@ -198,7 +201,8 @@ struct ActionWorld: Sendable {
             jobID: "job", stepID: step, rule: "Sample", event: .arrived,
             file: FileReference(
                 place: place.name, root: place.root, path: path, fingerprint: status.fingerprint, hash: hash),
-            arrival: Self.arrival, values: known.merging(values) { $1 }, attempt: attempt)
+            arrival: Self.arrival, values: known.merging(values) { $1 }, attempt: attempt,
+            files: journal.files())
     }
 
     /// Decides and performs one step on a file of the dropbox.
@@ -238,14 +242,22 @@ struct Deed: Sendable {
     }
 }
 
+extension HeldFiles {
+    /// Reaches everything from the top of the file system, as a job's files outside of all places are reached.
+    static var fromTheTop: HeldFiles { HeldFiles { try HeldFiles.root("/", holding: $0) } }
+}
+
 extension RuleAction {
-    private func context(_ step: String) -> StepContext { StepContext(jobID: "job", stepID: step, attempt: 0) }
+    private func context(_ step: String) -> StepContext {
+        StepContext(jobID: "job", stepID: step, attempt: 0, files: .fromTheTop)
+    }
 
     func decided(_ input: StepInput) async throws -> String { try LedgerJSON.encode(try await intent(for: input)) }
 
     func performed(_ json: String, step: String, attempt: Int = 0) async throws -> Receipt {
         try await perform(
-            LedgerJSON.decode(Intent.self, from: json), StepContext(jobID: "job", stepID: step, attempt: attempt))
+            LedgerJSON.decode(Intent.self, from: json),
+            StepContext(jobID: "job", stepID: step, attempt: attempt, files: .fromTheTop))
     }
 
     func settled(_ json: String, step: String) async throws -> Settlement {
@@ -256,7 +268,7 @@ extension RuleAction {
     func undone(_ json: String, _ receipt: Receipt, step: String, resumes: Bool = false) async throws -> Receipt {
         try await undo(
             LedgerJSON.decode(Intent.self, from: json), receipt,
-            StepContext(jobID: "job", stepID: step, attempt: 0, resumesUndo: resumes))
+            StepContext(jobID: "job", stepID: step, attempt: 0, resumesUndo: resumes, files: .fromTheTop))
     }
 
     func reencoded(_ json: String) throws -> String {
@@ -264,24 +276,4 @@ extension RuleAction {
     }
 
     var declared: ActionDeclaration { Self.declaration }
-}
-
-/// Saw nothing and says so: every block that is missing after a save was taken out by somebody who had read it.
-struct ForgetfulReads: ReadWatch {
-    func watchReads(of path: BytePath) throws {}
-    func readsSeen(of path: BytePath) -> Bool { true }
-    func stopWatchingReads(of path: BytePath) {}
-}
-
-/// Answers what the test says about who has read.
-final class ToldReads: ReadWatch {
-    private let seen = Mutex(false)
-    private let watched = Mutex<[BytePath]>([])
-
-    func watchReads(of path: BytePath) throws { watched.withLock { $0.append(path) } }
-    func readsSeen(of path: BytePath) -> Bool { seen.withLock { $0 } }
-    func stopWatchingReads(of path: BytePath) {}
-
-    func tell(read: Bool) { seen.withLock { $0 = read } }
-    var timesWatched: Int { watched.withLock { $0.count } }
 }

@@ -1,5 +1,6 @@
 import DotLifePersistence
 import Foundation
+import OwnFiles
 import Platform
 import RuleActions
 import Rules

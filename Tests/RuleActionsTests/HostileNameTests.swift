@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -111,9 +112,9 @@ import Testing
         try Durable.makeDirectory(scene.path("outside"))
         symlink("../outside", scene.path("drafts/link").text)
         for (folder, kind) in [
-            // The file is not at fault for what the rule alone says.
+            // The file is not at fault for the links of a place, whoever names them.
             ("link", Fault.Kind.failed), ("link/deeper", .failed),
-            ("\"{{ front.v | default: none }}\"", .refused), ("\"{{ front.v | default: none }}/deeper\"", .refused),
+            ("\"{{ front.v | default: none }}\"", .failed), ("\"{{ front.v | default: none }}/deeper\"", .failed),
         ] {
             let fault = await #expect(throws: Fault.self) {
                 try await world.run(

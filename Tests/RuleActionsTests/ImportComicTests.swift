@@ -64,6 +64,48 @@ struct ImportComicTests {
     }
 
     @Test(
+        "names are such as other systems can hold, unless they are to stay as they are",
+        arguments: [
+            ("A: B", "A - B"), ("What*?<>|\"", "What_'"), ("CON", "CON_"), ("aux.1", "aux_.1"), ("9:30", "9-30"),
+            ("Saga", "Saga"),
+        ])
+    func portable(series: String, folder: String) async throws {
+        let bytes = try packed(Self.pages + [Self.information("<Series><![CDATA[\(series)]]></Series>")])
+        let scene = try scene("a?b.cbz", bytes)
+        _ = try await scene.open().run("import-comic", on: "a?b.cbz")
+        #expect(try scene.exists(BytePath("library/\(folder)/a_b.cbz")))
+        let kept = try self.scene("a?b.cbz", bytes)
+        _ = try await kept.open().run("import-comic: { portable: no }", on: "a?b.cbz")
+        #expect(try kept.exists(BytePath("library/\(series)/a?b.cbz")))
+    }
+
+    @Test("no two names differ by case alone")
+    func caseOnly() async throws {
+        let comics = try (1...3).map { number in
+            try packed([Packed(name: "1.png", bytes: picture(number)), Self.information("<Series>SAGA</Series>")])
+        }
+        let scene = try scene("One.cbz", comics[0])
+        try scene.home.write("library/Saga/ONE.cbz", comics[1])
+        _ = try await scene.open().run("import-comic", on: "One.cbz")
+        #expect(try scene.exists("library/Saga/One (1).cbz"))
+        try scene.home.write("dropbox/Two.cbz", comics[2])
+        _ = try await scene.open().run("import-comic", on: "Two.cbz", step: "job.1")
+        #expect(try scene.exists("library/Saga/Two.cbz"))
+        #expect(try !scene.exists("library/SAGA"))
+    }
+
+    @Test("pages that are decoded are refused where they show nothing")
+    func decoded() async throws {
+        let scene = try scene("a.cbz", try packed(Self.pages))
+        let fault = await #expect(throws: Fault.self) {
+            try await scene.open().run("import-comic: { pages: decode }", on: "a.cbz")
+        }
+        // Without libvips nothing can be decoded, and the message says what to install.
+        #expect(fault?.code == "damaged-page" || fault?.message.contains("libvips") == true, "\(fault?.message ?? "")")
+        #expect(try scene.exists("dropbox/a.cbz"))
+    }
+
+    @Test(
         "no metadata lead out of the library or make a name that no file system takes",
         arguments: [
             ("../../etc", "etc"), ("..", "Unknown series"), ("/", "Unknown series"), ("/etc/passwd", "-etc-passwd"),

@@ -60,6 +60,13 @@ import Testing
         #expect(text == "\(folder)\njob.0\n\(folder)/a b.txt\na b\n")
     }
 
+    @Test func theFileThatWasJudgedIsOpenForItFromTheBeginning() async throws {
+        let content = try scene.home.read("dropbox/a b.txt")
+        #expect(try await output("[sh, -c, \"cat <&3\"]") == content)
+        #expect(
+            try await output("[sh, -c, \"mv 'a b.txt' aside; ln -s /etc/passwd 'a b.txt'; cat /dev/fd/3\"]") == content)
+    }
+
     @Test func itsInputIsEmpty() async throws {
         #expect(try await output("[sh, -c, \"cat; echo end\"]") == "end\n")
     }

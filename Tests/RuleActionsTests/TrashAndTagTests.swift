@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -66,27 +67,28 @@ import Testing
     @Test func whereTheTopOfAFileSystemHasATrashThatIsTheUsers() throws {
         let scene = try ActionScene()
         let top = scene.path("library")
+        let open = Folder(try Descriptor(top, O_RDONLY | O_DIRECTORY))
         let own = top.appending(".Trash-\(getuid())")
         let shared = top.appending(".Trash")
-        #expect(try TrashCan.trash(atTopOf: top) == own)
+        #expect(try TrashCan.trash(atTopOf: open) == own)
         // An administrator's, where it is safe.
         mkdir(shared.text, 0o777)
-        #expect(try TrashCan.trash(atTopOf: top) == own, "without the sticky bit others could take it away")
+        #expect(try TrashCan.trash(atTopOf: open) == own, "without the sticky bit others could take it away")
         chmod(shared.text, 0o1777)
-        #expect(try TrashCan.trash(atTopOf: top) == shared.appending("\(getuid())"))
+        #expect(try TrashCan.trash(atTopOf: open) == shared.appending("\(getuid())"))
         symlink("/tmp", shared.appending("\(getuid())").text)
-        #expect(try TrashCan.trash(atTopOf: top) == own)
+        #expect(try TrashCan.trash(atTopOf: open) == own)
         unlink(shared.appending("\(getuid())").text)
         rmdir(shared.text)
         symlink("/tmp", shared.text)
-        #expect(try TrashCan.trash(atTopOf: top) == own)
+        #expect(try TrashCan.trash(atTopOf: open) == own)
         // What somebody else has put at the user's own name is not the user's.
         symlink("/tmp", own.text)
-        #expect(try TrashCan.trash(atTopOf: top) == nil)
+        #expect(try TrashCan.trash(atTopOf: open) == nil)
         unlink(own.text)
         mkdir(own.text, 0o700)
-        #expect(try TrashCan.trash(atTopOf: top) == own)
-        if chown(own.text, getuid() + 1, getgid()) == 0 { #expect(try TrashCan.trash(atTopOf: top) == nil) }
+        #expect(try TrashCan.trash(atTopOf: open) == own)
+        if chown(own.text, getuid() + 1, getgid()) == 0 { #expect(try TrashCan.trash(atTopOf: open) == nil) }
     }
 
     @Test(.enabled(if: getuid() == 0))
@@ -108,8 +110,10 @@ import Testing
             setuid(65_534)
             let trash = TrashCan(home: BytePath(root).appending("home/Trash"))
             let file = BytePath(root).appending("far/place/a.txt")
-            #expect(try trash.mustCopy(from: file.parent) && !trash.mustCopy(from: BytePath(root)))
-            let placed = try trash.put(file, expecting: ContentHash(of: "content".utf8), mark: "mark")
+            let files = HeldFiles.fromTheTop
+            #expect(try trash.mustCopy(from: files.folder(file.parent)))
+            #expect(try !trash.mustCopy(from: files.folder(BytePath(root))))
+            let placed = try trash.put(file, expecting: ContentHash(of: "content".utf8), mark: "mark", files)
             #expect(placed.path == trash.home.appending("files/a.mark.txt"))
         }
         #expect(try folder.read("home/Trash/files/a.mark.txt") == "content")

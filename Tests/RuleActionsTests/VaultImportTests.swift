@@ -3,6 +3,7 @@ import ComicTestSupport
 import ComicVault
 import Foundation
 import Ledger
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -402,7 +403,7 @@ struct VaultImportTests {
         let input = try world.input("a.cbz")
         let known = StepInput(
             jobID: input.jobID, stepID: input.stepID, rule: input.rule, event: input.event, file: input.file,
-            arrival: input.arrival, values: input.values, namesUsedLater: ["comic.pages"])
+            arrival: input.arrival, values: input.values, namesUsedLater: ["comic.pages"], files: input.files)
         let action = try world.action(Self.entry)
         let intent = try await action.decided(known)
         #expect(!intent.contains("The Gate") && !intent.contains("Saga"))

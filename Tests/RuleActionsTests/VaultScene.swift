@@ -2,6 +2,7 @@ import ComicArchive
 import ComicTestSupport
 import ComicVault
 import Foundation
+import OwnFiles
 import Platform
 import RuleActions
 import Rules

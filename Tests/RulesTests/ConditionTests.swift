@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -46,9 +47,11 @@ import Testing
         _ path: BytePath, now: Timestamp = .now(), blocks: [BlockFacts] = [], event: FileEvent = .arrived
     ) throws -> FileFacts {
         let place = known[4]
+        let status = try FileStatus.of(place.root.appending(path))
+        let file = status?.kind == .file ? try Descriptor(place.root.appending(path)) : nil
         return FileFacts(
-            place: place, path: path, status: try FileStatus.of(place.root.appending(path)), event: event, now: now,
-            gainedBlocks: blocks)
+            place: place, path: path, status: status, event: event, now: now,
+            content: file.map { .open($0) } ?? .none, gainedBlocks: blocks)
     }
 
     private func holds(_ condition: String, _ path: BytePath) throws -> Bool {

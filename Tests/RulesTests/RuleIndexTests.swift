@@ -53,7 +53,8 @@ import Testing
             for place in [places()[0], places()[4]] {
                 for event in [FileEvent.arrived, .changed] {
                     let facts = FileFacts(
-                        place: place, path: BytePath(name), status: nil, event: event, now: Timestamp(seconds: 0))
+                        place: place, path: BytePath(name), status: nil, event: event, now: Timestamp(seconds: 0),
+                        content: .none)
                     #expect(
                         try set.match(facts).map(\.rule.name) == naive(set, facts), "\(name) \(place.name) \(event)")
                 }

@@ -1,5 +1,7 @@
 import Foundation
 import Ledger
+import Logging
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -130,7 +132,7 @@ struct RunningFailureTests {
         #expect(
             json["reason"] == "not a comic" && json["job"] == job.id && json["rule"] == "R" && json["place"] == "inbox")
         #expect(try await bench.see("sub/x.cbz") == .known, "its going away is no news")
-        #expect(try await bench.quarantine.restore(record) == bench.path("inbox/sub/x.cbz"))
+        #expect(try await bench.quarantine.putBack(record).absolute == bench.path("inbox/sub/x.cbz"))
         #expect(try bench.read("inbox/sub/x.cbz") == "X")
         #expect(try await bench.see("sub/x.cbz") == .known, "it would be refused at once again")
         #expect(try FileStatus.of(record.stored.parent) == nil)
@@ -144,7 +146,7 @@ struct RunningFailureTests {
         _ = try await takeOne(bench)
         let record = try #require(try await bench.ledger.read { try $0.quarantine() }.first)
         try bench.write("inbox/x", "new")
-        #expect(try await bench.quarantine.restore(record) == bench.path("inbox/x (1)"))
+        #expect(try await bench.quarantine.putBack(record).absolute == bench.path("inbox/x (1)"))
         #expect(try bench.read("inbox/x") == "new")
     }
 
@@ -166,7 +168,7 @@ struct RunningFailureTests {
         _ = try await takeOne(bench, BytePath(name))
         let record = try #require(try await bench.ledger.read { try $0.quarantine() }.first)
         #expect(try Descriptor(record.stored).readAll() == Array("X".utf8))
-        #expect(try await bench.quarantine.restore(record) == bench.path("inbox").appending(name))
+        #expect(try await bench.quarantine.putBack(record).absolute == bench.path("inbox").appending(name))
         #expect(try bench.read(BytePath("inbox/\(name)")) == "X")
     }
 
@@ -188,7 +190,7 @@ struct RunningFailureTests {
             id: "id", job: "j", place: "inbox", path: "x", root: bench.path("inbox"), stored: stored, reason: "bad")
         try await bench.ledger.write { try $0.setQuarantine(record) }
         for _ in 0..<2 {
-            try await bench.quarantine.recover()
+            try await bench.quarantine.recover(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             #expect(try Descriptor(stored).readAll() == Array("X".utf8))
             #expect(try FileStatus.of(bench.path("inbox/x")) == nil)
             #expect(try await bench.ledger.read { try $0.quarantine().map(\.id) } == ["id"])

@@ -1,5 +1,6 @@
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import Rules
 import TestSupport

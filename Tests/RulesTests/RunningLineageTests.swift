@@ -1,4 +1,5 @@
 import Ledger
+import OwnFiles
 import Platform
 import Rules
 import TestSupport

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
+import OwnFiles
 import Platform
 import Rules
 import Synchronization
@@ -127,8 +128,8 @@ final class Bench: Sendable {
             ])
         let lanes = BlockingLanes("test", count: 2)
         planner = Planner(
-            ledger: ledger, rules: RuleSet(try Self.rules(yaml, registry, places)), blocksOf: Self.blocks, lanes: lanes,
-            host: "host", log: log)
+            ledger: ledger, presence: journal.presence, rules: RuleSet(try Self.rules(yaml, registry, places)),
+            blocksOf: Self.blocks, lanes: lanes, host: "host", log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)

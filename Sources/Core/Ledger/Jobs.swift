@@ -201,6 +201,7 @@ extension LedgerTransaction {
     /// Takes out of an ended job what would tell which content it was about.
     package func forgetContent(of job: JobRecord) throws {
         try execute(sql: "UPDATE job SET hash = NULL WHERE id = ?", arguments: [job.id])
+        names.noteForgotten()
     }
 
     package func setIntent(_ step: StepRecord, _ intent: String) throws {
@@ -250,6 +251,17 @@ extension LedgerTransaction {
             arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
     }
 
+    /// Notes that what a superseded job was to do is yet to be planned anew, or that it has been.
+    package func setSuperseded(_ job: String, _ isToBePlanned: Bool) throws {
+        try setMeta("superseded:\(job)", isToBePlanned ? "" : nil)
+    }
+
+    /// The superseded jobs for which that is so: a crash came between.
+    package func supersededToBePlanned() throws -> [String] {
+        try String.fetchAll(
+            db, sql: "SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;'")
+    }
+
     /// Whether this rule has already run on something that `lineage` descends from.
     package func hasRun(rule: String, lineage: String) throws -> Bool {
         try Bool.fetchOne(
@@ -276,12 +288,25 @@ extension LedgerTransaction {
                     AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = file.place AND job.path = file.path)
                 """, arguments: [before.nanoseconds])
         try execute(
+            sql: "DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)",
+            arguments: [before.nanoseconds])
+        try execute(
             sql: "DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?",
             arguments: [before.nanoseconds])
         try execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
         try execute(sql: "DELETE FROM history WHERE time < ?", arguments: [before.nanoseconds])
         try execute(sql: "DELETE FROM noteWrite WHERE done AND begun < ?", arguments: [before.nanoseconds])
         try execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
+        // The lines of a block that is forgotten would look like somebody's new ones.
+        try execute(
+            sql: """
+                UPDATE noteState SET lines = NULL WHERE note IN (
+                    SELECT note FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock))
+                """, arguments: [before.nanoseconds])
+        try execute(
+            sql: "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)",
+            arguments: [before.nanoseconds])
+        try execute(sql: "DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
         return pruned
     }
 }

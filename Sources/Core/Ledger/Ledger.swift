@@ -1,6 +1,8 @@
+import Dispatch
 import Foundation
 import GRDB
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 
@@ -10,6 +12,7 @@ package final class Ledger: Sendable {
     private let pool: any DatabaseWriter
     private let waiting = Mutex(Waiting())
     private let refusal = Mutex<String?>(nil)
+    private let folding = Mutex(Folding())
     package let file: BytePath
     /// Which names stand in the ledger as keyed hashes.
     package let names: NameVeil
@@ -29,7 +32,8 @@ package final class Ledger: Sendable {
 
     /// Opens or makes `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
     ///
-    /// - Throws: `Fault(.fatal)` where SQLite cannot open it, or where it was made by a newer version.
+    /// - Throws: `Fault(.fatal)` where it was made by a newer version; `Fault(.transient)` where it cannot be opened just
+    ///   now, because its disk is full.
     package static func open(directory: BytePath) throws -> (ledger: Ledger, opening: Opening) {
         let file = directory.appending("ledger.sqlite")
         guard String(validating: directory.bytes, as: UTF8.self) != nil else {
@@ -47,7 +51,21 @@ package final class Ledger: Sendable {
         {
             let aside = try setAside(file)
             return (try Ledger(file: file), .corrupt(setAside: aside))
+        } catch let error as DatabaseError {
+            guard try isForLackOfRoom(error, directory) else { throw error }
+            throw Fault(.transient, "cannot open the ledger \(file): \(error)", path: file)
         }
+    }
+
+    /// SQLite says of a full disk that it cannot open or write a file, as it does of much else.
+    private static func isForLackOfRoom(_ error: DatabaseError, _ directory: BytePath) throws -> Bool {
+        guard error.resultCode != .SQLITE_FULL else { return true }
+        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM].contains(error.resultCode) else { return false }
+        var disk = statvfs()
+        guard directory.withCString({ statvfs($0, &disk) }) == 0 else {
+            throw Fault.system("ask for the room left in", directory)
+        }
+        return disk.f_bavail * disk.f_frsize < 1 << 20 || disk.f_files > 0 && disk.f_favail == 0
     }
 
     /// Opens the ledger for reading only, beside a running agent.
@@ -78,15 +96,17 @@ package final class Ledger: Sendable {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
+        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
+        configuration.qos = .default
         configuration.prepareDatabase { db in
             guard !readOnly else { return }
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // What is forgotten must not stand in the file's free pages.
             try db.execute(sql: "PRAGMA secure_delete = ON")
         }
+        if !readOnly { try PrivateDatabase.prepare(file) }
         pool = try DatabasePool(path: file.text, configuration: configuration)
         if readOnly { return }
-        chmod(file.text, 0o600)
         let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
         guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
         let migrator = Migrations.migrator()
@@ -139,6 +159,7 @@ package final class Ledger: Sendable {
         do {
             let result = try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
             accepted()
+            foldIfForgotten()
             return result
         } catch {
             throw refused(told(error, "commit to"))
@@ -204,6 +225,7 @@ package final class Ledger: Sendable {
                 }
                 accepted()
                 for write in batch { write.finish(failure: nil) }
+                foldIfForgotten()
             } catch {
                 let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)
                 for write in batch { write.finish(failure: fault) }
@@ -211,12 +233,43 @@ package final class Ledger: Sendable {
         }
     }
 
+    /// What the tables have forgotten of hidden files stands in the log until that is folded into the file. Under load it
+    /// is done once for many.
+    private func foldIfForgotten() {
+        guard names.takeForgotten() else { return }
+        let mustFold = folding.withLock { state in
+            state.isWanted = true
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if mustFold { Task { await self.fold() } }
+    }
+
+    private func fold() async {
+        while folding.withLock({ $0.begins() }) {
+            // Whoever reads meanwhile may keep the log from being emptied; the next time, or the end, does it.
+            _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        }
+    }
+
+    private struct Folding {
+        var isWanted = false
+        var isRunning = false
+
+        mutating func begins() -> Bool {
+            defer { isWanted = false }
+            isRunning = isWanted
+            return isWanted
+        }
+    }
+
     /// Writes a copy of the ledger (VACUUM INTO) in place of an earlier copy, which stays until the new one is whole.
     package func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
         try Durable.remove(temporary)
+        // VACUUM INTO takes an empty file, and leaves it its mode.
+        try PrivateDatabase.prepare(temporary)
         try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
-        chmod(temporary.text, 0o600)
         try Descriptor(temporary).sync()
         guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
         try Durable.syncDirectory(target.parent)

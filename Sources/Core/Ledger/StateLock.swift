@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 
 /// One agent per state directory: flock(2) on a file that names the holder, freed by the kernel with the process.

@@ -259,11 +259,14 @@ package struct StepInput: Sendable {
     package let namesUsedLater: Set<String>?
     /// How often the job was tried before, in vain.
     package let attempt: Int
+    /// Through which the job's files are reached; the same for all its steps.
+    package let files: HeldFiles
 
     package init(
         jobID: String, stepID: String, rule: String, event: FileEvent, file: FileReference, arrival: Timestamp,
-        values: Values, namesUsedLater: Set<String>? = nil, attempt: Int = 0
+        values: Values, namesUsedLater: Set<String>? = nil, attempt: Int = 0, files: HeldFiles
     ) {
+        self.files = files
         self.attempt = attempt
         self.namesUsedLater = namesUsedLater
         self.jobID = jobID
@@ -284,8 +287,11 @@ package struct StepContext: Sendable {
     package let attempt: Int
     /// For `undo`: it was begun before and cut off, so what is taken back already counts as taken back now.
     package let resumesUndo: Bool
+    /// Through which the job's files are reached; the same for all its steps.
+    package let files: HeldFiles
 
-    package init(jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false) {
+    package init(jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, files: HeldFiles) {
+        self.files = files
         self.jobID = jobID
         self.stepID = stepID
         self.attempt = attempt

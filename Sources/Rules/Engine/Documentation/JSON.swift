@@ -1,3 +1,5 @@
+import Platform
+
 /// A JSON value whose objects keep their order, so that what is generated from the same declarations is the same text.
 package indirect enum JSON: Sendable, Equatable {
     case string(String)
@@ -52,7 +54,7 @@ package indirect enum JSON: Sendable, Equatable {
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F || (0x2028...0x2029).contains(scalar.value):
+            case _ where ShownText.acts(scalar):
                 let digits = String(scalar.value, radix: 16)
                 out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: out.unicodeScalars.append(scalar)

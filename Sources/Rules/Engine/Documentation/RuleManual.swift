@@ -64,6 +64,13 @@ package enum RuleManual {
             a template. Names that no step can provide are refused when rules are loaded; a value that a file does not have shows as
             nothing, or as what `default` says. `\\{{`, or `{{ "{{" }}`, stands for the braces themselves.
 
+            Where a template is Markdown (`text` and `heading` of `append-block`, `text` of `write-note`), a value stands in
+            one line, is shown and does nothing: it cannot begin a heading, list, quotation, fence, table or anchor; tags,
+            pictures and links to anything but files and the web (`http:`, `https:`, `mailto:`) are escaped. Emphasis
+            and links to the web work, unless `md` says otherwise; `raw` lets all of it work. A value within a template's
+            own `[…](<…>)` cannot leave it, and a picture's address leads to a file. In a template's own front matter values
+            are one line of YAML: write `{{ file.title | json }}` there.
+
             \(table(["Filter", "Makes", "Example"], filters))
             """
     }

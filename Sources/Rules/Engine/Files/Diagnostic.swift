@@ -51,15 +51,22 @@ package struct Diagnostic: Error, Sendable, Codable, Equatable, CustomStringConv
 
     package var position: SourcePosition { SourcePosition(line: line, column: column) }
 
-    /// `FILE:LINE:COLUMN: error: MESSAGE; HINT`, then the line and a caret below the column.
-    package var description: String {
-        let head = "\(file):\(line):\(column): \(severity.rawValue): \(message)" + (hint.map { "; \($0)" } ?? "")
-        guard let excerpt, !excerpt.isEmpty else { return head }
+    /// `FILE:LINE:COLUMN: error: MESSAGE; HINT`.
+    package var headline: String {
+        "\(file):\(line):\(column): \(severity.rawValue): \(message)" + (hint.map { "; \($0)" } ?? "")
+    }
+
+    /// The headline, then the line and a caret below the column.
+    package var lines: [String] {
+        guard let excerpt, !excerpt.isEmpty else { return [headline] }
         // Tabs are repeated so that the caret stands below its column whatever a tab's width is.
         var indent = excerpt.unicodeScalars.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
         indent += String(repeating: " ", count: max(0, min(column - 1, 200) - excerpt.unicodeScalars.count))
-        return "\(head)\n    \(excerpt)\n    \(indent)^"
+        return [headline, "    \(excerpt)", "    \(indent)^"]
     }
+
+    /// Its lines in one text.
+    package var description: String { lines.joined(separator: "\n") }
 }
 
 extension [Diagnostic] {

@@ -18,7 +18,8 @@ package struct RuleKey: Sendable {
         RuleKey(
             name: "on",
             summary:
-                "What must have happened: `arrived` (the default), `changed`, `renamed`, `removed`; one or a list.",
+                "What must have happened: `arrived` (the default; a file also arrives when it first meets the conditions), "
+                + "`changed`, `renamed`, `removed`; one or a list.",
             example: "on: [arrived, changed]", required: false,
             schema: words(FileEvent.allCases.map(\.rawValue), orList: true)),
         RuleKey(

@@ -23,6 +23,12 @@ package indirect enum Condition: Sendable {
         }
     }
 
+    /// Whether the condition could hold, as far as can be told without reading the file: false only where it cannot,
+    /// whatever the file holds.
+    ///
+    /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
+    package func mightHold(_ facts: FileFacts) -> Bool { explained(facts, block: nil).held != false }
+
     /// The same with every test's answer. Blocks; a test that cannot read the file has no verdict.
     package func explained(_ facts: FileFacts, block: BlockFacts?) -> ConditionResult {
         switch self {

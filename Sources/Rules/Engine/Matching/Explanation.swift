@@ -33,16 +33,20 @@ package struct RuleExplanation: Sendable, Codable {
 
 extension RuleSet {
     /// Every rule's word on the file. Blocks: reads everything that any condition asks for.
-    package func explain(_ facts: FileFacts) -> [RuleExplanation] {
+    ///
+    /// - Parameter pattern: for which the name is passed over before any rule is asked.
+    package func explain(_ facts: FileFacts, ignoredFor pattern: String? = nil) -> [RuleExplanation] {
         var stopper: String?
         return rules.map { rule in
-            let explanation = Self.explain(rule, facts, stopper: stopper)
+            let explanation = Self.explain(rule, facts, ignoredFor: pattern, stopper: stopper)
             if explanation.verdict == .matches, rule.then == .stop { stopper = rule.name }
             return explanation
         }
     }
 
-    private static func explain(_ rule: Rule, _ facts: FileFacts, stopper: String?) -> RuleExplanation {
+    private static func explain(
+        _ rule: Rule, _ facts: FileFacts, ignoredFor pattern: String?, stopper: String?
+    ) -> RuleExplanation {
         let names = rule.places.map(\.name)
         let events = FileEvent.allCases.filter(rule.events.contains).map(\.rawValue)
         var results = [
@@ -53,6 +57,7 @@ extension RuleSet {
                 text: "on: \(events.joined(separator: ", "))", held: rule.events.contains(facts.event),
                 seen: facts.event.rawValue),
         ]
+        if let pattern { results.append(ConditionResult(text: "not passed over", held: false, seen: pattern)) }
         var matched: [BlockFacts]?
         if rule.condition.usesBlocks, !facts.gainedBlocks.isEmpty {
             let each = facts.gainedBlocks.map { ($0, rule.condition.explained(facts, block: $0)) }

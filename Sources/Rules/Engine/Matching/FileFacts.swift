@@ -26,12 +26,21 @@ package struct BlockFacts: Sendable, Codable, Hashable {
     }
 }
 
-/// What conditions can ask of one file; read from the disk when they ask, and at most once. Reading blocks; for one
+/// What conditions can ask of one file; read from the open file when they ask, and at most once. Reading blocks; for one
 /// thread.
 ///
-/// The file is opened below its place, never through a symbolic link at its end. A file that is gone, or is none
-/// (a folder, a link, a pipe), has no content: conditions on content do not hold for it.
+/// A file that is gone, or is none (a folder, a link, a pipe), has no content: conditions on content do not hold for it.
 package final class FileFacts {
+    /// What there is to read.
+    package enum Content: Sendable {
+        /// The file, opened once below its place.
+        case open(Descriptor)
+        /// None: the file is gone, or is no regular file.
+        case none
+        /// It has not been opened yet: who asks for it is told so by an error.
+        case unread
+    }
+
     package let place: PlaceInfo
     /// Below the place's root.
     package let path: BytePath
@@ -41,6 +50,7 @@ package final class FileFacts {
     package let now: Timestamp
     package let gainedBlocks: [BlockFacts]
 
+    private let content: Content
     private let knownHash: ContentHash?
     private var head: Result<[UInt8]?, Fault>?
     private var detected: ContentKind.Detected?
@@ -52,8 +62,9 @@ package final class FileFacts {
 
     package init(
         place: PlaceInfo, path: BytePath, status: FileStatus?, event: FileEvent, now: Timestamp,
-        gainedBlocks: [BlockFacts] = [], hash: ContentHash? = nil
+        content: Content, gainedBlocks: [BlockFacts] = [], hash: ContentHash? = nil
     ) {
+        self.content = content
         self.place = place
         self.path = path
         self.status = status
@@ -142,13 +153,11 @@ package final class FileFacts {
     }
 
     /// Nil where there is no regular file.
-    private func open() throws -> Descriptor? {
-        guard status?.kind == .file else { return nil }
-        do {
-            let file = try SafePath.open(path, beneath: place.root, O_RDONLY | O_NOFOLLOW)
-            return try file.status().kind == .file ? file : nil
-        } catch let fault as Fault where [ENOENT, ENOTDIR, ELOOP].contains(fault.errno) {
-            return nil
+    private func open() throws(Fault) -> Descriptor? {
+        switch content {
+        case .open(let file): return status?.kind == .file ? file : nil
+        case .none: return nil
+        case .unread: throw Fault(.failed, "\(absolute) has not been read", path: absolute)
         }
     }
 }

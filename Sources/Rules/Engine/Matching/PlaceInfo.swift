@@ -19,10 +19,23 @@ package struct PlaceInfo: Sendable, Codable, Hashable {
     package let name: String
     package let kind: PlaceKind
     package let root: BytePath
+    /// What is done about symbolic links on the way to its files.
+    package let links: Root.Links
 
-    package init(name: String, kind: PlaceKind, root: BytePath) {
+    /// Bytes; a larger file is refused without being read.
+    package let sizeLimit: Int64
+
+    /// Bytes that a file may have where a place says nothing else.
+    package static let standardSizeLimit: Int64 = 64 << 30
+
+    package init(
+        name: String, kind: PlaceKind, root: BytePath, links: Root.Links = .never,
+        sizeLimit: Int64 = PlaceInfo.standardSizeLimit
+    ) {
+        self.sizeLimit = sizeLimit
         self.name = name
         self.kind = kind
         self.root = root
+        self.links = links
     }
 }

@@ -14,6 +14,10 @@ package struct RuleSet: Sendable {
     package let rules: [Rule]
     package let index: RuleIndex
     private let hasHidingRules: Bool
+    /// The names of the rules that want arrivals, by ``identity(of:)``.
+    let arrivals: [String: String]
+    /// Stands for all of those in the ledger.
+    package let era: String
 
     package static let empty = RuleSet([])
 
@@ -21,17 +25,27 @@ package struct RuleSet: Sendable {
         self.rules = rules
         index = RuleIndex(rules)
         hasHidingRules = rules.contains(where: \.hidesNames)
+        let wanting = rules.filter { $0.events.contains(.arrived) }.map { (Self.identity(of: $0), $0.name) }
+        arrivals = Dictionary(wanting) { first, _ in first }
+        era = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
     /// Reads the rule files of `directories`, later ones replacing earlier ones. Blocks.
     ///
     /// - Returns: the rules that are valid, and all complaints. If one is an error the caller keeps what was in force.
     package static func load(
-        directories: [BytePath], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone
+        directories: [BytePath], _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo],
+        timeZone: TimeZone
     ) -> (RuleSet, [Diagnostic]) {
-        let loaded = RuleDirectories.load(directories, registry: registry, places: places, timeZone: timeZone)
+        let loaded = RuleDirectories.load(directories, files, registry: registry, places: places, timeZone: timeZone)
         return (RuleSet(loaded.rules), loaded.diagnostics)
     }
+
+    /// What the ledger knows of the rules that want arrivals.
+    package var arrivalIdentities: Set<String> { Set(arrivals.keys) }
+
+    /// A rule with another content is another rule.
+    private static func identity(of rule: Rule) -> String { "\(rule.digest.description.prefix(16)) \(rule.name)" }
 
     package subscript(name: String) -> Rule? { rules.first { $0.name == name } }
 
@@ -48,6 +62,17 @@ package struct RuleSet: Sendable {
             if rule.then == .stop { break }
         }
         return matches
+    }
+
+    /// Whether any rule could want the file, whatever happened to it and whatever it holds. Reads nothing.
+    ///
+    /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
+    package func mightMatch(_ facts: FileFacts) -> Bool {
+        FileEvent.allCases.filter { $0 != .removed }.contains { event in
+            index.candidates(place: facts.place.name, event: event, name: facts.path.name).contains {
+                rules[$0].condition.usesBlocks || rules[$0].condition.mightHold(facts)
+            }
+        }
     }
 
     /// Whether one rule's conditions hold, its place and event aside.

@@ -60,6 +60,18 @@ extension ConditionSpec {
             }
         },
         ConditionSpec(
+            "links",
+            "How many names the file has (hard links): `1`, `> 1`. Who keeps another name can still change what the file "
+                + "holds. A list is a range.",
+            example: "links: \"1\"", schema: comparisons
+        ) { node, context in
+            guard let wanted = context.comparisons(node, "links", such: "> 1", bound: { Int($0) }) else { return nil }
+            return Loaded { facts, _ in
+                guard let links = facts.status?.links else { return Observation(false, seen: "the file is gone") }
+                return Observation(wanted.allSatisfy { $0.holds(links) }, seen: "\(links)")
+            }
+        },
+        ConditionSpec(
             "xattr",
             "Extended attributes, as `front-matter`: names with a value, a glob, a list of them, "
                 + "`present` or `absent`. All must hold.",

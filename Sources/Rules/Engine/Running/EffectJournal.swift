@@ -6,11 +6,26 @@ package struct EffectJournal: Sendable {
     package let ledger: Ledger
     package let places: PlaceMap
     package let presence: PlacePresence
+    /// Of which the ledger can be asked instead of the disk.
+    package let surveyed = SurveyedPlaces()
+    private let own: [BytePath]
 
-    package init(ledger: Ledger, places: PlaceMap) {
+    /// - Parameter own: folders of the agent's own, which are reached through whatever links lead to them.
+    package init(ledger: Ledger, places: PlaceMap, own: [BytePath] = []) {
         self.ledger = ledger
         self.places = places
+        self.own = own
         presence = PlacePresence(ledger: ledger, places: places)
+    }
+
+    /// What one piece of work reaches files through: below the root of their place, known by identity; below the agent's
+    /// own folders; else from the top of the file system, through no link at all.
+    package func files() -> HeldFiles {
+        let (places, presence, own) = (places, presence, own)
+        return HeldFiles { path in
+            if let (place, relative) = places.locate(path) { return (try presence.root(of: place), relative) }
+            return try HeldFiles.root(own.first { path.isWithin($0) && path != $0 } ?? "/", holding: path)
+        }
     }
 
     /// Notes a temporary file while it is empty. Blocks.
@@ -53,6 +68,7 @@ package struct EffectJournal: Sendable {
         try transaction.addBlocks(place.name, relative, blocks)
         guard var file = try transaction.file(place.name, relative), file.present else { return }
         guard file.hash == base else { return }
+        if file.fingerprint.inode != fingerprint.inode { file.born = nil }
         file.fingerprint = fingerprint
         file.hash = hash
         try transaction.setFile(file)

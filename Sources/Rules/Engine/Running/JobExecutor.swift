@@ -62,7 +62,7 @@ package final class JobExecutor: Sendable {
             else { return nil }
             var current = job
             do {
-                try await settle(begun, of: &current)
+                try await settle(begun, of: &current, journal.files())
             } catch {
                 return await fail(current, error)
             }
@@ -81,16 +81,20 @@ package final class JobExecutor: Sendable {
 
     private func run(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
         var job = start
+        let files = journal.files()
         do {
             for step in steps where step.state == .pending || step.state == .intended {
                 if stopping.load(ordering: .relaxed) { return .stopped }
+                files.closeFiles()
+                let about = try file(job)
+                files.expect(about.absolute, size: about.fingerprint?.size)
                 var step = step
                 if step.state == .intended {
-                    if try await settle(step, of: &job) { continue }
+                    if try await settle(step, of: &job, files) { continue }
                     step.state = .pending
                     step.intent = nil
                 }
-                try await perform(step, of: &job, later: steps.filter { $0.number > step.number })
+                try await perform(step, of: &job, later: steps.filter { $0.number > step.number }, files)
             }
             if job.state.isOpen { try await end(job, .done, "done", "all steps done") }
             return .ended
@@ -99,9 +103,11 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func perform(_ step: StepRecord, of job: inout JobRecord, later: [StepRecord]) async throws {
+    private func perform(
+        _ step: StepRecord, of job: inout JobRecord, later: [StepRecord], _ files: HeldFiles
+    ) async throws {
         let action = try action(of: step)
-        let input = try input(job, step, later)
+        let input = try input(job, step, later, files)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         await gate.enter()
@@ -112,7 +118,7 @@ package final class JobExecutor: Sendable {
             defer { inWork.end(targets) }
             try await ledger.write { try $0.setIntent(step, intent) }
             let receipt = try await action.perform(
-                json: intent, names, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts))
+                json: intent, names, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files))
             try await commit(receipt, step, &job, isLast: later.isEmpty)
         } catch {
             await gate.leave()
@@ -123,7 +129,9 @@ package final class JobExecutor: Sendable {
 
     /// - Returns: whether the step turned out to be done.
     @discardableResult
-    private func settle(_ step: StepRecord, of job: inout JobRecord) async throws -> Bool {
+    private func settle(
+        _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
+    ) async throws -> Bool {
         guard let intent = step.intent else {
             try await ledger.write { try $0.clearIntent(step) }
             return false
@@ -132,7 +140,7 @@ package final class JobExecutor: Sendable {
         let targets = try action.targets(json: intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
-        let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts)
+        let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
         switch try await action.settle(json: intent, names, context) {
         case .done(let receipt):
             try await commit(receipt, step, &job, isLast: false)
@@ -222,6 +230,9 @@ package final class JobExecutor: Sendable {
         return nil
     }
 
+    /// The tries after which the wait for an editor grows no longer: half a minute.
+    private static let editorTries = 6
+
     private func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
         let found = await cause(error, of: job)
         let fault = Fault(
@@ -235,7 +246,7 @@ package final class JobExecutor: Sendable {
                 job.attempts += 1
                 try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
                 log.warning("\(fault.message); trying again later", metadata: ["job": "\(job.id.prefix(12))"])
-                return .again(job.attempts)
+                return .again(fault.code == Fault.inEditor ? min(job.attempts, Self.editorTries) : job.attempts)
             case .superseded:
                 try await end(job, .superseded, "superseded", fault.message)
                 return .superseded
@@ -264,14 +275,30 @@ package final class JobExecutor: Sendable {
     private func refuse(_ job: JobRecord, _ fault: Fault) async throws {
         log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
         let file = try file(job)
-        let inPlace = try FileStatus.of(file.absolute) != nil
+        let files = journal.files()
+        // What is not there, or lies behind a link by now, is not ours to move.
+        let inPlace = try await quarantine.lane.run { try Self.isThere(file.absolute, files) }
         if job.refused == "quarantine", inPlace {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }
-            _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
+            do {
+                _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
+            } catch let full as Fault where full.code == Quarantine.full {
+                log.warning("\(full.message)", metadata: ["job": "\(job.id.prefix(12))"])
+                return try await end(
+                    job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
+            }
             try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
         } else {
             try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
+        }
+    }
+
+    private static func isThere(_ path: BytePath, _ files: HeldFiles) throws -> Bool {
+        do {
+            return try files.status(path)?.kind == .file
+        } catch let fault as Fault where fault.code == Fault.link {
+            return false
         }
     }
 
@@ -289,6 +316,7 @@ package final class JobExecutor: Sendable {
     private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
         try await ledger.write { transaction in
             try transaction.update(job)
+            if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
             try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
         }
     }
@@ -318,13 +346,15 @@ package final class JobExecutor: Sendable {
 
     private func values(_ job: JobRecord) throws -> Values { try LedgerJSON.decode(Values.self, from: job.values) }
 
-    private func input(_ job: JobRecord, _ step: StepRecord, _ later: [StepRecord]) throws -> StepInput {
+    private func input(
+        _ job: JobRecord, _ step: StepRecord, _ later: [StepRecord], _ files: HeldFiles
+    ) throws -> StepInput {
         guard let event = FileEvent(rawValue: job.event) else {
             throw Fault(.failed, "the ledger names an event that this version does not know: \(job.event)")
         }
         return StepInput(
             jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
             values: try values(job), namesUsedLater: try Set(later.flatMap { try arguments(of: $0).valueNames }),
-            attempt: job.attempts)
+            attempt: job.attempts, files: files)
     }
 }

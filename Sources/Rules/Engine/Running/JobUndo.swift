@@ -15,9 +15,11 @@ extension JobExecutor {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
         }
         var current = job
+        let files = journal.files()
         var lines: [String] = []
         for step in steps.reversed() where step.state == .done || step.state == .undoing {
-            guard let summary = try await takeBack(step, of: &current) else { continue }
+            files.closeFiles()
+            guard let summary = try await takeBack(step, of: &current, files) else { continue }
             lines.append("\(step.action): \(summary)")
         }
         try await end(current, .undone, "undone", "all steps taken back")
@@ -41,7 +43,9 @@ extension JobExecutor {
     }
 
     /// - Returns: what was done; nil where the step had done nothing.
-    private func takeBack(_ step: StepRecord, of job: inout JobRecord) async throws -> String? {
+    private func takeBack(
+        _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
+    ) async throws -> String? {
         guard let intent = step.intent, let text = step.receipt else { return nil }
         let action = try action(of: step)
         let targets = try action.targets(json: intent, names)
@@ -55,7 +59,7 @@ extension JobExecutor {
         do {
             receipt = try await action.undo(
                 json: intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
-                StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes))
+                StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, files: files))
         } catch let fault as Fault where fault.kind == .failed && !resumes {
             // By the actions' contract nothing has been changed.
             _ = try await ledger.write { try $0.setUndoing(step, false) }

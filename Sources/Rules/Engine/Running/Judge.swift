@@ -2,7 +2,6 @@ import Glibc
 import Ledger
 import Logging
 import Platform
-import Synchronization
 
 /// Decides what a settled file is: nothing new, or an arrival, a change, a new name, a removal; asks the rules and
 /// commits what was seen together with the jobs that follow, in one transaction.
@@ -15,6 +14,8 @@ package final class Judge: Sendable {
         case news(FileEvent, jobs: [PlannedJob])
         /// Something is at work there, or it changed while it was read: look again.
         case again
+        /// It has more bytes than its place takes, and was not read.
+        case tooLarge(Int64)
     }
 
     /// How a place's files that are there already are met.
@@ -55,24 +56,24 @@ package final class Judge: Sendable {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
         // Before anything is noted of a file: which folder stands there.
-        let found = try await lanes.run {
-            _ = try presence.look(at: place)
-            return try FileStatus.of(absolute)
-        }
-        guard let status = found, status.kind == .file else { return try await judgeGone(place, path) }
+        let seen = try await lanes.run { try look(at: path, in: place) }
+        guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
         let known = try await ledger.read { try $0.file(place.name, path) }
         if let known, known.present, known.fingerprint == status.fingerprint {
             try await takeBack(known, place)
             return .known
         }
-        guard planner.mightWant(path, in: place) else {
-            try await planner.see(path, in: place, status, known: known)
+        guard planner.mightWant(path, in: place, status) else {
+            let born = try await lanes.run { try spot.birth() }
+            try await planner.see(path, in: place, status, born: born, known: known)
             return .known
         }
-        guard let hash = try await stableHash(absolute, status) else { return .again }
+        if status.size > place.sizeLimit { return .tooLarge(status.size) }
+        guard let (file, hash, born) = try await read(spot, status) else { return .again }
         if let known, known.present, known.hash == hash {
             var touched = known
             touched.fingerprint = status.fingerprint
+            touched.born = born
             let record = touched
             try await ledger.write { try $0.setFile(record) }
             try await takeBack(known, place)
@@ -80,20 +81,20 @@ package final class Judge: Sendable {
         }
         var record = FileRecord(
             place: place.name, path: path, fingerprint: status.fingerprint, hash: hash,
-            version: (known?.version ?? 0) + 1)
+            version: (known?.version ?? 0) + 1, born: born)
         var event = FileEvent.arrived
-        var oldName: BytePath?
+        var former: FileRecord?
         if let known, known.present {
             event = .changed
-        } else if let former = try await formerName(of: record, in: place) {
+        } else if let found = try await formerName(of: record, in: place) {
             event = .renamed
-            oldName = former.path
-            record.version = max(record.version, former.version + 1)
+            former = found
+            record.version = max(record.version, found.version + 1)
         }
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
         let meeting = isLater ? .normal : asked
         let jobs = try await planner.commit(
-            record, known: known, in: place, event: event, oldName: oldName, status: status, meeting: meeting
+            record, file, known: known, in: place, event: event, former: former, status: status, meeting: meeting
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
     }
@@ -115,31 +116,59 @@ package final class Judge: Sendable {
         if known.isKept { try await lanes.run { try presence.accept(place) } }
     }
 
-    /// The name under which the ledger has this inode, if nothing of that name is there any more.
+    /// The name under which the ledger has this file, if nothing of that name is there any more.
     private func formerName(of record: FileRecord, in place: PlaceInfo) async throws -> FileRecord? {
         let print = record.fingerprint
         guard
-            let former = try await ledger.read({
+            let found = try await ledger.read({
                 try $0.file(place.name, device: print.device, inode: print.inode)
-            }), former.path != record.path, former.hash == nil || former.hash == record.hash
+            }), found.path != record.path, Self.isSame(found, record)
         else { return nil }
-        let old = place.root.appending(former.path)
-        let still = try await lanes.run { try FileStatus.of(old) }
-        return still?.inode == print.inode ? nil : former
+        let oldName = found.path
+        let still = try await lanes.run { try look(at: oldName, in: place)?.status }
+        // That the old name is gone may have been judged first.
+        guard still?.inode != print.inode, found.present || record.born != nil && found.hash == record.hash else {
+            return nil
+        }
+        var former = found
+        former.present = true
+        return former
     }
 
-    /// The hash of a file that did not change while it was read.
-    private func stableHash(_ path: BytePath, _ before: FileStatus) async throws -> ContentHash? {
-        try await lanes.run {
-            let file: Descriptor
+    /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.
+    private static func isSame(_ former: FileRecord, _ record: FileRecord) -> Bool {
+        guard let old = former.born, let new = record.born else { return former.hash == record.hash }
+        return old == new && (former.hash == nil || former.hash == record.hash)
+    }
+
+    /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
+    private func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
+        let root: Root
+        switch try presence.look(at: place) {
+        case .here(let folder), .other(let folder): root = Root(folder, links: place.links)
+        case .missing: return nil
+        }
+        do {
+            let spot = try root.spot(path)
+            return try spot.status().map { (spot, $0) }
+        } catch let fault as Fault where [ENOENT, ENOTDIR].contains(fault.errno) || fault.code == Fault.link {
+            return nil
+        }
+    }
+
+    /// Opens a file, for all that is decided on it, and hashes it; nil where it is another by now, or changed while it
+    /// was read.
+    private func read(_ spot: Spot, _ before: FileStatus) async throws -> (Descriptor, ContentHash, Int64?)? {
+        let reader = planner.reader
+        return try await reader.run(before.size) {
             do {
-                file = try Descriptor(path)
-            } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ELOOP {
+                let file = try spot.openFile()
+                guard try file.status().fingerprint == before.fingerprint else { return nil }
+                let hash = try reader.hash(file)
+                return try file.status().fingerprint == before.fingerprint ? (file, hash, file.birth()) : nil
+            } catch let fault as Fault where fault.kind == .superseded {
                 return nil
             }
-            guard try file.status().fingerprint == before.fingerprint else { return nil }
-            let hash = try ContentHash.of(file)
-            return try file.status().fingerprint == before.fingerprint ? hash : nil
         }
     }
 }

@@ -57,6 +57,17 @@ package final class PlacePresence: Sendable {
         try settle(place) { try $0.setPlaceHere(place.name, now) }
     }
 
+    /// The folder that stands at the place's path, to reach through it what lies there: also where that is another, whose
+    /// own files are dealt with as news. What puts something into the place asks ``require(_:)`` first.
+    ///
+    /// - Throws: `Fault(.transient)` where there is none.
+    package func root(of place: PlaceInfo) throws -> Root {
+        switch try look(at: place) {
+        case .here(let folder), .other(let folder): return Root(folder, links: place.links)
+        case .missing: throw Self.away(place, "it is not there")
+        }
+    }
+
     /// Whether a file of the place that was missed is gone from it; nil where it is there after all. That the place is
     /// away is no reason to think so.
     func isGone(_ path: BytePath, in place: PlaceInfo) throws -> Bool? {
@@ -68,7 +79,7 @@ package final class PlacePresence: Sendable {
             if try ledger.readBlocking({ try $0.file(place.name, path) })?.isKept != false { return false }
             folder = found
         }
-        return try FileStatus.of(path, below: folder)?.kind == .file ? nil : true
+        return try Self.status(path, below: folder)?.kind == .file ? nil : true
     }
 
     /// - Throws: `Fault(.transient)` where the place that the path belongs to is away.
@@ -81,6 +92,10 @@ package final class PlacePresence: Sendable {
         guard let place = places.locate(path)?.place ?? places.places.first(where: { $0.root == path }) else {
             return nil
         }
+        return try absence(of: place)
+    }
+
+    private func absence(of place: PlaceInfo) throws -> Fault? {
         switch try look(at: place) {
         case .here: return nil
         case .missing: return Self.away(place, "it is not there")
@@ -109,16 +124,25 @@ package final class PlacePresence: Sendable {
 
     /// - Parameter byName: whether a file of that name will do, whatever has been written into it since.
     private static func isThere(_ file: FileRecord, _ folder: Descriptor, byName: Bool) throws -> Bool {
-        guard let status = try FileStatus.of(file.path, below: folder), status.kind == .file else { return false }
+        guard let status = try status(file.path, below: folder), status.kind == .file else { return false }
         if byName { return true }
         guard status.size == file.fingerprint.size else { return false }
         if status.fingerprint.modified == file.fingerprint.modified { return true }
         guard let hash = file.hash else { return false }
         do {
-            return try ContentHash.ofFile(folder.path.appending(file.path)) == hash
+            return try Root(folder).spot(file.path).hash() == hash
         } catch {
             // What cannot be read tells nothing; the other files do.
             return false
+        }
+    }
+
+    /// Nil also where a link is in the way.
+    private static func status(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
+        do {
+            return try Root(folder).spot(path).status()
+        } catch let fault as Fault where [ENOENT, ENOTDIR, ELOOP, EXDEV].contains(fault.errno) {
+            return nil
         }
     }
 
@@ -162,8 +186,8 @@ extension EffectJournal {
     /// Makes the folders that `target` is to lie in, as far as they are missing, but never that of its place. Blocks.
     ///
     /// - Throws: `Fault(.transient)` where its place is away.
-    package func makeFolders(for target: BytePath) throws {
+    package func makeFolders(for target: BytePath, _ files: HeldFiles) throws {
         try presence.require(target)
-        try Durable.makeDirectory(target.parent, below: places.locate(target)?.place.root)
+        try files.makeFolders(for: target)
     }
 }

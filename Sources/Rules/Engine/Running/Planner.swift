@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Ledger
 import Logging
 import Platform
@@ -22,6 +23,8 @@ package final class Planner: Sendable {
     package static let deepest = 8
 
     let ledger: Ledger
+    let presence: PlacePresence
+    package let reader: ContentReader
     private let rules: Mutex<RuleSet>
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
@@ -29,8 +32,11 @@ package final class Planner: Sendable {
     private let log: Logger
 
     package init(
-        ledger: Ledger, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes, host: String, log: Logger
+        ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes,
+        host: String, log: Logger
     ) {
+        self.presence = presence
+        reader = ContentReader(lanes: lanes)
         self.ledger = ledger
         self.rules = Mutex(rules)
         ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
@@ -54,48 +60,84 @@ package final class Planner: Sendable {
         place.kind == .notes || ruleSet.settleTime(place: place.name, name: path.name) != nil
     }
 
+    /// The same with what can be told of it besides its name: size, times, owner.
+    func mightWant(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
+        guard mightWant(path, in: place) else { return false }
+        if place.kind == .notes { return true }
+        return ruleSet.mightMatch(
+            FileFacts(place: place, path: path, status: status, event: .arrived, now: .now(), content: .unread))
+    }
+
+    /// Opens a place's file below its root, once for all that follows; nil where there is no regular file of that name, or
+    /// the place is away. Blocks.
+    func open(_ path: BytePath, in place: PlaceInfo) throws -> Descriptor? {
+        do {
+            return try presence.root(of: place).spot(path).openFile()
+        } catch let fault as Fault
+            where fault.kind == .superseded || fault.code == Fault.link || [ENOENT, ENOTDIR].contains(fault.errno)
+            || fault.kind == .transient && fault.errno == nil
+        {
+            return nil
+        }
+    }
+
     /// Takes note of a file that no rule can want, without reading it.
-    func see(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus, known: FileRecord?) async throws {
+    func see(
+        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, born: Int64?, known: FileRecord?
+    ) async throws {
         let absolute = place.root.appending(path)
+        let ruleSet = ruleSet
         try await ledger.write { transaction in
             try transaction.removeProduct(absolute)
+            let met = try FirstMeeting(of: known, ruleSet, in: transaction).after([], ruleSet)
             try transaction.setFile(
                 FileRecord(
                     place: place.name, path: path, fingerprint: status.fingerprint, hash: nil,
-                    version: (known?.version ?? 0) + 1))
+                    version: (known?.version ?? 0) + 1, born: born, met: met))
         }
     }
 
     /// Commits a judgement and the jobs that follow.
     ///
     /// - Parameters:
+    ///   - content: the file that was judged, open.
     ///   - known: what the ledger held of the name when it was judged.
+    ///   - former: what it held of the file's old name, where it was renamed.
     ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     func commit(
-        _ record: FileRecord, known: FileRecord?, in place: PlaceInfo, event: FileEvent, oldName: BytePath?,
-        status: FileStatus, meeting: Judge.Meeting, isFree: @Sendable () -> Bool
+        _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
+        former: FileRecord?, status: FileStatus, meeting: Judge.Meeting, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let arrival = Timestamp.now()
         let absolute = place.root.appending(record.path)
         let product = try await ledger.read { try $0.product(absolute) }
         let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
-        let blocks = try await blocks(of: record, in: place, oldName: oldName)
-        let overdue = try await event == .changed ? ledger.read { try Self.overdue(place, record.path, in: $0) } : [:]
+        let oldName = former?.path
+        let blocks = try await blocks(of: record, content, in: place, oldName: oldName)
+        let (ruleSet, names) = (ruleSet, ledger.names)
+        let before = event == .arrived ? nil : former ?? known
+        let (overdue, first) = try await ledger.read {
+            (try Self.overdue(place, before?.path, in: $0), try FirstMeeting(of: before, ruleSet, in: $0))
+        }
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
-        let ruleSet = ruleSet
-        let (host, names) = (host, ledger.names)
-        let drafts = try await lanes.run {
-            let events = Set(overdue.values.map(\.event) + [event])
-            return try FileEvent.allCases.filter(events.contains).flatMap { due in
+        let host = host
+        let (drafts, wanting) = try await lanes.run {
+            // Also for what is there already when a place is met: it counts as met by then.
+            let asksForArrivals = event == .arrived || !first.unmet.isEmpty || before?.met?.era != ruleSet.era
+            var wanting: Set<String> = []
+            let events = Set(overdue.values.map(\.event) + [event] + (asksForArrivals ? [.arrived] : []))
+            let drafts: [Draft] = try FileEvent.allCases.filter(events.contains).flatMap { due -> [Draft] in
                 let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: due, now: arrival,
+                    place: place, path: record.path, status: status, event: due, now: arrival, content: .open(content),
                     gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
-                let matches = try ruleSet.match(facts).filter { match in
+                let found = try ruleSet.match(facts)
+                if due == .arrived { wanting.formUnion(found.map(\.rule.name)) }
+                let matches = found.filter { match in
                     if let late = overdue[match.rule.name] { return late.event == due }
                     switch meeting {
-                    case .normal: return due == event
+                    case .normal: return due == first.event(for: match.rule, event)
                     case .first: return due == event && match.rule.existing(in: place) == .process
                     case .silent: return false
                     }
@@ -103,14 +145,18 @@ package final class Planner: Sendable {
                 return try Self.drafts(
                     matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
                     names: names, values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
-            }.map { $0.deeper(than: overdue[$0.rule]?.depth) }
+            }.map { try $0.succeeding(overdue[$0.rule]) }
+            return (drafts, wanting)
         }
         guard isFree() else { return nil }
         return try await ledger.write { transaction in
             guard try transaction.file(place.name, record.path) == known,
                 try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
-                try event != .changed || Self.overdue(place, record.path, in: transaction) == overdue
+                try Self.overdue(place, before?.path, in: transaction) == overdue,
+                try FirstMeeting(of: before, ruleSet, in: transaction) == first
             else { return nil }
+            var record = record
+            record.met = first.after(wanting, ruleSet)
             if let oldName {
                 try transaction.setGone(place.name, oldName)
             }
@@ -128,7 +174,8 @@ package final class Planner: Sendable {
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: nil, hash: record.hash)
         let facts = FileFacts(
-            place: place, path: record.path, status: nil, event: .removed, now: arrival, hash: record.hash)
+            place: place, path: record.path, status: nil, event: .removed, now: arrival, content: .none,
+            hash: record.hash)
         let drafts = try Self.drafts(
             ruleSet.match(facts), facts: facts, file: file, version: record.version, arrival: arrival, host: host,
             names: ledger.names, values: [:])
@@ -146,16 +193,15 @@ package final class Planner: Sendable {
     ) async throws -> [PlannedJob] {
         guard mightWant(seen.path, in: place) else { return [] }
         let arrival = Timestamp.now()
-        let absolute = place.root.appending(seen.path)
-        guard let record = try await read(seen, absolute) else { return [] }
+        guard let (record, status, content) = try await read(seen, in: place) else { return [] }
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
         let (host, veil) = (host, ledger.names)
         let drafts: [Draft] = try await lanes.run {
-            guard let status = try FileStatus.of(absolute), status.kind == .file else { return [] }
             let facts = FileFacts(
-                place: place, path: record.path, status: status, event: .arrived, now: arrival, hash: record.hash)
+                place: place, path: record.path, status: status, event: .arrived, now: arrival,
+                content: .open(content), hash: record.hash)
             let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
             return try Self.drafts(
                 matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
@@ -171,15 +217,20 @@ package final class Planner: Sendable {
         }
     }
 
-    /// The record with the content's hash, which nothing had needed before; nil where the file is gone or has changed
-    /// since, and so is news.
-    private func read(_ record: FileRecord, _ path: BytePath) async throws -> FileRecord? {
-        if record.hash != nil { return record }
-        return try await lanes.run {
-            guard try FileStatus.of(path)?.fingerprint == record.fingerprint else { return nil }
+    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone
+    /// or, never read so far, has changed since, and so is news, or is larger than its place takes.
+    private func read(
+        _ record: FileRecord, in place: PlaceInfo
+    ) async throws -> (FileRecord, FileStatus, Descriptor)? {
+        try await reader.run(record.fingerprint.size) {
+            guard let file = try open(record.path, in: place) else { return nil }
+            let status = try file.status()
+            guard status.size <= place.sizeLimit else { return nil }
+            if record.hash != nil { return (record, status, file) }
+            guard status.fingerprint == record.fingerprint else { return nil }
             var read = record
-            read.hash = try ContentHash.ofFile(path)
-            return read
+            read.hash = try reader.hash(file)
+            return (read, status, file)
         }
     }
 
@@ -188,14 +239,9 @@ package final class Planner: Sendable {
     struct Draft: Sendable {
         let rule: String
         var job: JobRecord
-        let steps: [StepRecord]
-
-        /// For what takes the place of a job of that depth.
-        func deeper(than depth: Int?) -> Draft {
-            var draft = self
-            if let depth { draft.job.depth = depth + 1 }
-            return draft
-        }
+        var steps: [StepRecord]
+        /// Of the whole file, not of a block in it.
+        let isOfFile: Bool
     }
 
     static func drafts(
@@ -224,7 +270,7 @@ package final class Planner: Sendable {
                         arguments: try step.arguments.json(),
                         repeatSafe: step.repeatSafe)
                 }
-                return Draft(rule: match.rule.name, job: job, steps: steps)
+                return Draft(rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil)
             }
         }
     }
@@ -277,15 +323,13 @@ package final class Planner: Sendable {
 
     /// The blocks of a note, those that the ledger has seen, and those that it has not; nil and empty for other files.
     private func blocks(
-        of record: FileRecord, in place: PlaceInfo, oldName: BytePath?
+        of record: FileRecord, _ file: Descriptor, in place: PlaceInfo, oldName: BytePath?
     ) async throws -> (all: Set<String>?, seen: Set<String>?, gained: [BlockFacts]) {
         guard place.kind == .notes, record.path.stemAndExtension.extension == Array("md".utf8) else {
             return (nil, nil, [])
         }
-        let absolute = place.root.appending(record.path)
         let blocksOf = blocksOf
         let found = try await lanes.run { () -> [BlockFacts] in
-            let file = try Descriptor(absolute)
             guard try file.status().size <= 64 << 20 else { return [] }
             return blocksOf(try file.readAll())
         }

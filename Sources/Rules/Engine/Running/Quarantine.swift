@@ -1,16 +1,26 @@
 import Foundation
-import Glibc
 import Ledger
+import Logging
 import Platform
+import Synchronization
 
 /// Where refused files lie: `quarantine/<day>/<job>/`, the file with its name, and the reason as text and JSON.
 package struct Quarantine: Sendable {
     private let root: BytePath
+    /// Bytes that may lie there.
+    private let limit: Int64
     private let journal: EffectJournal
-    private let lane = BlockingLane("quarantine")
+    let lane = BlockingLane("quarantine")
+    private let tally = Tally()
 
-    package init(root: BytePath, journal: EffectJournal) {
+    /// Bytes that lie there, as far as that is known; only on the lane.
+    private final class Tally: Sendable {
+        let held = Mutex<Int64?>(nil)
+    }
+
+    package init(root: BytePath, limit: Int64 = .max, journal: EffectJournal) {
         self.root = root
+        self.limit = limit
         self.journal = journal
     }
 
@@ -47,14 +57,45 @@ package struct Quarantine: Sendable {
         try await journal.ledger.write { try $0.setQuarantine(taken) }
         do {
             return try await finish(record, rule: job.rule, expecting: file.hash)
-        } catch let fault as Fault where fault.kind == .superseded {
+        } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
             try await letGo(record)
             throw fault
         }
     }
 
+    /// - Throws: `Fault(.refused)`, with ``full`` as its code, where there is none.
+    private func requireRoom(for source: BytePath, _ files: HeldFiles) throws {
+        guard limit < .max, let status = try files.status(source) else { return }
+        let held = try tally.held.withLock { $0 } ?? measured(files)
+        guard held + status.allocated > limit else {
+            return tally.held.withLock { $0 = held + status.allocated }
+        }
+        throw Fault(
+            .refused,
+            "quarantine is full: \(held) bytes lie there and \(limit) may (`quarantine: { size: … }`); empty it with "
+                + "`steward quarantine drop`", path: source, code: Self.full)
+    }
+
+    /// Looks through all of it, once: what is taken afterwards is added up.
+    private func measured(_ files: HeldFiles) throws -> Int64 {
+        var held: Int64 = 0
+        var folders = try files.status(root) == nil ? [] : [root]
+        while let path = folders.popLast() {
+            let folder = try files.folder(path)
+            for entry in try folder.entries() {
+                guard let found = try folder[entry.name].status() else { continue }
+                if found.kind == .directory { folders.append(path.appending(name: entry.name)) }
+                if found.kind == .file { held += found.allocated }
+            }
+        }
+        return held
+    }
+
+    /// The ``Fault/code`` of a file that found no room.
+    static let full = "quarantine-full"
+
     /// Finishes what a crash interrupted.
-    package func recover() async throws {
+    package func recover(_ log: Logger) async throws {
         for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) }) {
             let job = try await journal.ledger.read { try $0.job(record.job) }
             let file = try job.map {
@@ -62,8 +103,11 @@ package struct Quarantine: Sendable {
             }
             do {
                 _ = try await finish(record, rule: job?.rule ?? "", expecting: file?.hash)
-            } catch let fault as Fault where fault.kind == .superseded {
+            } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
                 try await letGo(record)
+            } catch let fault as Fault where fault.kind == .transient || fault.code == Fault.link {
+                // Its place is away, or somebody has put a link in the way: it stays begun, for the next start.
+                log.warning("a move into quarantine cannot be finished yet: \(fault.message)")
             }
         }
     }
@@ -80,11 +124,11 @@ package struct Quarantine: Sendable {
     private static let hiddenFolder = "file"
 
     /// The record with the name of a hidden file, which stands on the disk only. Blocks.
-    package static func located(_ record: QuarantineRecord) throws -> QuarantineRecord {
-        guard try FileStatus.of(record.stored)?.kind == .directory else { return record }
+    package static func located(_ record: QuarantineRecord, _ files: HeldFiles) throws -> QuarantineRecord {
+        guard try files.status(record.stored)?.kind == .directory else { return record }
         var found = record
-        while try FileStatus.of(found.stored)?.kind == .directory {
-            guard let entry = try listDirectory(found.stored).first else { return record }
+        while try files.status(found.stored)?.kind == .directory {
+            guard let entry = try files.list(found.stored).first else { return record }
             found.stored = found.stored.appending(name: entry.name)
         }
         found.path = found.stored.relative(to: record.stored) ?? record.path
@@ -102,10 +146,13 @@ package struct Quarantine: Sendable {
         try await lane.run {
             let folder = record.stored.parent
             let target = isHidden ? record.stored.appending(record.path) : record.stored
-            try Durable.makeDirectory(target.parent, mode: 0o700)
-            if try FileStatus.of(isHidden ? try Self.located(record).stored : target)?.kind != .file {
-                let hash = try expected ?? ContentHash.ofFile(source)
-                _ = try Mover.move(source, expecting: hash, to: [target]) {
+            let files = journal.files()
+            try files.makeFolders(for: target, mode: 0o700)
+            if try files.status(isHidden ? try Self.located(record, files).stored : target)?.kind != .file {
+                // In the same turn of the lane, so that two together do not take more than there is.
+                try requireRoom(for: source, files)
+                let hash = try expected ?? files.hash(source)
+                _ = try files.move(source, expecting: hash, to: [target]) {
                     try journal.recordStaged($0, $1, step: record.job)
                 }
             }
@@ -117,8 +164,8 @@ package struct Quarantine: Sendable {
                 restore: "steward quarantine restore \(record.id)")
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Durable.replaceOwn(folder.appending("reason.json"), with: try encoder.encode(reason))
-            let text = """
+            try files.replaceOwn(folder.appending("reason.json"), with: try encoder.encode(reason))
+            let said = """
                 \(reason.file)
                 was refused by the rule "\(rule)" at \(reason.time):
 
@@ -128,7 +175,9 @@ package struct Quarantine: Sendable {
                 To delete it:                 steward quarantine drop \(record.id)
 
                 """
-            try Durable.replaceOwn(folder.appending("reason.txt"), with: Array(text.utf8))
+            // Read in a terminal, as likely as not.
+            let text = ShownText.lines(said)
+            try files.replaceOwn(folder.appending("reason.txt"), with: Array(text.utf8))
         }
         var held = record
         held.state = .held
@@ -150,15 +199,16 @@ package struct Quarantine: Sendable {
 
     /// Puts the file back; it counts as seen, so that no rule refuses it at once again.
     ///
-    /// - Returns: the name it got: its old one, or `name (1).ext` where that is taken.
-    package func restore(_ held: QuarantineRecord) async throws -> BytePath {
+    /// - Returns: where it is, by its old name, or by `name (1).ext` where that is taken.
+    package func putBack(_ held: QuarantineRecord) async throws -> FileReference {
         let journal = journal
-        let record = try await lane.run { try Self.located(held) }
+        let files = journal.files()
+        let record = try await lane.run { try Self.located(held, files) }
         let target = record.root.appending(record.path)
         let placed = try await lane.run {
-            try journal.makeFolders(for: target)
-            let hash = try ContentHash.ofFile(record.stored)
-            return try Mover.move(record.stored, expecting: hash, to: Mover.alternatives(target)) {
+            try journal.makeFolders(for: target, files)
+            let hash = try files.hash(record.stored)
+            return try files.move(record.stored, expecting: hash, to: Mover.alternatives(target), .unchanged) {
                 try journal.recordStaged($0, $1, step: record.job)
             }
         }
@@ -175,15 +225,17 @@ package struct Quarantine: Sendable {
                     version: version + 1))
             try transaction.note("restored", "from quarantine", job: done.job, place: done.place, path: relative)
         }
-        try await lane.run { try clearFolder(held) }
-        return placed.path
+        try await lane.run { try clearFolder(held, journal.files()) }
+        return FileReference(
+            place: record.place, root: record.root, path: relative, fingerprint: placed.fingerprint, hash: placed.hash)
     }
 
     /// Deletes the refused file for good.
     package func drop(_ record: QuarantineRecord) async throws {
         try await lane.run {
-            try Durable.remove(Self.located(record).stored)
-            try clearFolder(record)
+            let files = journal.files()
+            try files.remove(Self.located(record, files).stored)
+            try clearFolder(record, files)
         }
         var dropped = record
         dropped.state = .dropped
@@ -194,18 +246,21 @@ package struct Quarantine: Sendable {
         }
     }
 
-    private func clearFolder(_ record: QuarantineRecord) throws {
+    private func clearFolder(_ record: QuarantineRecord, _ files: HeldFiles) throws {
+        tally.held.withLock { $0 = nil }
         let folder = record.stored.parent
-        try Self.removeEmptyFolders(record.stored)
-        try Durable.remove(folder.appending("reason.json"))
-        try Durable.remove(folder.appending("reason.txt"))
+        try Self.removeEmptyFolders(record.stored, files)
+        try files.remove(folder.appending("reason.json"))
+        try files.remove(folder.appending("reason.txt"))
         // A folder that still holds something stays.
-        _ = folder.withCString { rmdir($0) }
+        try files.removeFolder(folder)
     }
 
-    private static func removeEmptyFolders(_ folder: BytePath) throws {
-        guard try FileStatus.of(folder)?.kind == .directory else { return }
-        for entry in try listDirectory(folder) { try removeEmptyFolders(folder.appending(name: entry.name)) }
-        _ = folder.withCString { rmdir($0) }
+    private static func removeEmptyFolders(_ folder: BytePath, _ files: HeldFiles) throws {
+        guard try files.status(folder)?.kind == .directory else { return }
+        for entry in try files.list(folder) {
+            try removeEmptyFolders(folder.appending(name: entry.name), files)
+        }
+        try files.removeFolder(folder)
     }
 }

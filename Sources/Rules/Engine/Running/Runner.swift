@@ -15,7 +15,8 @@ package actor Runner {
     private var known: Set<String> = []
     private var turn: [FileKey] = []
     private var running: [FileKey: String] = [:]
-    private var wakeups: [Timestamp: [String]] = [:]
+    /// By a clock that nobody sets, and that goes on while the machine sleeps.
+    private var wakeups: [ContinuousClock.Instant: [String]] = [:]
     private var timer: Task<Void, Never>?
     private var isPaused = false
     private var isDraining = false
@@ -42,11 +43,13 @@ package actor Runner {
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
         try await executor.resumeUndoing()
         let open = try await ledger.read { try $0.jobs(in: [.ready, .waiting]) }
-        for job in open where await executor.settleBegun(job) == .superseded { await planAnew(job.id) }
+        for job in open { _ = await executor.settleBegun(job) }
+        for id in try await planner.superseded() { await planAnew(id) }
         for job in open {
             if job.state == .waiting, let time = job.nextAttempt, time > .now() {
                 known.insert(job.id)
-                schedule(job.id, at: time)
+                // The ledger's times are the calendar's, which may have been set since.
+                schedule(job.id, after: min(time.seconds - Timestamp.now().seconds, Backoff.longest))
             } else {
                 enqueue(job.id, place: job.place, path: job.path)
             }
@@ -137,8 +140,9 @@ package actor Runner {
             known.remove(id)
             await planAnew(id)
         case .again(let attempt):
-            let time = Timestamp.now().adding(seconds: Backoff.seconds(attempt: attempt, using: &generator))
-            schedule(id, at: time)
+            let delay = Backoff.seconds(attempt: attempt, using: &generator)
+            let time = Timestamp.now().adding(seconds: delay)
+            schedule(id, after: delay)
             do {
                 try await ledger.write { transaction in
                     guard var job = try transaction.job(id) else { return }
@@ -167,8 +171,8 @@ package actor Runner {
         }
     }
 
-    private func schedule(_ id: String, at time: Timestamp) {
-        wakeups[time, default: []].append(id)
+    private func schedule(_ id: String, after seconds: Double) {
+        wakeups[ContinuousClock.now.advanced(by: .seconds(seconds)), default: []].append(id)
         arm()
     }
 
@@ -176,10 +180,9 @@ package actor Runner {
     private func arm() {
         timer?.cancel()
         guard !isDraining, let next = wakeups.keys.min() else { return }
-        let delay = max(0.01, next.seconds - Timestamp.now().seconds)
         timer = Task {
             do {
-                try await Task.sleep(for: .seconds(delay))
+                try await Task.sleep(until: next, clock: .continuous)
             } catch {
                 return
             }
@@ -188,7 +191,7 @@ package actor Runner {
     }
 
     private func wake() async {
-        let now = Timestamp.now()
+        let now = ContinuousClock.now
         let due = wakeups.filter { $0.key <= now }.sorted { $0.key < $1.key }
         for (time, _) in due { wakeups[time] = nil }
         for id in due.flatMap(\.value) {
@@ -199,7 +202,7 @@ package actor Runner {
                 }
             } catch {
                 log.error("cannot take a job up again: \(explain(error))", metadata: ["job": "\(id)"])
-                schedule(id, at: now.adding(seconds: 60))
+                schedule(id, after: 60)
             }
         }
         arm()

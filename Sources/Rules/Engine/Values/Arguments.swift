@@ -43,9 +43,13 @@ package struct Arguments: Sendable {
 
     /// A `.templateList`, rendered.
     package func texts(_ name: String, values: Values) throws -> [String] {
-        guard case .templates(let templates) = try argument(name) else { throw mistaken(name) }
         let context = TemplateContext(values: values, timeZone: timeZone)
-        return try templates.map { try $0.rendered(context) }
+        return try templates(name).map { try $0.rendered(context) }
+    }
+
+    func templates(_ name: String) throws -> [Template] {
+        guard case .templates(let templates) = try argument(name) else { throw mistaken(name) }
+        return templates
     }
 
     /// A `.templateMap`, rendered, in the order of the file.
