@@ -8,7 +8,10 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Look at the machine: watches, folders, leases, disk, clock, keys; say how to mend what is wrong.",
-        discussion: "Ends with 2 where something needs mending.")
+        discussion: """
+            Looks with the rights of whoever asks, and has the agent that runs look with its own, which a unit or another \
+            user may narrow. Ends with 2 where something needs mending.
+            """)
 
     @OptionGroup var options: CommonOptions
 
@@ -18,13 +21,10 @@ struct Doctor: AsyncParsableCommand {
             let configuration = try options.configuration(directories)
             let examination = Examination(configuration: configuration, directories: directories)
             let findings =
-                try await examination.findings() + [examination.comics()] + ComicExamination().findings()
+                try await examination.findings() + ComicExamination().findings()
                 + VaultExamination(configuration, directories).findings() + AdvisorExamination().findings()
-            let lines = findings.map { finding in
-                "\(finding.isWell ? "ok  " : "!   ") \(finding.subject): \(finding.message)"
-                    + (finding.remedy.map { "\n     \($0)" } ?? "")
-            }
-            try Output.show(findings, lines: lines, json: options.json)
+                + CageExamination.asked(directories.socket)
+            try Output.show(findings, lines: findings.flatMap(\.lines), json: options.json)
             if findings.contains(where: { !$0.isWell }) { throw ExitCode(2) }
         }
     }

@@ -1,7 +1,7 @@
-import ComicArchive
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -14,6 +14,11 @@ package struct Examination: Sendable {
         package let isWell: Bool
         package let message: String
         package let remedy: String?
+
+        /// For a terminal.
+        package var lines: [String] {
+            ["\(isWell ? "ok  " : "!   ") \(subject): \(message)"] + (remedy.map { ["     \($0)"] } ?? [])
+        }
     }
 
     private let configuration: Configuration
@@ -37,25 +42,6 @@ package struct Examination: Sendable {
             }
         }
         return all
-    }
-
-    /// Looks for the program that unpacks comics, and has it break a rule of its cage to see that the cage holds.
-    package func comics() async -> Finding {
-        do {
-            let worker = try ArchiveWorker()
-            let end = try await worker.probe("open")
-            guard end.hasPrefix("killed") else {
-                return bad(
-                    "comics", "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
-                    "no comic is imported so; the kernel must offer seccomp filters (CONFIG_SECCOMP_FILTER), and nothing "
-                        + "around the agent may forbid them")
-            }
-            return good("comics", "unpacked by \(worker.program), locked down")
-        } catch {
-            return bad(
-                "comics", explain(error),
-                "comics wait until it is there; it is installed with steward, in libexec/steward")
-        }
     }
 
     private func good(_ subject: String, _ message: String) -> Finding {
@@ -157,20 +143,12 @@ package struct Examination: Sendable {
                 "place \(name)", "another folder stands at \(root), without the files that are known from there",
                 "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
         }
-        let probe = Durable.temporaryName(in: root)
-        let file = try Descriptor(probe, O_RDWR | O_CREAT | O_EXCL)
-        defer { try? Durable.remove(probe) }
-        switch Lease.takeExclusive(file) {
-        case .granted: Lease.release(file)
-        case .busy, .unsupported:
-            return bad(
-                "place \(name)", "\(root) grants no leases, so that a writer is noticed by waiting alone",
-                "put notes that are written by several programs on a local file system")
-        }
+        if let finding = try FolderProbe(root).finding("place \(name)") { return finding }
         let disk = space(root, "place \(name)")
         guard disk.isWell else { return disk }
         let trash =
-            try TrashCan(home: directories.trash).mustCopy(from: root)
+            try TrashCan(home: directories.trash).mustCopy(
+                from: Folder(Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)))
             ? "; what is trashed there is copied into the home trash, as its file system has none for this user" : ""
         return good("place \(name)", "\(root), writable, leases granted\(trash)")
     }

@@ -1,0 +1,54 @@
+import Glibc
+import OwnFiles
+import Platform
+
+/// Does in a folder what jobs do there, with a file of its own that it removes again. Blocks.
+struct FolderProbe {
+    private let folder: BytePath
+
+    init(_ folder: BytePath) { self.folder = folder }
+
+    /// Whether it went well; nil then.
+    ///
+    /// - Throws: `Fault` where no file can be made there for a reason that anybody would meet.
+    func finding(_ subject: String, needsLeases: Bool = true) throws -> Examination.Finding? {
+        func bad(_ message: String, _ remedy: String) -> Examination.Finding {
+            Examination.Finding(subject: subject, isWell: false, message: message, remedy: remedy)
+        }
+        let probe = Durable.temporaryName(in: folder)
+        let file: Descriptor
+        do {
+            file = try SafePath.open(
+                BytePath(bytes: probe.name), beneath: folder, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        } catch let fault as Fault where Self.isWithheld(fault.errno) {
+            return bad(
+                "no file can be opened below \(folder): the system call openat2 is withheld (\(fault.message))",
+                "nothing can be done there so; in a unit of systemd `RestrictSUIDSGID=yes` withholds it (drop that line), "
+                    + "in a container its seccomp profile; a kernel before 5.6 has no such call")
+        }
+        defer { try? Durable.remove(probe) }
+        if needsLeases {
+            switch Lease.takeExclusive(file) {
+            case .granted: Lease.release(file)
+            case .busy, .unsupported:
+                return bad(
+                    "\(folder) grants no leases, so that a writer is noticed by waiting alone",
+                    "put notes that are written by several programs on a local file system; in a unit see that fcntl is "
+                        + "not filtered")
+            }
+        }
+        do {
+            try ExtendedAttributes.set("user.steward.probe", [1], on: file)
+        } catch let fault as Fault where fault.errno != ENOTSUP {
+            return bad(
+                "no attribute can be set on a file in \(folder) (\(fault.message))",
+                "`tag` fails there, and copies lose their tags; see what withholds fsetxattr from the agent")
+        } catch {
+            // The file system has none, which `tag` says by itself.
+        }
+        return nil
+    }
+
+    /// What a filter of system calls answers, and a kernel that lacks the call; for want of rights it is EACCES.
+    private static func isWithheld(_ code: Int32?) -> Bool { code == ENOSYS || code == EPERM }
+}
