@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+
+/// A running `Tests/Campaigns/swaps.py`.
+package final class SwapScript: @unchecked Sendable {  // belongs to its test's own task
+    private let process = Process()
+    private let output: BytePath
+
+    private static let path: BytePath = BytePath(
+        URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().path
+    ).parent.parent.appending("Campaigns/swaps.py")
+
+    /// Returns when it is at work.
+    ///
+    /// - Parameter user: what stands before it, so that it runs as another user.
+    package init(_ arguments: [String], by user: [String] = [], in home: TemporaryFolder) throws {
+        // A copy: the checkout may be closed to other users.
+        let script = home.path.appending("swaps.py")
+        if try FileStatus.of(script) == nil { try home.write("swaps.py", try Descriptor(Self.path).readAll()) }
+        output = try home.write(BytePath("swaps-\(randomHex(6))"), "")
+        let command = user + ["/usr/bin/python3", "-B", script.text] + arguments
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle(forWritingAtPath: output.text)
+        process.standardError = process.standardOutput
+        try process.run()
+        while try !TemporaryFolder.text(output).hasPrefix("ready") {
+            guard process.isRunning else { throw TestFailure(try TemporaryFolder.text(output)) }
+            usleep(10_000)
+        }
+    }
+
+    /// Has it come to its end, and returns all that it has said.
+    @discardableResult
+    package func finish() throws -> String {
+        process.terminate()
+        return try result()
+    }
+
+    /// Waits for its end; returns all that it has said.
+    @discardableResult
+    package func result() throws -> String {
+        process.waitUntilExit()
+        let text = try TemporaryFolder.text(output)
+        guard process.terminationStatus == 0 else { throw TestFailure(text) }
+        return text
+    }
+
+    deinit { if process.isRunning { process.terminate() } }
+}
