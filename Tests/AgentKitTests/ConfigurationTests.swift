@@ -1,6 +1,7 @@
 import AgentKit
 import Foundation
 import Logging
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -31,7 +32,7 @@ struct ConfigurationTests {
         let (read, diagnostics) = try load(
             """
             places:
-              vault: { kind: notes, path: /srv/vault, watch: poll }
+              vault: { kind: notes, path: /srv/vault, watch: poll, follow-links: inside, limits: { size: 2 MiB } }
               other: { path: ../other }
             time-zone: America/New_York
             device: desk-1
@@ -43,11 +44,15 @@ struct ConfigurationTests {
             poll: 5s
             settle: 250ms
             log: { level: debug, format: json }
+            quarantine: { size: 3 GiB }
             """)
         #expect(diagnostics.isEmpty)
         let configuration = try #require(read)
         #expect(configuration.places[0].mode == .poll)
         #expect(configuration.places[1].info.kind == .folder)
+        #expect(configuration.places[0].info.links == .inside && configuration.places[1].info.links == .never)
+        #expect(configuration.places[0].info.sizeLimit == 2 << 20 && configuration.quarantineLimit == 3 << 30)
+        #expect(configuration.places[1].info.sizeLimit == PlaceInfo.standardSizeLimit)
         #expect(configuration.timeZone.identifier == "America/New_York")
         #expect(configuration.device == "desk-1")
         #expect(configuration.ignore == ["*.bak"])
@@ -77,11 +82,12 @@ struct ConfigurationTests {
             limits: { disk: none }
             log: { level: loud }
             settle: soon
+            quarantine: { size: much }
             """)
         #expect(configuration == nil)
         let lines = diagnostics.map(\.line)
         #expect(lines == lines.sorted())
-        #expect(Set(lines) == [1, 3, 5, 6, 7, 8, 9, 10, 11])
+        #expect(Set(lines) == [1, 3, 5, 6, 7, 8, 9, 10, 11, 12])
         #expect(diagnostics.first?.hint == "did you mean `places`?")
     }
 

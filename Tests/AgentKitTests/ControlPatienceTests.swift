@@ -82,4 +82,51 @@ struct ControlPatienceTests {
         server.stop()
         try await serving.value
     }
+
+    @Test("commands that take nothing of their answers hold nobody up either")
+    func takingNothing() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("control.sock")
+        let server = ControlServer(path: path, patience: 1, log: Logger(label: "test"))
+        let large = String(repeating: "x", count: 4 << 20)
+        let serving = Task {
+            try await server.run(
+                { ControlReply([$0.command == .status ? "here" : large]) }, vault: { _, _ in })
+        }
+        try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
+        let deaf = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
+        for connection in deaf { try connection.send(ControlRequest(.wait)) }
+        let reply = try await BlockingLane("test").run { try ControlClient.ask(ControlRequest(.status), at: path) }
+        #expect(reply?.lines == ["here"])
+        withExtendedLifetime(deaf) {}
+        server.stop()
+        try await serving.value
+    }
+
+    @Test("who is turned away is told why, before or after he has asked")
+    func turnedAway() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("control.sock")
+        let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
+        let serving = Task {
+            try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
+        }
+        try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
+        let both = try (0..<2).map { _ in try #require(try ControlConnection.connect(path)) }
+        try await waitUntil("both are there") {
+            do {
+                return try ControlClient.ask(ControlRequest(.status), at: path) == nil
+            } catch let fault as Fault {
+                return fault.message.contains("busy")
+            }
+        }
+        let error = #expect(throws: Fault.self) {
+            _ = try VaultClient.ask(
+                VaultRequest(.status, "main"), at: path, VaultOutlet(progress: { _, _, _ in }, bytes: { _ in }))
+        }
+        #expect(error?.message.contains("busy") == true)
+        withExtendedLifetime(both) {}
+        server.stop()
+        try await serving.value
+    }
 }

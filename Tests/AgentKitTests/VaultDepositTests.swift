@@ -1,6 +1,7 @@
 import ComicArchive
 import ComicTestSupport
 import ComicVault
+import OwnFiles
 import Platform
 import Synchronization
 import TestSupport

@@ -24,9 +24,11 @@ struct Check: AsyncParsableCommand {
             let (configuration, found) = Configuration.load(directories)
             var report = Report(diagnostics: found, rules: 0, files: [])
             if let configuration {
-                let loaded = try AgentCore.forPlanning(configuration, directories).loadRules()
+                let core = try AgentCore.forPlanning(configuration, directories)
+                let loaded = core.loadRules()
+                let withheld = PlacePermits(core).warnings(loaded.rules)
                 report = Report(
-                    diagnostics: found + loaded.diagnostics + (try configuration.vaultDiagnostics()),
+                    diagnostics: found + loaded.diagnostics + (try configuration.vaultDiagnostics()) + withheld,
                     rules: loaded.rules.count, files: loaded.files)
             }
             try Output.show(report, lines: Self.lines(report, directories), json: options.json)
@@ -40,7 +42,7 @@ struct Check: AsyncParsableCommand {
         let masked = report.files.filter { $0.fate != .used }.map { file in
             "\(file.path): \(file.fate == .mask ? "masks rules of its name" : "replaced by \(file.replacedBy?.description ?? "")")"
         }
-        return report.diagnostics.map(\.description) + masked + [
+        return report.diagnostics.flatMap(\.lines) + masked + [
             "\(report.rules) rules in \(report.files.filter { $0.fate == .used }.count) files, \(errors) errors, \(warnings) warnings"
         ]
     }

@@ -31,15 +31,31 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// Printing for people and programs.
+/// Printing for people and programs: the only way to standard output and standard error, past ``ShownText``.
 enum Output {
     static func lines(_ lines: [String]) {
         for line in lines { self.line(line) }
     }
 
-    /// At once, so that a follower in a pipe sees each line when it is written.
-    static func line(_ text: String, terminator: String = "\n") {
-        put(text + terminator, to: STDOUT_FILENO)
+    /// One line; what would break it comes from outside, and is shown. At once, so that a follower in a pipe sees each
+    /// line when it is written.
+    static func line(_ text: String) {
+        put(ShownText.line(text) + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Several lines of our own, as they are laid out.
+    static func document(_ text: String) {
+        put(ShownText.lines(text), to: STDOUT_FILENO)
+    }
+
+    /// A JSON document, or a piece of one.
+    static func json(_ document: String, terminator: String = "\n") {
+        put(ShownText.json(document) + terminator, to: STDOUT_FILENO)
+    }
+
+    /// A question, whose answer is typed beside it.
+    static func ask(_ question: String) {
+        put(ShownText.lines(question), to: STDERR_FILENO)
     }
 
     private static func put(_ text: String, to descriptor: Int32) {
@@ -53,15 +69,20 @@ enum Output {
     }
 
     static func complain(_ text: String) {
-        put(text + "\n", to: STDERR_FILENO)
+        put(JournalStream.marked(ShownText.lines(text), .error) + "\n", to: STDERR_FILENO)
     }
 
     static func show(_ reply: ControlReply, json: Bool) {
-        if json { line(reply.json ?? "{}") } else { lines(reply.lines) }
+        if json { self.json(reply.json ?? "{}") } else { lines(reply.lines) }
     }
 
     static func show(_ value: some Encodable, lines text: @autoclosure () -> [String], json: Bool) throws {
-        if json { line(try OutputJSON.encode(value)) } else { lines(text()) }
+        if json { self.json(try OutputJSON.encode(value)) } else { lines(text()) }
+    }
+
+    /// What the argument parser prints or ends with itself; none of it holds text from outside.
+    private static func isForParser(_ error: any Error) -> Bool {
+        error is ExitCode || error is CleanExit || error is ValidationError || error is CancellationError
     }
 
     /// Runs a command's body; a fault becomes one line on standard error and the exit code that its kind calls for.
@@ -74,6 +95,9 @@ enum Output {
         } catch let complaints as Complaints {
             complain(complaints.description)
             throw ExitCode(64)
+        } catch let error where !Self.isForParser(error) {
+            complain("steward: \(explain(error))")
+            throw ExitCode(1)
         }
     }
 }
@@ -99,7 +123,7 @@ struct DaemonOrHere {
                     + "`steward run`, which begins one, and try this again", path: directories.state)
         }
         let core = AgentCore(
-            configuration: configuration, directories: directories, ledger: ledger, reads: NoReadWatch(),
+            configuration: configuration, directories: directories, ledger: ledger,
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try core.learnHiddenNames()

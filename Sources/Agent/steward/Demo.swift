@@ -20,9 +20,9 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run {
-                if !json { Output.line($0) }
+                if !json { Output.document($0 + "\n") }
             } finish: { report in
-                if json { Output.line(try OutputJSON.encode(report)) }
+                if json { Output.json(try OutputJSON.encode(report)) }
             }
         }
     }

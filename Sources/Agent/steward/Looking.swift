@@ -69,7 +69,7 @@ struct Log: AsyncParsableCommand {
                 }
                 last = records.last?.id ?? last
                 if options.json {
-                    for record in records { Output.line(try OutputJSON.line(record)) }
+                    for record in records { Output.json(try OutputJSON.line(record)) }
                 } else {
                     Output.lines(records.map(Self.line))
                 }

@@ -58,7 +58,9 @@ struct Quarantine: AsyncParsableCommand {
             try await Output.guarding {
                 let directories = try options.directories()
                 let ledger = try Ledger.openForReading(directory: directories.state)
-                let held = try (await ledger?.read { try $0.quarantine() } ?? []).map(Rules.Quarantine.located)
+                let held = try (await ledger?.read { try $0.quarantine() } ?? []).map {
+                    try Rules.Quarantine.located($0, HeldFiles(below: [directories.state]))
+                }
                 let lines = held.flatMap {
                     ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"]
                 }

@@ -55,7 +55,7 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding { Output.line(RuleSchema.json(registry: try Documentation.registry()).pretty) }
+            try await Output.guarding { Output.json(RuleSchema.json(registry: try Documentation.registry()).pretty) }
         }
     }
 
@@ -69,9 +69,9 @@ struct RulesCommand: AsyncParsableCommand {
             try await Output.guarding {
                 let manual = RuleManual.markdown(registry: try Documentation.registry())
                 if options.json {
-                    Output.line(try OutputJSON.encode(["markdown": manual]))
+                    Output.json(try OutputJSON.encode(["markdown": manual]))
                 } else {
-                    Output.line(manual, terminator: "")
+                    Output.document(manual)
                 }
             }
         }

@@ -19,13 +19,14 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
+        SharedHeap.use()
         try await Output.guarding {
             let directories = try options.directories()
             let configuration = try options.configuration(directories)
             let log = Logger(label: "steward") { _ in
                 StewardLogHandler(level: configuration.logLevel, json: configuration.logsJSON || options.json)
             }
-            let agent = try Agent(configuration, directories, log: log)
+            let agent = try await Agent.make(configuration, directories, log: log)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [

@@ -23,6 +23,7 @@ struct Steward: AsyncParsableCommand {
             CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self]),
             CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
             CommandGroup(
-                name: "Mend", subcommands: [Retry.self, Undo.self, Quarantine.self, Reprocess.self, Rebuild.self]),
+                name: "Mend",
+                subcommands: [Retry.self, Undo.self, Quarantine.self, Blocks.self, Reprocess.self, Rebuild.self]),
         ])
 }

@@ -2,6 +2,7 @@ import ComicVault
 import Foundation
 import Glibc
 import Logging
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -24,6 +25,8 @@ package struct Configuration: Sendable {
     package var run = RunPolicy(isAllowed: false)
     package var patience = NotePatience()
     package var limits: [WorkKind: Int] = Self.standardLimits
+    /// Bytes that may lie in quarantine; a refused file beyond that is left where it is.
+    package var quarantineLimit: Int64 = 20 << 30
     /// Seconds for which ended jobs are remembered.
     package var history: Double = 90 * 86_400
     /// Seconds between two looks at a place that sends no events.
@@ -50,9 +53,9 @@ package struct Configuration: Sendable {
 private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
-        "vaults",
+        "vaults", "quarantine",
     ]
-    static let place = ["path", "kind", "watch"]
+    static let place = ["path", "kind", "watch", "follow-links", "limits"]
     static let run = ["allow", "timeout"]
     static let notes = ["wait-open", "wait-editor", "settle"]
     static let log = ["level", "format"]
@@ -149,6 +152,11 @@ extension Configuration {
                 }
             }
         }
+        if let node = top["quarantine"], let part = reader.mapping(node, "`quarantine`", keys: ["size"]),
+            let node = part["size"], let bytes = Self.bytes(node, "`size`", reader)
+        {
+            quarantineLimit = bytes
+        }
         if let node = top["log"], let part = reader.mapping(node, "`log`", keys: Key.log) {
             let levels = Logger.Level.allCases.map(\.rawValue)
             if let node = part["level"], let word = reader.choice(node, "`level`", among: levels) {
@@ -158,6 +166,31 @@ extension Configuration {
                 logsJSON = word == "json"
             }
         }
+    }
+
+    /// What a place takes: how its files are reached, and how large they may be.
+    private static func readReach(_ part: YamlMapping, _ reader: YamlReader) -> (Root.Links, Int64) {
+        var links = Root.Links.never
+        if let node = part["follow-links"],
+            let word = reader.choice(node, "`follow-links`", among: Root.Links.allCases.map(\.rawValue))
+        {
+            links = Root.Links(rawValue: word) ?? .never
+        }
+        var limit = PlaceInfo.standardSizeLimit
+        if let node = part["limits"], let limits = reader.mapping(node, "`limits`", keys: ["size"]),
+            let node = limits["size"], let bytes = bytes(node, "`size`", reader)
+        {
+            limit = bytes
+        }
+        return (links, limit)
+    }
+
+    private static func bytes(_ node: YamlNode, _ name: String, _ reader: YamlReader) -> Int64? {
+        guard let text = reader.text(node, name) else { return nil }
+        if let bytes = Quantity.bytes(text) { return bytes }
+        reader.report(
+            node.position, "\(name) is a size, and `\(printable(text))` is none", hint: "write it as `2 GiB`")
+        return nil
     }
 
     private mutating func readPlaces(_ node: YamlNode, _ reader: YamlReader, _ directories: Directories) {
@@ -200,7 +233,9 @@ extension Configuration {
                 continue
             }
             roots[root] = entry.key
-            places.append(Place(info: PlaceInfo(name: entry.key, kind: kind, root: root), mode: mode))
+            let (links, limit) = Self.readReach(part, reader)
+            let info = PlaceInfo(name: entry.key, kind: kind, root: root, links: links, sizeLimit: limit)
+            places.append(Place(info: info, mode: mode))
         }
         if mapping.entries.isEmpty {
             reader.report(node.position, "`places` is empty", hint: "name at least one folder")

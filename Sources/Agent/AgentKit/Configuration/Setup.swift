@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// What `steward init` does.

@@ -34,7 +34,7 @@ struct ControlHandler: Sendable {
                 let complaints = found.map(\.description).joined(separator: "\n")
                 throw Fault(.failed, "the rules were not reloaded, those in force stay:\n\(complaints)")
             }
-            return try ControlReply(found, lines: found.map(\.description) + ["reloaded"])
+            return try ControlReply(found, lines: found.flatMap(\.lines) + ["reloaded"])
         case .retry: return try await operations.retry(request.id)
         case .undo: return try await operations.undo(try id(request))
         case .reprocess: return try await operations.reprocess(rule: request.rule, path: request.path)
@@ -46,7 +46,11 @@ struct ControlHandler: Sendable {
             return try await operations.accept(place: place)
         case .quarantineRestore: return try await operations.restore(try id(request))
         case .quarantineDrop: return try await operations.drop(try id(request))
+        case .blocksRestore: return try await operations.restoreBlocks(request.id, in: request.path)
         case .vault: throw Fault(.usage, "say what is asked of which vault")
+        case .examine:
+            let found = await CageExamination(agent.core).findings()
+            return try ControlReply(found, lines: found.flatMap(\.lines))
         case .wait:
             try await waitUntilQuiet()
             return ControlReply(["nothing is pending"], json: "{}")

@@ -4,13 +4,14 @@ import Platform
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
-        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault
+        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault, examine
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
+        case blocksRestore = "blocks-restore"
     }
 
     package var command: Command
-    /// A job's or a quarantined file's id, or the beginning of one.
+    /// A job's or a quarantined file's id, or the beginning of one; a block's anchor.
     package var id: String?
     package var rule: String?
     package var place: String?
@@ -32,7 +33,35 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     }
 }
 
-/// The answer: lines for a person and the same as JSON, or what went wrong.
+extension ControlRequest {
+    /// - Throws: `Fault` (`.usage`) that says what is wrong with a line that is no request.
+    init(line: Data) throws {
+        do {
+            self = try JSONDecoder().decode(ControlRequest.self, from: line)
+        } catch is DecodingError {
+            throw Fault(.usage, Self.complaint(line))
+        }
+    }
+
+    /// Only what says whether it is known.
+    private struct Name: Decodable { let command: String }
+
+    private static func complaint(_ line: Data) -> String {
+        let known = Command.allCases.map(\.rawValue)
+        guard let name = try? JSONDecoder().decode(Name.self, from: line).command else {
+            return "the request is not understood: it has to be one line of JSON such as {\"command\":\"status\"}"
+        }
+        if known.contains(name) {
+            return
+                "the request \(name) is not understood: one of its values is missing or of another kind than it must be"
+        }
+        return
+            "the agent knows no request of that name; it knows \(known.joined(separator: ", ")). If a newer `steward` "
+            + "asked, restart the agent, so that it is of the same version"
+    }
+}
+
+/// The answer: lines for a person and the same as JSON, or what went wrong; all of it safe to print.
 package struct ControlReply: Codable, Sendable, Equatable {
     package var lines: [String]
     /// A JSON document.
@@ -42,23 +71,23 @@ package struct ControlReply: Codable, Sendable, Equatable {
     package var kind: Fault.Kind?
 
     package init(_ lines: [String], json: String? = nil) {
-        self.lines = lines
+        self.lines = lines.map { ShownText.line($0) }
         self.json = json
     }
 
     package init(_ value: some Encodable, lines: [String]) throws {
-        self.lines = lines
+        self.lines = lines.map { ShownText.line($0) }
         json = try OutputJSON.encode(value)
     }
 
     package init(failure: any Error) {
         lines = []
-        problem = explain(failure)
+        problem = ShownText.lines(explain(failure))
         kind = (failure as? Fault)?.kind ?? .failed
     }
 }
 
-/// JSON as commands print it: for programs, but readable.
+/// JSON as commands print it: for programs, but readable, and safe to print.
 package enum OutputJSON {
     package static func encode(_ value: some Encodable) throws -> String { try encode(value, [.prettyPrinted]) }
 
@@ -69,6 +98,6 @@ package enum OutputJSON {
         let encoder = JSONEncoder()
         encoder.outputFormatting = format.union([.sortedKeys, .withoutEscapingSlashes])
         encoder.dateEncodingStrategy = .iso8601
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return ShownText.json(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }

@@ -24,7 +24,7 @@ package struct Operations: Sendable {
         package let message: String
     }
 
-    /// Makes parked, refused or waiting jobs ready again.
+    /// Makes parked, refused or waiting jobs ready again. What a refused one was about is taken out of quarantine first.
     ///
     /// - Parameter id: the beginning of a job's id; nil for all parked and waiting ones.
     package func retry(_ id: String?) async throws -> ControlReply {
@@ -48,9 +48,11 @@ package struct Operations: Sendable {
     }
 
     private func makeReady(_ job: JobRecord) async throws {
-        let registry = core.registry
+        let (registry, names) = (core.registry, ledger.names)
+        let restored = try await takenOutOfQuarantine(job)
         try await ledger.write { transaction in
             guard var ready = try transaction.job(job.id) else { return }
+            if let restored { ready.file = try LedgerJSON.encode(restored, hiding: names) }
             ready.state = .ready
             ready.attempts = 0
             ready.nextAttempt = nil
@@ -62,6 +64,21 @@ package struct Operations: Sendable {
             try transaction.note("retry", "asked for", job: job.id, place: job.place, path: job.path)
         }
         await runner?.submit([(job.id, job.place, job.path)])
+    }
+
+    /// Puts a refused job's file back where it was; nil where it is not in quarantine.
+    private func takenOutOfQuarantine(_ job: JobRecord) async throws -> FileReference? {
+        let all = try await ledger.read { try $0.quarantine(in: [.held]) }
+        guard let held = all.first(where: { $0.job == job.id }) else { return nil }
+        return try await putBack(held)
+    }
+
+    /// Nobody's news meanwhile: it counts as seen once it is back.
+    private func putBack(_ held: QuarantineRecord) async throws -> FileReference {
+        let paths = [held.root.appending(held.path)]
+        core.inWork.begin(paths)
+        defer { core.inWork.end(paths) }
+        return try await core.quarantine.putBack(held)
     }
 
     package func undo(_ id: String) async throws -> ControlReply {
@@ -146,7 +163,7 @@ package struct Operations: Sendable {
     }
 
     package func restore(_ id: String) async throws -> ControlReply {
-        let path = try await core.quarantine.restore(try await quarantined(id))
+        let path = try await putBack(try await quarantined(id)).absolute
         return try ControlReply(["path": path.description], lines: ["restored to \(path)"])
     }
 

@@ -21,6 +21,10 @@ package struct StatusReport: Codable, Sendable {
         package var watches: Int
         /// Folders and files that the agent may not read, below the place.
         package var unreadable: [BytePath]
+        /// Files that are larger than the place takes, with their bytes; nil where no daemon runs.
+        package var tooLarge: [String: Int64]?
+        /// Files that are there and passed over for their names, and the patterns that say so; nil where no daemon runs.
+        package var passedOver: [String: String]?
     }
 
     package struct Pending: Codable, Sendable {
@@ -48,6 +52,8 @@ package struct StatusReport: Codable, Sendable {
     package var settling: [Pending]
     /// Notes that cannot be written just now, and why.
     package var heldUpNotes: [String: String] = [:]
+    /// Blocks that their notes lack, though nobody is known to have taken them out.
+    package var missingBlocks: [MissingBlock] = []
     package var waiting: [Waiting]
     package var parked: [Waiting]
     package var quarantined: Int
@@ -69,6 +75,10 @@ package struct StatusReport: Codable, Sendable {
         report.settling = await agent.pipeline.settling().prefix(100).map {
             Pending(place: $0.root, path: $0.path, waitingFor: $0.waitingFor.rawValue)
         }
+        report.settling += await agent.pipeline.reading().prefix(100).map {
+            Pending(
+                place: $0.place, path: $0.path, waitingFor: "its \($0.size) bytes to be read, one large file at a time")
+        }
         for (note, reason) in await agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
         report.overflows = watch.overflows
         report.watchLimitHit = watch.watchLimitHit
@@ -78,6 +88,10 @@ package struct StatusReport: Codable, Sendable {
             report.places[index].watches = status.watches
             report.places[index].unreadable =
                 status.unreadable + (await agent.pipeline.unreadable(place.name)).prefix(100)
+            let large = await agent.pipeline.refusedBySize(place.name).prefix(100)
+            report.places[index].tooLarge = Dictionary(large.map { ($0.path.description, $0.size) }) { first, _ in first
+            }
+            report.places[index].passedOver = await agent.pipeline.passedOver(place.name)
             switch status.mode {
             case .inotify: report.places[index].mode = "inotify"
             case .poll(let reason): report.places[index].mode = "polled: \(reason)"
@@ -123,6 +137,7 @@ package struct StatusReport: Codable, Sendable {
                 files: try transaction.countFiles(), jobs: try transaction.jobCounts(), places: places, settling: [],
                 waiting: try waiting(.waiting), parked: try waiting(.parked),
                 quarantined: try transaction.quarantine().count, overflows: 0, watchLimitHit: false, warnings: [])
+            report.missingBlocks = Array(try MissingBlock.all(removed: false, in: transaction).prefix(100))
             if let rebuilt = try transaction.meta("rebuilt") {
                 report.warnings.append(
                     "the ledger was lost and begun anew at \(rebuilt): what was there counts as seen; "
@@ -161,6 +176,16 @@ package struct StatusReport: Codable, Sendable {
                     + (place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
             out += place.unreadable.map { "    may not be read: \($0) (grant the agent's user access)" }
+            out += (place.tooLarge ?? [:]).sorted { $0.key < $1.key }.map {
+                "    too large: \($0.key) (\($0.value) bytes; `limits: { size: … }` at the place)"
+            }
+        }
+        for place in places {
+            let names = (place.passedOver ?? [:]).sorted { $0.key < $1.key }
+            out += names.prefix(10).map {
+                "  passed over in \(place.name): \($0.key) (matches `\($0.value)`; see `ignore` in steward.yaml)"
+            }
+            if names.count > 10 { out.append("  passed over in \(place.name): \(names.count - 10) more") }
         }
         out += vaults.filter { $0.isThere || !$0.problems.isEmpty }.map { vault in
             "  vault \(vault.name): \(vault.isUnlocked ? "unlocked" : "locked")"
@@ -175,6 +200,8 @@ package struct StatusReport: Codable, Sendable {
         if !settling.isEmpty { out.append("settling:") }
         out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
         out += heldUpNotes.sorted { $0.key < $1.key }.map { "waiting to write \($0.key): \($0.value)" }
+        if !missingBlocks.isEmpty { out.append("missing in notes (`steward blocks restore` puts them back):") }
+        out += missingBlocks.prefix(10).map { "  \($0.line)" }
         if !waiting.isEmpty { out.append("waiting:") }
         out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }

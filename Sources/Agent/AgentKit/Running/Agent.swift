@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -28,19 +29,49 @@ package final class Agent: Service {
     /// The rule files before they were read, so that no change since then is lost.
     private let rulesAtStart: [BytePath: Fingerprint]
 
-    /// Takes the state directory, opens the ledger and loads the rules. Blocks.
+    /// Takes the state directory, opens the ledger and loads the rules; waits for a disk that is full.
     ///
     /// Where the rules are not valid it starts all the same, but judges nothing until they are: with half of its rules
     /// it would do half of its work, and count the files as seen.
     ///
     /// - Throws: `Fault`.
-    package init(_ configuration: Configuration, _ directories: Directories, log: Logger) throws {
-        self.log = log
+    package static func make(_ configuration: Configuration, _ directories: Directories, log: Logger) async throws
+        -> Agent
+    {
+        let lane = BlockingLane("start")
         // The library selects on its descriptor, which must be a low one: first of all.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))
         options.onMessage = { log.warning("\($0)") }
-        source = try InotifySource(options)
+        let set = options
+        let source = try await lane.run { try InotifySource(set) }
         Lease.ignoreBreakSignal()
+        // Jobs hold what they work on open, and there may be hundreds at a time.
+        OpenFiles.raiseLimit()
+        // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
+        if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
+        let state = try await StartPatience(log: log).until("opening the ledger") {
+            try await lane.run { try State(directories) }
+        }
+        return try await lane.run { try Agent(configuration, directories, source, state, log) }
+    }
+
+    /// What an agent has for itself alone.
+    private struct State {
+        let lock: StateLock
+        let ledger: Ledger
+        let opening: Ledger.Opening
+
+        /// Blocks.
+        init(_ directories: Directories) throws {
+            try Agent.makeState(directories)
+            lock = try StateLock(directory: directories.state)
+            let (ledger, found) = try Ledger.open(directory: directories.state)
+            self.ledger = ledger
+            opening = try Agent.judge(ledger, found, directories)
+        }
+    }
+
+    private static func makeState(_ directories: Directories) throws {
         try Durable.makeDirectory(directories.state, mode: 0o700)
         if let remote = FileSystemKind.remoteName(directories.state) {
             throw Fault(
@@ -48,27 +79,37 @@ package final class Agent: Service {
                 "the state directory \(directories.state) is on \(remote), where a ledger is not safe; "
                     + "put it on a local file system with STEWARD_STATE", path: directories.state)
         }
-        lock = try StateLock(directory: directories.state)
-        let (ledger, found) = try Ledger.open(directory: directories.state)
-        opening = try Self.judge(ledger, found, directories)
+    }
+
+    /// Blocks.
+    private init(
+        _ configuration: Configuration, _ directories: Directories, _ source: InotifySource, _ state: State,
+        _ log: Logger
+    ) throws {
+        self.log = log
+        self.source = source
+        lock = state.lock
+        opening = state.opening
         core = AgentCore(
-            configuration: configuration, directories: directories, ledger: ledger,
-            reads: SourceReadWatch(source: source),
-            log: log)
+            configuration: configuration, directories: directories, ledger: state.ledger, log: log)
         rulesAtStart = Self.stateOfFiles(directories.rules)
         let loaded = core.loadRules()
-        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic)") }
+        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
         let isValid = !loaded.diagnostics.hasErrors
         if isValid { core.planner.ruleSet = RuleSet(loaded.rules) }
         reloads.withLock { $0 = loaded.diagnostics }
-        runner = Runner(executor: core.executor, planner: core.planner, ledger: ledger, log: log)
+        runner = Runner(executor: core.executor, planner: core.planner, ledger: state.ledger, log: log)
         pipeline = Pipeline(core: core, runner: runner, source: source, isHeld: !isValid)
         server = ControlServer(path: directories.socket, log: log)
     }
 
     /// Runs until the task is cancelled or asked to shut down, then drains.
     package func run() async throws {
-        try await begin()
+        do {
+            try await begin()
+        } catch is CancellationError {
+            return
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
@@ -87,6 +128,28 @@ package final class Agent: Service {
     }
 
     private func begin() async throws {
+        let patience = StartPatience(log: log)
+        try await patience.until("noting the start") { try await self.noteStart() }
+        try await patience.until("going on where the last run ended") { try await self.takeUp() }
+        let isNew = opening == .new
+        let roots = pipeline.roots
+        let source = source
+        try await BlockingLane("watch.start").run { try source.start(roots) }
+        if reloadDiagnostics.hasErrors {
+            log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
+        } else {
+            try await patience.until("noting the rules") { try await self.pipeline.meetRules(isFirstStart: isNew) }
+        }
+        try await patience.until("noting that all is met") { try await self.markLife() }
+        try await lookAfterNotes()
+        sayWhatIsMissing()
+        await core.unlockFromCredentials()
+        SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
+        log.notice(
+            "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
+    }
+
+    private func noteStart() async throws {
         if case .corrupt(let aside) = opening {
             log.error(
                 "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)"
@@ -96,28 +159,25 @@ package final class Agent: Service {
                 try $0.note("agent", "the ledger was lost (\(aside)); everything present counts as seen")
             }
         }
-        let isNew = opening == .new
         try await core.ledger.write { try $0.note("agent", "started") }
+    }
+
+    private func takeUp() async throws {
         let core = core
         try await BlockingLane("names").run { try core.learnHiddenNames() }
         try await core.notes.recover()
-        try await core.quarantine.recover()
+        try await core.quarantine.recover(log)
         try await pipeline.meetPlaces(silent: opening != .new && opening != .existing)
         try await runner.start()
-        let roots = pipeline.roots
-        let source = source
-        try await BlockingLane("watch.start").run { try source.start(roots) }
-        if reloadDiagnostics.hasErrors {
-            log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
-        } else {
-            try await pipeline.meetRules(isFirstStart: isNew)
-        }
-        try await markLife()
-        // A save may have lost blocks just before the agent was killed.
-        for note in try await core.ledger.read({ try $0.guardedNotes() }) {
-            let notes = core.notes
-            let log = log
-            Task {
+    }
+
+    /// Whatever was saved while nobody looked.
+    private func lookAfterNotes() async throws {
+        let notes = core.notes
+        let kept = try await core.ledger.read { try $0.keptNotes() }
+        let log = log
+        Task {
+            for note in kept {
                 do {
                     try await notes.noteWasSaved(note)
                 } catch {
@@ -125,11 +185,6 @@ package final class Agent: Service {
                 }
             }
         }
-        sayWhatIsMissing()
-        await core.unlockFromCredentials()
-        SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
-        log.notice(
-            "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
     }
 
     /// What rules in force will need and this machine lacks; the rest goes on without.
@@ -205,7 +260,7 @@ package final class Agent: Service {
         let core = core
         let loaded = try await BlockingLane("rules").run { core.loadRules() }
         reloads.withLock { $0 = loaded.diagnostics }
-        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic)") }
+        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
         if loaded.diagnostics.hasErrors {
             log.error("the rules were not reloaded: the ones in force stay. `steward check` shows what is wrong")
             return loaded.diagnostics
@@ -294,14 +349,6 @@ package struct Complaints: Error, Sendable, CustomStringConvertible {
     package init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
 
     package var description: String { diagnostics.map(\.description).joined(separator: "\n") }
-}
-
-private struct SourceReadWatch: ReadWatch {
-    let source: InotifySource
-    func watchReads(of path: BytePath) throws { try source.watchReads(of: path) }
-    func readsSeen(of path: BytePath) -> Bool { source.readsSeen(of: path) }
-    func stopWatchingReads(of path: BytePath) { source.stopWatchingReads(of: path) }
-    func uncounted<R>(_ path: BytePath, _ body: () throws -> R) rethrows -> R { try source.uncounted(path, body) }
 }
 
 extension BlockingLane {

@@ -3,6 +3,7 @@ import ComicVault
 import Foundation
 import Ledger
 import Logging
+import OwnFiles
 import Platform
 import RuleActions
 import Rules
@@ -25,22 +26,19 @@ package final class AgentCore: Sendable {
     package var places: PlaceMap { journal.places }
 
     /// Puts the parts together; opens nothing but what it is given.
-    ///
-    /// - Parameter reads: who tells whether a note has been read.
-    package init(
-        configuration: Configuration, directories: Directories, ledger: Ledger, reads: any ReadWatch, log: Logger
-    ) {
+    package init(configuration: Configuration, directories: Directories, ledger: Ledger, log: Logger) {
         self.configuration = configuration
         self.directories = directories
         self.ledger = ledger
         self.log = log
-        journal = EffectJournal(ledger: ledger, places: configuration.map)
+        journal = EffectJournal(
+            ledger: ledger, places: configuration.map, own: [directories.state, directories.trash, directories.data])
         let places = configuration.map
         ledger.names.locate { path in places.locate(path).map { ($0.place.name, $0.place.root, $0.path) } }
         inWork = PathsInWork()
         notes = NoteWriter(
-            journal: journal, inWork: inWork, reads: reads, patience: configuration.patience,
-            device: configuration.device, backups: directories.state.appending("replaced-notes"), log: log)
+            journal: journal, inWork: inWork, patience: configuration.patience, device: configuration.device,
+            backups: directories.state.appending("replaced-notes"), log: log)
         vaults = VaultKeeper(configuration.vaults.map { VaultDesk.service($0, log) })
         let services = ActionServices(
             journal: journal, notes: notes,
@@ -51,10 +49,12 @@ package final class AgentCore: Sendable {
             homeTrash: directories.trash, vaults: vaults,
             reviews: ReviewTools(folder: directories.state.appending("reviews")))
         registry = StandardActions.registry(services)
-        quarantine = Quarantine(root: directories.quarantine, journal: journal)
+        quarantine = Quarantine(
+            root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
         let lanes = BlockingLanes("judge", count: 4)
         planner = Planner(
-            ledger: ledger, rules: .empty, blocksOf: Self.blocks, lanes: lanes, host: configuration.device, log: log)
+            ledger: ledger, presence: journal.presence, rules: .empty, blocksOf: Self.blocks, lanes: lanes,
+            host: configuration.device, log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         executor = JobExecutor(
@@ -65,14 +65,14 @@ package final class AgentCore: Sendable {
     /// For commands that only plan: nothing is written anywhere.
     package static func forPlanning(_ configuration: Configuration, _ directories: Directories) throws -> AgentCore {
         AgentCore(
-            configuration: configuration, directories: directories, ledger: try .inMemory(), reads: NoReadWatch(),
+            configuration: configuration, directories: directories, ledger: try .inMemory(),
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Reads the rules in force. Blocks.
     package func loadRules() -> LoadedRules {
         RuleDirectories.load(
-            directories.rules, registry: registry, places: configuration.places.map(\.info),
+            directories.rules, .configuration, registry: registry, places: configuration.places.map(\.info),
             timeZone: configuration.timeZone, settle: configuration.settle)
     }
 
@@ -81,10 +81,11 @@ package final class AgentCore: Sendable {
     package func learnHiddenNames() throws {
         let hiding = planner.ruleSet.rules.filter(\.hidesNames)
         for place in Set(hiding.flatMap(\.places).map(\.name)).compactMap({ places[name: $0] }) {
+            // A place that is away, and what cannot be read, is told by the look at the place.
+            guard let root = try? journal.presence.root(of: place) else { continue }
             var folders: [BytePath] = [""]
             while let folder = folders.popLast() {
-                // What cannot be read is told by the look at the place.
-                for entry in (try? listDirectory(place.root.appending(folder))) ?? [] {
+                for entry in (try? root.folder(folder).entries()) ?? [] {
                     let path = folder.appending(name: entry.name)
                     if entry.isDirectory == true { folders.append(path) }
                     _ = try ledger.names.stored(place.name, path)
@@ -103,12 +104,11 @@ package final class AgentCore: Sendable {
     }
 }
 
-/// For commands that run without a watcher: whether a note was read is not known.
-package struct NoReadWatch: ReadWatch {
-    package init() {}
-    package func watchReads(of path: BytePath) throws {}
-    package func readsSeen(of path: BytePath) -> Bool { true }
-    package func stopWatchingReads(of path: BytePath) {}
+extension RuleFileReader {
+    /// Reads them as configuration: wherever links lead.
+    package static let configuration = RuleFileReader(names: ConfigurationFiles.names) {
+        try ConfigurationFiles.read($0, limit: limit)
+    }
 }
 
 extension Directories {

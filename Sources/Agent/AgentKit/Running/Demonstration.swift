@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
 
 /// `steward demo`: an agent of its own in a throw-away home, real files, and what became of each.

@@ -1,5 +1,6 @@
 import ComicVault
 import Foundation
+import OwnFiles
 import Platform
 
 /// The demo's vault: a comic that is dropped while it is locked, and one while it is unlocked.

@@ -27,10 +27,21 @@ package actor Pipeline {
     private var isHeld: Bool
     private var released: CheckedContinuation<Void, Never>?
     private var firstScans: Set<String> = []
+    /// Of places that are looked through for the first time: what was found there and has not been judged.
+    private var unsurveyed: [String: Set<BytePath>] = [:]
     /// Places that are away, as far as that has been logged.
     private var away: Set<String> = []
     /// Files that may not be read, until their permissions or the hourly look make them be judged again.
     private var denied: Set<Key> = []
+    /// Files that are larger than their place takes, and by how many bytes they are that.
+    private var tooLarge: [Key: Int64] = [:]
+    /// What was passed over when a place was last looked through, and may be missed.
+    private var missed: [String: Set<BytePath>] = [:]
+    /// Large files that are read or wait for it, and their bytes.
+    private var beingRead: [Key: Int64] = [:]
+    /// Large files that wait for each other to be read, in the order in which they came.
+    private let large: AsyncStream<Key>
+    private let queueLarge: AsyncStream<Key>.Continuation
 
     private struct Key: Hashable {
         let root: String
@@ -52,11 +63,12 @@ package actor Pipeline {
     /// - Parameter isHeld: nothing is judged until ``release()``.
     package init(core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false) {
         self.isHeld = isHeld
+        (large, queueLarge) = AsyncStream.makeStream(of: Key.self)
         self.core = core
         self.runner = runner
         self.source = source
         log = core.log
-        settler = Settler(source: source)
+        settler = Settler()
         ignore = IgnoreList(extra: core.configuration.ignore)
         let map = core.places
         let poll = core.configuration.poll
@@ -95,7 +107,8 @@ package actor Pipeline {
 
     /// Has rules that were not known before look at what is there already, where they say so.
     package func meetRules(isFirstStart: Bool) async throws {
-        let rules = core.planner.ruleSet.rules
+        let ruleSet = core.planner.ruleSet
+        let rules = ruleSet.rules
         let known = try await core.ledger.read { try $0.knownRules() }
         let new = rules.filter { !known.contains($0.name) }
         if !isFirstStart {
@@ -110,6 +123,7 @@ package actor Pipeline {
         }
         try await core.ledger.write { transaction in
             for rule in rules { try transaction.meetRule(rule.name, digest: rule.digest.description) }
+            try transaction.meetEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
         }
     }
 
@@ -139,12 +153,15 @@ package actor Pipeline {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.readMarks() }
             group.addTask { await self.judgeSettled() }
+            group.addTask { await self.judgeLarge() }
             await group.waitForAll()
         }
     }
 
     package func stop() {
         isStopped = true
+        core.planner.reader.stop()
+        queueLarge.finish()
         release()
     }
 
@@ -174,6 +191,28 @@ package actor Pipeline {
         denied.filter { $0.root == place }.map(\.path).sorted()
     }
 
+    /// The large files that are read, or wait for it.
+    package func reading() -> [(place: String, path: BytePath, size: Int64)] {
+        beingRead.map { ($0.key.root, $0.key.path, $0.value) }.sorted { $0.path < $1.path }
+    }
+
+    /// The files of a place, below it, that have more bytes than it takes; sorted.
+    package func refusedBySize(_ place: String) -> [(path: BytePath, size: Int64)] {
+        tooLarge.filter { $0.key.root == place }.map { ($0.key.path, $0.value) }.sorted { $0.path < $1.path }
+    }
+
+    /// The files of a place, below it, that are passed over for their names, and the pattern of each; at most 100. As far as
+    /// is known: a place that does not answer is not asked.
+    package func passedOver(_ place: String) -> [String: String] {
+        var names = missed[place] ?? []
+        for file in source.status().passedOver where file.root == place {
+            if file.isThere { names.insert(file.path) } else { names.remove(file.path) }
+        }
+        var found: [String: String] = [:]
+        for name in names.sorted().prefix(100) { found[name.description] = ignore.pattern(ignoringPartOf: name) }
+        return found
+    }
+
     // MARK: Marks
 
     private func readMarks() async {
@@ -201,6 +240,7 @@ package actor Pipeline {
                 log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
                 away.insert(root)
                 firstScans.remove(root)
+                core.journal.surveyed.remove(root)
             }
         }
     }
@@ -245,7 +285,7 @@ package actor Pipeline {
             try await look(at: root, anew: path.isEmpty)
             let known = try await core.ledger.read { try $0.files(name, within: path) }
             let (ignore, names) = (ignore, core.ledger.names)
-            let passedOver = unreadable(name).filter { $0.isWithin(path) }
+            let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
             let found = try await scanLane.run {
                 () -> (news: [BytePath], gone: [BytePath], left: [BytePath], report: ScanReport) in
                 let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
@@ -267,10 +307,17 @@ package actor Pipeline {
             for problem in found.report.unreadable {
                 log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
             }
+            let elsewhere = (missed[name] ?? []).filter { !$0.isWithin(path) }
+            missed[name] = elsewhere.count < 100 ? elsewhere.union(found.report.passedOver) : elsewhere
             denied.subtract(found.left.map { Key(root: name, path: $0) })
+            for path in found.left { tooLarge[Key(root: name, path: path)] = nil }
             if path.isEmpty, meetings[name] != nil {
                 meetings[name]?.open.formUnion(found.news)
                 meetings[name]?.isScanned = !found.report.rootMissing
+            }
+            if path.isEmpty, !found.report.rootMissing, !core.journal.surveyed.contains(name) {
+                unsurveyed[name] = Set(found.news)
+                endSurvey(name)
             }
             for path in found.news { await settle(name, path, still: true) }
             // A file that was renamed is found under its new name first.
@@ -302,6 +349,11 @@ package actor Pipeline {
                         again[key] = settled
                         continue
                     }
+                    if case .whole(_, _, let status) = settled, status.size > ContentReader.large {
+                        beingRead[key] = status.size
+                        queueLarge.yield(key)
+                        continue
+                    }
                     if running >= Self.width {
                         await group.next()
                         running -= 1
@@ -314,6 +366,15 @@ package actor Pipeline {
         }
     }
 
+    /// One at a time, so that the small ones never wait for them.
+    private func judgeLarge() async {
+        for await key in large {
+            if isStopped || Task.isCancelled { return }
+            await judge(key)
+            beingRead[key] = nil
+        }
+    }
+
     private static func key(_ settled: Settled) -> Key {
         switch settled {
         case .whole(let root, let path, _), .gone(let root, let path): Key(root: root, path: path)
@@ -323,27 +384,35 @@ package actor Pipeline {
     private func judge(_ key: Key) async {
         guard let place = core.places[name: key.root] else { return }
         var isDone = true
+        var isRefused = false
         var denial: Fault?
         do {
             let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0 : nil }
             switch try await core.judge.judge(
                 place, key.path, meeting: meeting?.kind ?? .normal, began: meeting?.began)
             {
-            case .known, .touched: break
+            case .known: break
+            case .touched:
+                // Back to what rules have seen, which the agent may have written into since.
+                if place.kind == .notes { lookAfter(place.root.appending(key.path)) }
             case .again:
                 isDone = false
                 await settle(key.root, key.path)
+            case .tooLarge(let size):
+                refuse(key, size, place)
+                isRefused = true
             case .news(let event, let jobs):
                 let called = core.ledger.names.called(key.root, key.path)
                 log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
                 await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
-                if place.kind == .notes, event == .changed {
-                    let note = place.root.appending(key.path)
-                    Task { await self.noteWasSaved(note) }
-                }
+                // Also one that has just been met: the agent may have written into it before.
+                if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             denial = fault
+        } catch is CancellationError {
+            // The agent is stopping; the next start finds it as it was.
+            isDone = false
         } catch {
             isDone = false
             let why = core.ledger.names.redacted(explain(error), key.root, root: place.root, key.path)
@@ -352,9 +421,22 @@ package actor Pipeline {
             await settle(key.root, key.path, extra: 30)
         }
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
+        if isDone, !isRefused { tooLarge[key] = nil }
         inJudgement.remove(key)
+        if isDone, unsurveyed[key.root]?.remove(key.path) != nil { endSurvey(key.root) }
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
         if isDone, meetings[key.root]?.open.remove(key.path) != nil { await endMeeting(key.root) }
+    }
+
+    /// A file that is larger than its place takes stays where it is, unread, until it is another.
+    private func refuse(_ key: Key, _ size: Int64, _ place: PlaceInfo) {
+        guard tooLarge.updateValue(size, forKey: key) != size else { return }
+        let called = core.ledger.names.called(key.root, key.path)
+        log.warning(
+            """
+            \(called) in \(key.root) is refused: it has \(size) bytes, and the place takes \(place.sizeLimit); it stays \
+            where it is, unread (`limits: { size: … }` at the place)
+            """)
     }
 
     /// Waits for somebody to grant access: that is an event, so the file need not be asked for again.
@@ -367,12 +449,21 @@ package actor Pipeline {
         )
     }
 
-    private func noteWasSaved(_ note: BytePath) async {
-        do {
-            try await core.notes.noteWasSaved(note)
-        } catch {
-            log.error("cannot look after the blocks of \(note): \(explain(error))")
+    private func lookAfter(_ note: BytePath) {
+        let (notes, log) = (core.notes, log)
+        Task {
+            do {
+                try await notes.noteWasSaved(note)
+            } catch {
+                log.error("cannot look after the blocks of \(note): \(explain(error))")
+            }
         }
+    }
+
+    private func endSurvey(_ name: String) {
+        guard unsurveyed[name]?.isEmpty == true else { return }
+        unsurveyed[name] = nil
+        core.journal.surveyed.insert(name)
     }
 
     private func endMeeting(_ name: String) async {

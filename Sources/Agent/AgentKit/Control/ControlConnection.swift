@@ -1,0 +1,184 @@
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+
+/// One end of a control connection. Blocks.
+final class ControlConnection: Sendable {
+    /// What is said over it is read and written here: whoever is slow holds up himself alone.
+    let lane = BlockingLane("control")
+    private let descriptor: Int32
+    /// Asked while the other side takes nothing; nil gives it up.
+    private let waiting = Mutex<(@Sendable (Duration) throws -> Void)?>(nil)
+    /// What was being written ended in its midst: more would be taken for the rest of it.
+    private let isBroken = Atomic<Bool>(false)
+
+    init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Returns: nil where nobody listens at `path`.
+    static func connect(_ path: BytePath) throws -> ControlConnection? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Fault.system("make a socket") }
+        let connection = ControlConnection(owning: descriptor)
+        guard let result = UnixAddress.with(path.text, { Glibc.connect(descriptor, $0, $1) }) else {
+            throw Fault(.usage, "the path of the control socket is too long: \(path)")
+        }
+        if result == 0 { return connection }
+        if errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR { return nil }
+        throw Fault.system("reach the agent at", path)
+    }
+
+    deinit { close(descriptor) }
+
+    /// The fault that says that the other side is not there any more.
+    private static let away = Fault(.failed, "the other side went away")
+    /// In ``Fault/code``: it is there, and has taken longer than it may.
+    static let late = "connection-late"
+
+    /// Reads one line, or what comes until the other side has said all.
+    ///
+    /// - Parameters:
+    ///   - limit: bytes; the rest of a longer line is read and forgotten, so that the other side can be told.
+    ///   - patience: for all of it.
+    /// - Throws: `Fault`; `.usage` where the line is too long, with the code ``late`` where it has not come in time.
+    func receiveLine(limit: Int = 16 << 20, within patience: Duration? = nil) throws -> Data {
+        let start = ContinuousClock.now
+        var line = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var isTooLong = false
+        while true {
+            let got = Glibc.read(descriptor, &buffer, buffer.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else { throw errno == EAGAIN ? Self.tooLate : Self.away }
+            if got == 0 && line.isEmpty { throw Self.away }
+            line.append(contentsOf: buffer.prefix(got))
+            let isWhole = got == 0 || line.last == UInt8(ascii: "\n")
+            if line.count > limit {
+                isTooLong = true
+                // Its last byte tells whether more is to come.
+                line = line.suffix(1)
+            }
+            if isWhole && isTooLong {
+                throw Fault(.usage, "a request has at most \(limit) bytes on its line, and this one has more")
+            }
+            if isWhole { return line }
+            if let patience, ContinuousClock.now - start > patience { throw Self.tooLate }
+        }
+    }
+
+    private static let tooLate = Fault(
+        .failed, "no whole line has come in time; a request is one line of JSON that ends with a line feed", code: late)
+
+    func receive<T: Decodable>(_ type: T.Type) throws -> T {
+        try JSONDecoder().decode(type, from: receiveLine())
+    }
+
+    /// - Parameter patience: for all of it; nil where every part that is taken begins it anew.
+    func send(_ value: some Encodable, within patience: Duration? = nil) throws {
+        var data = try JSONEncoder().encode(value)
+        data.append(UInt8(ascii: "\n"))
+        try Array(data).withUnsafeBytes { try write($0, within: patience) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, within patience: Duration? = nil) throws {
+        guard !isBroken.load(ordering: .relaxed) else { throw Self.away }
+        do {
+            try writeAll(bytes, within: patience)
+        } catch {
+            isBroken.store(true, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, within patience: Duration?) throws {
+        let start = ContinuousClock.now
+        var rest = bytes
+        while !rest.isEmpty {
+            let sent = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            if sent < 0 && errno == EINTR { continue }
+            if sent < 0 && errno == EAGAIN, let goesOn = waiting.withLock({ $0 }) {
+                try goesOn(ContinuousClock.now - start)
+                continue
+            }
+            guard sent > 0 else { throw Self.away }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(sent))
+            if !rest.isEmpty, let patience, ContinuousClock.now - start > patience { throw Self.away }
+        }
+    }
+
+    /// Writes what fits at once, and forgets the rest: for a farewell on a thread that must not wait.
+    func sendAtOnce(_ value: some Encodable) throws {
+        let line = try JSONEncoder().encode(value) + [UInt8(ascii: "\n")]
+        _ = Array(line).withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+    }
+
+    /// In ``Fault/code``: nothing more comes.
+    static let ended = "connection-ended"
+
+    /// Fills the whole buffer.
+    func read(_ buffer: UnsafeMutableRawBufferPointer) throws {
+        var rest = buffer
+        while !rest.isEmpty {
+            let got = recv(descriptor, rest.baseAddress, rest.count, 0)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { throw Fault(.failed, "the other side went away", code: Self.ended) }
+            rest = UnsafeMutableRawBufferPointer(rebasing: rest.dropFirst(got))
+        }
+    }
+
+    /// A side that neither reads nor writes for so many seconds counts as gone.
+    func loseThePatience(after seconds: Int = 60) throws {
+        waiting.withLock { $0 = nil }
+        try limitWaits(to: seconds)
+    }
+
+    /// From now on a side that is there and takes nothing is waited for, until `check` throws.
+    ///
+    /// - Parameters:
+    ///   - seconds: how often `check` is called meanwhile.
+    ///   - check: told how long it has taken nothing.
+    func keepThePatience(
+        asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
+    ) throws {
+        try limitWaits(to: seconds)
+        waiting.withLock { $0 = check }
+    }
+
+    private func limitWaits(to seconds: Int) throws {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+            guard setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+                throw Fault.system("limit the wait for a command")
+            }
+        }
+    }
+}
+
+/// A command's side of the control socket.
+package enum ControlClient {
+    /// Asks the daemon. Blocks until it has answered.
+    ///
+    /// - Returns: nil where no daemon listens.
+    /// - Throws: `Fault` with what the daemon complained of.
+    package static func ask(_ request: ControlRequest, at socket: BytePath) throws -> ControlReply? {
+        guard let connection = try ControlConnection.connect(socket) else { return nil }
+        let reply = try reply(to: request, over: connection)
+        if let problem = reply.problem { throw Fault(reply.kind ?? .failed, problem) }
+        return reply
+    }
+
+    private static func reply(to request: ControlRequest, over connection: ControlConnection) throws -> ControlReply {
+        do {
+            try connection.send(request)
+        } catch {
+            // Who is turned away is told so before he has asked.
+            guard let reply = try? connection.receive(ControlReply.self) else { throw error }
+            return reply
+        }
+        return try connection.receive(ControlReply.self)
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import Platform
+import Rules
+import Watching
+
+/// What the files of a place do not permit this user, though a rule wants it done to them: as far as that shows before a
+/// job is parked for it.
+package struct PlacePermits {
+    private let core: AgentCore
+
+    package init(_ core: AgentCore) { self.core = core }
+
+    /// What an action needs besides reading the file.
+    private enum Need: String {
+        /// Writing it, which an attribute asks for.
+        case file
+        /// Writing the folder, which taking a name away asks for.
+        case folder
+    }
+
+    private static let needs: [String: Need] = ["tag": .file, "move": .folder, "rename": .folder, "trash": .folder]
+
+    private struct Withheld {
+        var files: [Need: [BytePath]] = [:]
+    }
+
+    /// A warning for each step and place. Blocks; looks at every file of the places that such a step works in.
+    package func warnings(_ rules: [Rule]) -> [Diagnostic] {
+        // A superuser is permitted everything.
+        guard geteuid() != 0 else { return [] }
+        var seen: [String: Withheld] = [:]
+        var found: [Diagnostic] = []
+        for rule in rules {
+            for step in rule.steps {
+                guard let need = Self.needs[step.declaration.name] else { continue }
+                for place in rule.places {
+                    let withheld = seen[place.name] ?? look(place)
+                    seen[place.name] = withheld
+                    if let warning = Self.warning(rule, step, place, withheld.files[need] ?? [], need) {
+                        found.append(warning)
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    private func look(_ place: PlaceInfo) -> Withheld {
+        var withheld = Withheld()
+        let watch = WatchRoot(
+            name: place.name, path: place.root, excluded: core.configuration.map.nested(in: place))
+        // A place that is away or may not be read is the doctor's to tell of.
+        guard let root = try? core.journal.presence.root(of: place) else { return withheld }
+        _ = try? Scanner.walk(root: watch, ignoring: IgnoreList(extra: core.configuration.ignore)) { path, status in
+            guard status.kind == .file, let spot = try? root.spot(path) else { return }
+            let isOwn = status.owner == geteuid()
+            if !isOwn || status.mode & 0o200 == 0, !spot.isAccessible(W_OK) {
+                withheld.files[.file, default: []].append(path)
+            }
+            guard let folder = try? spot.folder.status() else { return }
+            let isSticky = folder.mode & mode_t(S_ISVTX) != 0 && !isOwn && folder.owner != geteuid()
+            if isSticky || !spot.folder.isAccessible(W_OK | X_OK) { withheld.files[.folder, default: []].append(path) }
+        }
+        return withheld
+    }
+
+    private static func warning(
+        _ rule: Rule, _ step: StepTemplate, _ place: PlaceInfo, _ files: [BytePath], _ need: Need
+    ) -> Diagnostic? {
+        guard let first = files.min() else { return nil }
+        let name = step.declaration.name
+        let count = files.count == 1 ? "the file \(first)" : "\(files.count) files, such as \(first),"
+        let later = rule.steps.dropFirst(step.index + 1).map(\.declaration.name)
+        let parked =
+            later.isEmpty
+            ? "a job for such a file is parked"
+            : "a job for such a file is parked before \(later.map { "`\($0)`" }.joined(separator: ", "))"
+        let why =
+            need == .file
+            ? "this user may not write it" : "this user may not take names out of its folder, or not others' files"
+        return Diagnostic(
+            file: rule.file, at: step.position,
+            "`\(name)` is not permitted on \(count) in \(place.name): \(why); \(parked)",
+            hint: need == .file
+                ? "grant the agent's user write access, or let `\(name)` come last"
+                : "grant the agent's user the folder",
+            severity: .warning)
+    }
+}
