@@ -6,11 +6,6 @@ DESTDIR ?=
 
 # Which module may import which is part of the design: see ARCHITECTURE.md.
 CHECKED := --explicit-target-dependency-import-check error
-# Suites that keep every core busy for minutes; tests of editors and watches would wait behind them.
-BUSY := '^Comic(Archive|Vault)Tests\.'
-# All tests at once would have thousands of files open: Foundation's `Process` reads past its buffer beyond some 1,350
-# (swift-corelibs-foundation#5472).
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUALS := .build/plugins/GenerateManual/outputs
@@ -23,7 +18,7 @@ libdir := $(DESTDIR)$(PREFIX)/lib
 libexecdir := $(DESTDIR)$(PREFIX)/libexec
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench format lint docs release install uninstall clean
+.PHONY: help demo build test prove campaign bench format lint docs release install install-units uninstall clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,8 +36,18 @@ build: ## build everything
 test: ## run all tests
 	$(PACKAGES) build test
 	$(SWIFT) build $(CHECKED) --build-tests
-	$(SWIFT) test $(CHECKED) --skip-build --skip $(BUSY)
-	$(SWIFT) test $(CHECKED) --skip-build --filter $(BUSY)
+	Tests/run.sh
+
+prove: ## run all tests twice in one place, and once more in an order by chance on one core
+	$(PACKAGES) build test
+	$(SWIFT) build $(CHECKED) --build-tests
+	Tests/run.sh twice
+	taskset --cpu-list 0 Tests/run.sh shuffled
+
+campaign: ## race 10,000 swaps of files, folders and targets against each action; needs root
+	$(PACKAGES) build test
+	$(SWIFT) build $(CHECKED) --build-tests
+	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.SwapCampaignTests
 
 bench: ## run the benchmarks
 	Benchmarks/run.sh
@@ -72,7 +77,7 @@ $(BUILT):
 
 # Only copies what `make release` has built, so that root needs no Swift.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
-install: $(BUILT) ## install into $(DESTDIR)$(PREFIX), /usr by default
+install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
 	install -D -m 755 .build/release/steward $(bindir)/steward
 	install -D -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
 	install -D -m 755 .build/release/tk $(bindir)/tk
@@ -81,15 +86,6 @@ install: $(BUILT) ## install into $(DESTDIR)$(PREFIX), /usr by default
 	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
 	install -d $(sharedir)/steward/rules.d
 	install -m 644 rules.d/*.yaml rules.d/*.example $(sharedir)/steward/rules.d
-	install -d $(libdir)/systemd/system $(libdir)/systemd/user
-	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
-	    > $(libdir)/systemd/system/steward.service
-	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|; s|/usr/share/doc|$(PREFIX)/share/doc|' \
-	    packaging/systemd/steward-vault-lock.service > $(libdir)/systemd/system/steward-vault-lock.service
-	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/user/steward.service \
-	    > $(libdir)/systemd/user/steward.service
-	install -D -m 644 packaging/sysusers.d/steward.conf $(libdir)/sysusers.d/steward.conf
-	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	    $(sharedir)/fish/vendor_completions.d
 	for name in steward tk; do \
@@ -105,6 +101,18 @@ install: $(BUILT) ## install into $(DESTDIR)$(PREFIX), /usr by default
 	    $(sharedir)/doc/steward/examples
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
+
+# By itself for the tests, which start the units under a systemd of their own.
+install-units:
+	install -d $(libdir)/systemd/system $(libdir)/systemd/user
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
+	    > $(libdir)/systemd/system/steward.service
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|; s|/usr/share/doc|$(PREFIX)/share/doc|' \
+	    packaging/systemd/steward-vault-lock.service > $(libdir)/systemd/system/steward-vault-lock.service
+	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/user/steward.service \
+	    > $(libdir)/systemd/user/steward.service
+	install -D -m 644 packaging/sysusers.d/steward.conf $(libdir)/sysusers.d/steward.conf
+	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 
 uninstall: ## remove what `make install` installed; state and configuration stay
 	rm -f $(bindir)/steward $(bindir)/tk

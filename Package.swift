@@ -19,7 +19,7 @@ func suite(
     _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", exclude: exclude,
+        name: name, dependencies: dependencies + ["OwnFiles", "TestSupport"], path: "Tests/\(name)", exclude: exclude,
         resources: resources, swiftSettings: strict)
 }
 
@@ -35,6 +35,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let http: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioTLS: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 let package = Package(
     name: "steward",
@@ -50,6 +51,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -72,16 +74,18 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
-        core("SQLiteFile", ["Platform", grdb]),
+        core("OwnFiles", ["Platform"]),
+        core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
         core("Watching", ["Platform", "CInotifyTools"]),
-        core("Ledger", ["Platform", grdb]),
-        core("A4CoreSwift", ["Platform"]),
+        core("Ledger", ["OwnFiles", "Platform", grdb]),
+        core("A4CoreSwift", ["OwnFiles", "Platform"]),
         core("DotLifeDomain"),
-        core("ComicArchive", ["Platform", "CArchive", "CLinux", grdb]),
-        core("ComicVault", ["Platform", "CLinux", "COpenSSL"]),
-        core("DotLifePersistence", ["DotLifeDomain", "Platform", "SQLiteFile", grdb]),
+        core("ComicArchive", ["OwnFiles", "Platform", "CArchive", "CLinux", grdb]),
+        core("ComicVault", ["OwnFiles", "Platform", "CLinux", "COpenSSL"]),
+        core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
-            name: "TKCore", dependencies: ["Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioHTTP],
+            name: "TKCore",
+            dependencies: ["OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioHTTP, nioTLS],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
         .target(
@@ -98,29 +102,31 @@ let package = Package(
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "Rules", "Watching", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
+                "RuleActions", "Rules", "Watching", "Ledger", "OwnFiles", "Platform", "A4CoreSwift", "ComicArchive",
                 "ComicVault", "DotLifeDomain", "DotLifePersistence", "TKCore", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "ComicArchive", "ComicVault", "Rules", "Ledger", "Platform", arguments, log, lifecycle,
-                signals,
+                "AgentKit", "ComicArchive", "ComicVault", "Rules", "Ledger", "OwnFiles", "Platform", arguments, log,
+                lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict),
         .executableTarget(
-            name: "tk", dependencies: ["TKCore", "Platform", arguments], path: "Sources/Agent/tk",
+            name: "tk", dependencies: ["TKCore", "OwnFiles", "Platform", arguments], path: "Sources/Agent/tk",
             swiftSettings: strict),
 
         .executableTarget(
             name: "steward-unpack", dependencies: ["ComicArchive", "Platform"], path: "Sources/Agent/steward-unpack",
             swiftSettings: strict),
 
-        .target(name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support", swiftSettings: strict),
         .target(
-            name: "ComicTestSupport", dependencies: ["ComicArchive", "Platform", "CArchive", "TestSupport"],
+            name: "TestSupport", dependencies: ["OwnFiles", "Platform"], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "ComicTestSupport",
+            dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
         suite("PlatformTests", ["Platform", "CLinux"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
@@ -133,7 +139,7 @@ let package = Package(
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["TKCore", "Platform", "tk"]),
-        suite("RulesTests", ["Rules", "Ledger", "Platform", log]),
+        suite("RulesTests", ["Rules", "Ledger", "Platform", "CCmarkGfm", log]),
         suite(
             "RuleActionsTests",
             [

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -53,6 +54,35 @@ struct CommandMendTests {
         }
         #expect(try steward.json(["quarantine"]).items.isEmpty)
         #expect(try steward.run(["quarantine", "drop", id]).status == 64)
+    }
+
+    @Test(
+        "a refused job is tried again when asked for: its file is taken out of quarantine first, and is nobody's news")
+    func retryRefused() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Captures
+              in: dropbox
+              settle: 50ms
+              do: [index-capture, trash]
+            """)
+        try await steward.start()
+        try steward.moveIn("dropbox/broken.bin", [1, 2, 3, 0xFF, 0])
+        try steward.wait()
+        let job = try #require(try steward.past("dropbox/broken.bin").first)
+        #expect(job["state"].text == "refused")
+        for _ in 0..<2 {
+            let held = try #require(try steward.json(["quarantine"]).items.first)
+            try steward.run(["retry", job["job"].text]).check()
+            try steward.wait()
+            // Nothing has been mended, so it is refused again, and for the same reason.
+            let again = try steward.json(["quarantine"]).items
+            #expect(again.map { $0["path"].text } == ["broken.bin"])
+            #expect(again.map { $0["reason"].text } == [held["reason"].text])
+        }
+        #expect(try steward.past("dropbox/broken.bin").map { $0["state"].text } == ["refused"])
+        #expect(try steward.judgements("Captures", in: "dropbox") == ["arrived broken.bin"])
     }
 
     @Test("a parked job is tried again when asked for, and does what is left")

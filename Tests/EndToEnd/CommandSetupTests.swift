@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -147,7 +148,8 @@ struct CommandSetupTests {
         let commands = [
             "init", "check", "doctor", "rules", "rules list", "rules schema", "rules manual", "demo", "run", "pause",
             "resume", "reload", "wait", "status", "log", "explain", "retry", "undo", "quarantine", "quarantine list",
-            "quarantine restore", "quarantine drop", "reprocess", "rebuild", "comics", "comics inspect", "comics list",
+            "quarantine restore", "quarantine drop", "blocks", "blocks list", "blocks restore", "reprocess", "rebuild",
+            "comics", "comics inspect", "comics list",
             "comics show", "comics type", "comics page", "comics thumbnail", "comics progress", "comics bookmark",
             "comics favourite", "comics duplicates", "comics move", "comics delete", "vault", "vault init",
             "vault unlock", "vault lock", "vault status", "vault list", "vault show", "vault extract", "vault page",

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -63,6 +64,35 @@ struct HostileDiskTests {
         #expect(try steward.status().parked.map(\.problem) == [])
     }
 
+    @Test("a start on a full disk waits until there is room for the ledger, and goes on by itself")
+    func fullLedgerAtStart() async throws {
+        let steward = try agent()
+        let disk = try SmallDisk(steward.home.path.appending("state"), "4m", steward)
+        defer { disk.unmount() }
+        steward.variables["STEWARD_STATE"] = disk.path.text
+        try await steward.start()
+        try steward.drop("dropbox/1.md", "capture 1")
+        try steward.wait()
+        try await steward.stop()
+        try disk.fill()
+        try steward.drop("dropbox/2.md", "capture 2")
+        let process = try await steward.launch()
+        try await steward.until("it says what it waits for") { try steward.log().contains("cannot start yet") }
+        #expect(process.isRunning)
+        try Durable.remove(disk.filler)
+        try await steward.until("it answers") {
+            try steward.run(["status", "--json"]).output.contains("\"isRunning\" : true")
+        }
+        try await expectEach(2, steward)
+        try disk.fill()
+        try await steward.stop()
+        _ = try await steward.launch()
+        let said = try steward.log().occurrences(of: "cannot start yet")
+        try await steward.until("it waits again") { try steward.log().occurrences(of: "cannot start yet") > said }
+        // Told to stop while it waits, it does.
+        try await steward.stop()
+    }
+
     @Test("a full disk under the vault makes captures wait; nothing of the note is lost and nothing written in part")
     func fullVault() async throws {
         let steward = try agent()
@@ -90,6 +120,20 @@ struct HostileDiskTests {
         try await expectEach(3, steward)
         #expect(try steward.read(note).hasPrefix(head))
         try await steward.stop()
+    }
+
+    @Test("on a full disk a comic can be removed from the vault, and what it had makes room for others")
+    func fullVaultOfComics() throws {
+        let scene = try VaultScene(made: false)
+        let disk = try SmallDisk(scene.path.parent, "4m", scene.steward)
+        defer { disk.unmount() }
+        try scene.vault("init").check()
+        for name in ["A.cbz", "B.cbz"] { try scene.deposit(BytePath(name), first: name == "A.cbz" ? 1 : 5) }
+        try scene.vault("quarantine", "take-in").check()
+        try disk.fill()
+        try scene.vault("remove", "A.cbz", "--yes").check()
+        #expect(try scene.names() == ["B.cbz"])
+        #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
     @Test("a full disk under the ledger stops nothing for good")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

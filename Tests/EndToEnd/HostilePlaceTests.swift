@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -244,6 +245,43 @@ struct HostilePlaceTests {
         }
         try steward.drop("dropbox/new/newer/n.txt", "deep new")
         try await expect(names + ["deep new"], steward, seconds: 120)
+        let agent = try #require(steward.processID)
+        try steward.home.run(
+            [
+                "nsenter", "--target", "\(agent)", "--user", "--preserve-credentials", "--",
+                "sh", "-c", "echo 10000 > /proc/sys/user/max_inotify_watches",
+            ], environment: steward.environment
+        ).check()
+        try await steward.until("watches are taken when they are granted") { try !steward.status().watchLimitHit }
+        try await steward.stop()
+    }
+
+    @Test("when the kernel's queue of events overflows, everything is looked through and nothing is lost")
+    func overflow() async throws {
+        let steward = try agent()
+        try await steward.start()
+        let queue = "/proc/sys/fs/inotify/max_queued_events"
+        let length = try #require(
+            Int(try String(contentsOfFile: queue, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
+        guard length <= 100_000 else { try Test.cancel("this kernel keeps \(length) events") }
+        let agent = try #require(steward.processID)
+        kill(agent, SIGSTOP)
+        let noise = steward.path("dropbox/.noise").text
+        // Up to three events each: made, closed, removed; what the reader has taken already makes room.
+        for _ in 0...length {
+            close(open(noise, O_WRONLY | O_CREAT, 0o600))
+            unlink(noise)
+        }
+        var names: [String] = []
+        for number in 1...20 {
+            try steward.drop(BytePath("dropbox/d\(number)/e/n.txt"), "unheard \(number)")
+            names.append("unheard \(number)")
+        }
+        kill(agent, SIGCONT)
+        try await expect(names, steward)
+        #expect(try steward.status().overflows > 0)
+        try steward.drop("dropbox/d7/e/after.txt", "heard")
+        try await expect(["heard"], steward)
         try await steward.stop()
     }
 }

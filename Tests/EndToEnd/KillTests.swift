@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct KillTests {
           settle: 50ms
           do:
             - index-capture
-            - append-block: { heading: Captures, text: "<{{ capture.text }}>" }
+            - append-block: { heading: Captures, text: "got {{ capture.text }}" }
             - trash
         """
 
@@ -21,8 +22,8 @@ struct KillTests {
     private func expectOnce(_ texts: [String], _ steward: AgentFixture) throws {
         let notes = try steward.notes()
         let inNotes = Dictionary(
-            notes.split(separator: "\n").filter { $0.hasPrefix("<") }.map { (String($0), 1) }, uniquingKeysWith: +)
-        #expect(inNotes == Dictionary(uniqueKeysWithValues: texts.map { ("<\($0)>", 1) }), "in the notes")
+            notes.split(separator: "\n").filter { $0.hasPrefix("got ") }.map { (String($0), 1) }, uniquingKeysWith: +)
+        #expect(inNotes == Dictionary(uniqueKeysWithValues: texts.map { ("got \($0)", 1) }), "in the notes")
         #expect(try steward.trash().sorted() == texts.sorted(), "in the trash")
         #expect(try steward.files("dropbox").map(\.nameText) == [])
         #expect(try steward.leftovers() == [])

@@ -1,4 +1,5 @@
 import ComicTestSupport
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -59,6 +60,12 @@ struct RuleConditionTests {
                 prepareNo: { path in
                     // Only root can give a file away; for others the other file has the same owner and is left out below.
                     if getuid() == 0, chown(path.text, 54_321, 54_321) != 0 { throw Fault.system("give away", path) }
+                }),
+            Case(
+                condition: "links", lines: "links: \"> 1\"", yes: "links/a", no: "links/b",
+                prepareYes: { path in
+                    let kept = BytePath(bytes: path.bytes + Array(".kept".utf8))
+                    if link(path.text, kept.text) != 0 { throw Fault.system("link", path) }
                 }),
             Case(
                 condition: "xattr", lines: "xattr: { user.xdg.tags: \"*later*\" }", yes: "xattr/a", no: "xattr/b",

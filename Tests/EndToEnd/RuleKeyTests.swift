@@ -1,4 +1,5 @@
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import ComicTestSupport
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -65,6 +66,11 @@ struct RuleShippedTests {
         #expect(try tags(steward.path("drafts/done.md"))?.contains("review") == true)
         #expect(try steward.read("notes/todo.md").contains("- [ ] Water the plants (inbox, Later)"))
         #expect(try steward.count("- [ ] ") == 1)
+        try steward.shell(["rm", steward.path("drafts/done.md").text]).check()
+        try await steward.until("the removal is known") {
+            try steward.history().contains { $0["path"].text == "done.md" && $0["message"].text.contains("removed") }
+        }
+        try steward.wait()
         let rules = Set(try steward.json(["rules"]).items.map { $0["rule"].text })
         let run = Set(try steward.history().filter { $0["kind"].text == "planned" }.map { $0["message"].text })
         for rule in rules.subtracting(["Take in captures"]) {

@@ -1,6 +1,7 @@
 import ComicTestSupport
 import ComicVault
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing

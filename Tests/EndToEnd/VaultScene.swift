@@ -2,6 +2,7 @@ import ComicTestSupport
 import ComicVault
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A home of its own for the built `steward`, and the agent in it: everything through the binary, as a user would.
@@ -9,6 +10,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     package let home: TemporaryFolder
     /// Variables for all that the fixture starts, besides its own.
     package var variables: [String: String] = [:]
+    /// What stands before `steward` in every command, so that it runs as another user.
+    private let wrapper: [String]
     private var agent: Process?
     private var hasSlot = false
 
@@ -17,9 +20,13 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Makes the home with `steward init`.
     ///
-    /// - Parameter configuration: lines added to `steward.yaml` (top-level keys).
-    package init(configuration: String = "") throws {
+    /// - Parameters:
+    ///   - configuration: lines added to `steward.yaml` (top-level keys).
+    ///   - user: whose home it is, and who runs `steward`; only root can make another than itself.
+    package init(configuration: String = "", as user: TestUser? = nil) throws {
         home = try TemporaryFolder("steward-e2e")
+        wrapper = user?.command ?? []
+        if let user { try user.own(home.path) }
         try run(["init"]).check()
         if !configuration.isEmpty {
             let file: BytePath = ".config/steward/steward.yaml"
@@ -109,7 +116,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
             hasSlot = true
         }
         let process = Process()
-        let command = wrapper + [Self.binary, "run"]
+        let command = wrapper + self.wrapper + [Self.binary, "run"]
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
         process.environment = environment
@@ -131,6 +138,11 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Waits until nothing settles, is judged or is at work.
     package func wait() throws { try run(["wait"]).check() }
+
+    /// The same for agents that may have more and more to do; false where one does not come to rest.
+    package func rest() throws -> Bool {
+        try shell(wrapper + ["/usr/bin/timeout", "60", Self.binary, "wait"]).status == 0
+    }
 
     /// SIGTERM; returns the exit status.
     ///
@@ -162,44 +174,16 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     // MARK: Commands
 
-    package struct Result: Sendable {
-        package let status: Int32
-        package let output: String
-        package let errors: String
-
-        /// - Throws: `TestFailure` with what the command printed, unless it ended with 0.
-        @discardableResult
-        package func check() throws -> Result {
-            guard status == 0 else { throw TestFailure("ended with \(status):\n\(output)\n\(errors)") }
-            return self
-        }
-    }
+    package typealias Result = ProgramResult
 
     /// Runs `steward` with these arguments to its end.
     @discardableResult
-    package func run(_ arguments: [String]) throws -> Result { try shell([Self.binary] + arguments) }
+    package func run(_ arguments: [String]) throws -> Result { try shell(wrapper + [Self.binary] + arguments) }
 
     /// Runs any program in the fixture's environment.
     @discardableResult
     package func shell(_ command: [String], input: String? = nil) throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command[0].contains("/") ? command[0] : "/usr/bin/env")
-        process.arguments = command[0].contains("/") ? Array(command.dropFirst()) : command
-        process.environment = environment
-        process.currentDirectoryURL = URL(fileURLWithPath: home.path.text)
-        let name = "out-\(randomHex(6))"
-        let files = try ["1", "2"].map { try home.write(BytePath("\(name).\($0)"), "") }
-        process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
-        process.standardError = FileHandle(forWritingAtPath: files[1].text)
-        if let input {
-            process.standardInput = FileHandle(forReadingAtPath: try home.write(BytePath("\(name).0"), input).text)
-        } else {
-            process.standardInput = FileHandle.nullDevice
-        }
-        try process.run()
-        process.waitUntilExit()
-        let texts = try files.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }
-        return Result(status: process.terminationStatus, output: texts[0], errors: texts[1])
+        try home.run(command, environment: environment, input: input)
     }
 
     /// Asks until `condition` holds, for at most `seconds`.

@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// A line of `steward log --json`.
@@ -37,6 +38,7 @@ package struct LoggedStatus: Decodable, Sendable {
     package let parked: [Job]
     package let quarantined: Int
     package let watchLimitHit: Bool
+    package let overflows: Int
     package let warnings: [String]
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// Another process that has a file open until it is told to let go.

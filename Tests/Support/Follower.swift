@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A command that goes on until it is ended, and what it has printed so far.

@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// The rules that are shipped, in the repository.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 
 /// A fresh folder for one test, removed with everything in it when the test ends.

@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+/// Whoever speaks to the agent's socket, however badly.
+@Suite("The control socket")
+struct ControlSocketTests {
+    /// One end of a bare connection; what it says is written here, byte by byte if need be.
+    private final class Caller: Sendable {
+        private let descriptor: Int32
+
+        init(_ path: BytePath) throws {
+            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.bytes) }
+            let connected = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            guard connected == 0 else { throw Fault.system("connect to", path) }
+        }
+
+        deinit { close(descriptor) }
+
+        /// - Returns: whether somebody was there to take it.
+        @discardableResult
+        func say(_ bytes: [UInt8]) -> Bool {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard sent > 0 else { return false }
+                rest = rest.dropFirst(sent)
+            }
+            return true
+        }
+
+        func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+        /// All that is answered until the other side has said all.
+        func answer() -> String {
+            var all: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while case let got = read(descriptor, &buffer, buffer.count), got > 0 { all += buffer.prefix(got) }
+            return String(decoding: all, as: UTF8.self)
+        }
+    }
+
+    private func steward() async throws -> AgentFixture {
+        let steward = try AgentFixture()
+        try steward.rule(CommandDaemonTests.captures)
+        try await steward.start()
+        return steward
+    }
+
+    @Test("commands that say a byte now and then, or nothing, hold up nobody who asks")
+    func dribble() async throws {
+        let steward = try await steward()
+        let socket = steward.home.path.appending("run/control.sock")
+        let silent = try (0..<20).map { _ in try Caller(socket) }
+        let slow = try (0..<20).map { _ in try Caller(socket) }
+        let isOver = Mutex(false)
+        let rounds = Mutex(0)
+        let dribbling = Task {
+            // No longer than this, so that a test that fails ends.
+            for _ in 0..<300 where !isOver.withLock({ $0 }) {
+                for caller in slow { caller.say([UInt8(ascii: " ")]) }
+                rounds.withLock { $0 += 1 }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        try await waitUntil("they dribble") { rounds.withLock { $0 } > 2 }
+        for _ in 0..<5 {
+            let reply = try await BlockingLane("status").run { try steward.run(["status", "--json"]) }
+            #expect(try Answer(parsing: reply.check().output)["isRunning"].isTrue)
+        }
+        #expect(rounds.withLock { $0 } < 300, "they were answered while the others dribbled")
+        isOver.withLock { $0 = true }
+        try await dribbling.value
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test("who dribbles for too long is told that it took too long, and so is who says nothing")
+    func late() async throws {
+        let steward = try await steward()
+        let socket = steward.home.path.appending("run/control.sock")
+        let (slow, silent) = (try Caller(socket), try Caller(socket))
+        let dribbling = Task { while slow.say([UInt8(ascii: " ")]) { try await Task.sleep(for: .milliseconds(100)) } }
+        for caller in [silent, slow] {
+            let answer = try await BlockingLane("answer").run { caller.answer() }
+            #expect(try Answer(parsing: answer)["problem"].text.contains("in time"))
+        }
+        try await dribbling.value
+    }
+
+    @Test(
+        "a request that cannot be understood is answered with what is wrong with it",
+        arguments: [
+            ("garbage\n", "one line of JSON"), ("garbage", "one line of JSON"), ("\u{0}\n", "one line of JSON"),
+            ("{\"command\":\"status\"\n", "one line of JSON"), ("[]\n", "one line of JSON"),
+            ("{\"command\":\"dance\"}\n", "knows no request of that name; it knows status, "),
+            ("{\"command\":\"undo\",\"id\":7}\n", "one of its values"),
+            ("{\"command\":\"undo\"}\n", "say which job is meant"),
+            ("{\"command\":\"vault\"}\n", "say what is asked of which vault"),
+        ])
+    func malformed(_ request: String, _ complaint: String) async throws {
+        let steward = try await steward()
+        let caller = try Caller(steward.home.path.appending("run/control.sock"))
+        caller.say(Array(request.utf8))
+        caller.finish()
+        let answer = try Answer(parsing: caller.answer())
+        #expect(answer["problem"].text.contains(complaint), "\(answer["problem"].text)")
+        #expect(answer["kind"].text == "usage")
+    }
+
+    @Test("a line that is too long is answered with how long one may be, and the agent goes on")
+    func tooLong() async throws {
+        let steward = try await steward()
+        let socket = steward.home.path.appending("run/control.sock")
+        let caller = try Caller(socket)
+        let line = Array("{\"command\":\"status\",\"id\":\"".utf8) + [UInt8](repeating: 0x61, count: 5 << 20)
+        #expect(caller.say(line + Array("\"}\n".utf8)))
+        #expect(try Answer(parsing: caller.answer())["problem"].text.contains("at most 1048576 bytes"))
+        try steward.run(["status"]).check()
+    }
+
+    @Test("of more commands than can be answered the last are told that the agent is busy")
+    func busy() async throws {
+        let steward = try await steward()
+        let socket = steward.home.path.appending("run/control.sock")
+        // Each of them waits for its turn to be asked for something.
+        let many = try (0..<200).map { _ in try Caller(socket) }
+        let last = try await BlockingLane("answer").run { many[199].answer() }
+        #expect(try Answer(parsing: last)["problem"].text.contains("busy"))
+        let reply = try steward.run(["status"])
+        #expect(reply.status == 0 || reply.errors.contains("busy"))
+        for caller in many { caller.finish() }
+        try await steward.until("the others are forgotten") { try steward.run(["status"]).status == 0 }
+    }
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Runs the tests that `swift build --build-tests` has built, apart from what the machine happens to hold.
+#
+#   Tests/run.sh             all of them, as `make test` does
+#   Tests/run.sh twice       all of them, and again where the first run was
+#   Tests/run.sh shuffled    all of them in an order by chance (STEWARD_TEST_SEED repeats it), on one core
+#   Tests/run.sh only NAME   those whose names begin so: EndToEnd.WatchTests
+#
+# They get a home, a folder for temporary files, shared memory, a locale and no services' keys: empty folders, mounted over
+# /tmp and /dev/shm where the kernel lets this user (root, in most containers too), else named by the environment alone.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+what=${1:-all}
+tests=$here/.build/debug/stewardPackageTests.xctest
+apart=$here/.build/apart
+
+# All at once would have thousands of files open: Foundation's `Process` reads past its buffer beyond some 1,350
+# (swift-corelibs-foundation#5472).
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-16}
+
+# The first runs wait for editors, events and servers most of the time, and go side by side: a test that waits keeps one of
+# the few threads that its process has for tests. After them one attacks the agent at full speed or boots a machine of its
+# own, one keeps every core busy for minutes, and in the last a real language model does.
+agents='^EndToEnd\.'
+drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife)'
+attacks='^EndToEnd\.(SwapCampaign|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
+busy='^Comic(Archive|Vault)Tests\.'
+model='^TKCoreTests\.ProviderRealModel'
+
+# What the caller ignores (nohup, some CI) would be ignored by all that the tests start.
+run() { env --default-signal "$tests" --testing-library swift-testing "$@"; }
+
+# Runs each of some lines side by side, and shows them one after the other.
+together() {
+    local log failed=0 number=0
+    log=$(mktemp -d)
+    for line in "$@"; do
+        number=$((number + 1))
+        (eval "run $line" >"$log/$number" 2>&1 || touch "$log/failed") &
+    done
+    wait
+    cat "$log"/[0-9]*
+    if [[ -e $log/failed ]]; then
+        printf '\n== what failed\n'
+        grep -hE '^.{0,5}✘|error:' "$log"/[0-9]* || true
+        failed=1
+    fi
+    rm -rf "$log"
+    return $failed
+}
+
+# All of them, also where one fails.
+all() {
+    local failed=0
+    together "--filter '${agents}[A-H]' --skip '$attacks'" "--filter '${agents}[I-Z]' --skip '$attacks'" \
+        "--filter '$drafts' --skip '$model'" "--skip '$agents' --skip '$drafts' --skip '$busy'" || failed=1
+    for some in "$attacks" "$busy" "$model"; do run --filter "$some" || failed=1; done
+    return $failed
+}
+
+# By groups of twenty suites: within a group they run side by side.
+shuffled() {
+    local seed=${STEWARD_TEST_SEED:-$RANDOM} group
+    echo "the order of the suites: STEWARD_TEST_SEED=$seed"
+    run --list-tests | sed -E 's/[/(].*//' | sort -u |
+        shuf --random-source=<(openssl enc -aes-128-ctr -nosalt -pass "pass:$seed" -pbkdf2 </dev/zero 2>/dev/null) |
+        xargs -n 20 | while read -r group; do
+            run --filter "^(${group// /|})(/|\$)" </dev/null
+        done
+}
+
+if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
+    rm -rf "$apart"
+    mkdir -p "$apart"/{tmp,home}
+    chmod 1777 "$apart/tmp"
+    # Python and where its packages come from may be settled below the home.
+    if [[ -d $HOME/.pyenv ]]; then export PYENV_ROOT=${PYENV_ROOT:-$HOME/.pyenv}; fi
+    if [[ -f $HOME/.config/pip/pip.conf ]]; then export PIP_CONFIG_FILE=${PIP_CONFIG_FILE:-$HOME/.config/pip/pip.conf}; fi
+    while IFS= read -r name; do unset "$name"; done < <(
+        compgen -e | grep -E '^(LANG|LANGUAGE|LC_|TZ$|XDG_|TK_|A4_|OLLAMA|EDITOR$|VISUAL$|NO_COLOR|CLICOLOR|[A-Z_]*API_KEY$)' ||
+            true
+    )
+    unset TMPDIR CREDENTIALS_DIRECTORY STATE_DIRECTORY RUNTIME_DIRECTORY NOTIFY_SOCKET
+    export HOME=$apart/home LANG=C.UTF-8 STEWARD_TEST_APART=yes
+    mounts='mount --bind "$0" /tmp && { ! mountpoint --quiet /dev/shm || mount -t tmpfs steward-tests /dev/shm; }'
+    if [[ $(id -u) == 0 ]] && unshare --mount --propagation private sh -c "$mounts" "$apart/tmp" 2>/dev/null; then
+        # A checkout below /tmp stays where it is.
+        exec unshare --mount --propagation private bash -euc '
+            if [[ $1 == /tmp/* ]]; then mkdir -p "$1/.build/apart$1"; mount --bind "$1" "$1/.build/apart$1"; fi
+            mount --rbind "$1/.build/apart/tmp" /tmp
+            if mountpoint --quiet /dev/shm; then mount -t tmpfs -o mode=1777 steward-tests /dev/shm; fi
+            shift
+            exec "$@"' bash "$here" "$here/Tests/run.sh" "$@"
+    fi
+    TMPDIR=$(mktemp -d)
+    export TMPDIR
+    trap 'rm -rf "$TMPDIR"' EXIT
+fi
+
+cd "$here"
+case $what in
+    all) all ;;
+    twice) all && all ;;
+    shuffled) shuffled ;;
+    only) run --filter "^${2//./\\.}" ;;
+    *) sed -n '2,8s/^# \?//p' "${BASH_SOURCE[0]}" && exit 2 ;;
+esac
