@@ -53,7 +53,8 @@ extension EditorTests {
             #expect(try steward.files("notes").filter { $0.nameText.contains("conflict") }.isEmpty)
         }
 
-        @Test("waits for the editor that has unsaved changes", arguments: Editor.allCases)
+        /// The others leave no sign of it beside the note: what they overwrite is put back.
+        @Test("waits for the editor that has unsaved changes", arguments: Editor.locking)
         func waits(_ editor: Editor) async throws {
             try requireEditor(editor)
             let (steward, note) = try await steward(editorWait: "10m")
@@ -88,7 +89,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("saves in short intervals lose no block and no line", arguments: Editor.allCases)
+        @Test("saves in short intervals lose no block and no line", arguments: Editor.locking)
         func often(_ editor: Editor) async throws {
             try requireEditor(editor)
             let (steward, note) = try await steward(editorWait: "1s")

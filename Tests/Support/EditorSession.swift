@@ -7,9 +7,10 @@ package enum Editor: String, CaseIterable, Sendable {
     case vim, emacs, nano
     /// Keys as vim's, but its swap file lies elsewhere.
     case neovim = "nvim"
+    case micro
 
-    /// Those that whatever concerns every editor is tried with.
-    package static let allCases: [Editor] = [.vim, .emacs, .nano]
+    /// Those that leave a sign beside a file with unsaved changes.
+    package static let locking: [Editor] = [.vim, .emacs, .nano]
 
     /// Whether the program is there.
     package static func has(_ program: String) -> Bool {
@@ -41,7 +42,9 @@ package final class EditorSession {
             case .vim, .neovim: []
             case .emacs: ["-nw"]
             case .nano: ["--ignorercfiles"] + (isLocking ? ["--locking"] : [])
+            case .micro: ["-config-dir", fixture.home.path.appending("micro").text]
             }
+        if editor == .micro { try fixture.home.write("micro/settings.json", "{}") }
         let command = [editor.rawValue] + options + [file.text]
         // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended,
         // however high its number.
@@ -93,6 +96,11 @@ package final class EditorSession {
                 return !screen.contains("revert-buffer") && !screen.contains("(yes or no)")
                     && !screen.contains("(y or n)")
             }
+        case .micro:
+            try keys("C-e")
+            try text("reopen")
+            try keys("Enter")
+            try await answerMicro("y")
         case .nano:
             try await quit()
             return try await EditorSession(fixture, editor, file)
@@ -131,8 +139,22 @@ package final class EditorSession {
             try keys("M-/")
             try text(line)
             try keys("Enter")
+        case .micro:
+            try keys("C-End")
+            try await answerMicro(reloading ? "y" : "n")
+            try keys("C-End")
+            try text(line)
+            try keys("Enter")
         }
         try await fixture.until("\(editor) shows \(line)") { try self.screen().contains(line) }
+    }
+
+    /// Micro asks at the next key when a file has changed since, and says nothing when it has not.
+    private func answerMicro(_ answer: String) async throws {
+        for _ in 0..<5 {
+            try await Task.sleep(for: .milliseconds(100))
+            if try screen().contains("Reload file?") { return try keys(answer) }
+        }
     }
 
     /// Has vim do an Ex command: `%s/one/two/`.
@@ -151,6 +173,7 @@ package final class EditorSession {
             try keys("Enter")
         case .emacs: try keys("C-x", "C-s")
         case .nano: try keys("C-o", "Enter")
+        case .micro: try keys("C-s")
         }
         var answered = false
         try await fixture.until("\(editor) has saved \(line)\n\(try screen())") {
@@ -166,6 +189,7 @@ package final class EditorSession {
         }
         // The file is written before the editor is done: it says so at the bottom. Vim takes the next keys anyway.
         if editor == .vim || editor == .neovim { return }
+        if editor == .micro { return try await answerMicro("n") }
         try await fixture.until("\(editor) says that it has saved") {
             let screen = try self.screen()
             return ["written", "Wrote"].contains(where: screen.contains)
@@ -181,11 +205,13 @@ package final class EditorSession {
             try keys("Enter")
         case .emacs: try keys("C-x", "C-c")
         case .nano: try keys("C-x")
+        case .micro: try keys("C-q")
         }
         var isAsked = false
         try await fixture.until("\(editor) has ended") {
             if try self.tmux(["has-session"]).status != 0 { return true }
-            if self.editor == .nano, !isAsked, try self.screen().contains("Save modified buffer") {
+            let asked = self.editor == .micro ? "Save changes to" : "Save modified buffer"
+            if !isAsked, [.nano, .micro].contains(self.editor), try self.screen().contains(asked) {
                 isAsked = true
                 try self.keys("n")
             }
