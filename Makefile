@@ -41,8 +41,8 @@ test: ## run all tests
 prove: ## run all tests twice in one place, and once more in an order by chance on one core
 	$(PACKAGES) build test
 	$(SWIFT) build $(CHECKED) --build-tests
-	Tests/run.sh twice
-	taskset --cpu-list 0 Tests/run.sh shuffled
+	Tests/run.sh all all
+	Tests/run.sh shuffled
 
 campaign: ## race 10,000 swaps of files, folders and targets against each action; needs root
 	$(PACKAGES) build test

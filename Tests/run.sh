@@ -2,15 +2,18 @@
 # Runs the tests that `swift build --build-tests` has built, apart from what the machine happens to hold.
 #
 #   Tests/run.sh             all of them, as `make test` does
-#   Tests/run.sh twice       all of them, and again where the first run was
-#   Tests/run.sh shuffled    all of them in an order by chance (STEWARD_TEST_SEED repeats it), on one core
+#   Tests/run.sh all again   all of them, and where they were those that work on files, shuffled, as `.ci/run` does
+#   Tests/run.sh all all     all of them, and again where the first run was
+#   Tests/run.sh shuffled    all of them, by groups of suites in an order by chance, on one core
 #   Tests/run.sh only NAME   those whose names begin so: EndToEnd.WatchTests
+#
+# STEWARD_TEST_SEED repeats an order.
 #
 # They get a home, a folder for temporary files, shared memory, a locale and no services' keys: empty folders, mounted over
 # /tmp and /dev/shm where the kernel lets this user (root, in most containers too), else named by the environment alone.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-what=${1:-all}
+if (($# == 0)); then set -- all; fi
 tests=$here/.build/debug/stewardPackageTests.xctest
 apart=$here/.build/apart
 
@@ -25,10 +28,17 @@ agents='^EndToEnd\.'
 drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife)'
 attacks='^EndToEnd\.(SwapCampaign|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
 busy='^Comic(Archive|Vault)Tests\.'
+files='^(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules|Watching)'
 model='^TKCoreTests\.ProviderRealModel'
 
+one_core=
+first_core=$(taskset --cpu-list --pid $$ | sed -E 's/.*: *([0-9]+).*/\1/')
+
 # What the caller ignores (nohup, some CI) would be ignored by all that the tests start.
-run() { env --default-signal "$tests" --testing-library swift-testing "$@"; }
+run() {
+    ${one_core:+taskset --cpu-list "$first_core"} \
+        env --default-signal "$tests" --testing-library swift-testing "$@"
+}
 
 # Runs each of some lines side by side, and shows them one after the other.
 together() {
@@ -58,15 +68,18 @@ all() {
     return $failed
 }
 
-# By groups of twenty suites: within a group they run side by side.
+# Those whose names match, by groups of twenty suites: within a group they run side by side.
 shuffled() {
-    local seed=${STEWARD_TEST_SEED:-$RANDOM} group
+    local seed=${STEWARD_TEST_SEED:-$RANDOM} group failed=0
     echo "the order of the suites: STEWARD_TEST_SEED=$seed"
-    run --list-tests | sed -E 's/[/(].*//' | sort -u |
-        shuf --random-source=<(openssl enc -aes-128-ctr -nosalt -pass "pass:$seed" -pbkdf2 </dev/zero 2>/dev/null) |
-        xargs -n 20 | while read -r group; do
-            run --filter "^(${group// /|})(/|\$)" </dev/null
-        done
+    while read -r group; do
+        run --filter "^(${group// /|})(/|\$)" </dev/null || failed=1
+    done < <(
+        run --list-tests | grep -E "$1" | sed -E 's/[/(].*//' | sort -u |
+            shuf --random-source=<(openssl enc -aes-128-ctr -nosalt -pass "pass:$seed" -pbkdf2 </dev/zero 2>/dev/null) |
+            xargs -n 20
+    )
+    return $failed
 }
 
 if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
@@ -98,10 +111,13 @@ if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
 fi
 
 cd "$here"
-case $what in
-    all) all ;;
-    twice) all && all ;;
-    shuffled) shuffled ;;
-    only) run --filter "^${2//./\\.}" ;;
-    *) sed -n '2,8s/^# \?//p' "${BASH_SOURCE[0]}" && exit 2 ;;
-esac
+while (($# > 0)); do
+    case $1 in
+        all) all ;;
+        again) one_core=yes shuffled "$files" ;;
+        shuffled) one_core=yes shuffled . ;;
+        only) run --filter "^${2//./\\.}" && shift ;;
+        *) sed -n '2,11s/^# \?//p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    esac
+    shift
+done

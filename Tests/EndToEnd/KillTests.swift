@@ -33,7 +33,6 @@ struct KillTests {
         #expect(status["jobs"]["done"].number == Double(texts.count))
         #expect(status["jobs"].keys == ["done"])
         #expect(try steward.run(["quarantine"]).check().output == "nothing is in quarantine\n")
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") else { return }
         let store = steward.home.path.appending(".local/share/steward/captures")
         let database = try #require(
             try listDirectory(store).map { BytePath(bytes: $0.name).text }.first { $0.hasSuffix(".sqlite") })
