@@ -27,8 +27,8 @@ extension WatchingTests {
             options.onMessage = { text in messages.withLock { $0.append(text) } }
             let observer = try Observer([root], options)
             try await eventually("all that is there is seen") { observer.files().count == 50 }
-            #expect(observer.source.status().watches == 20)
-            #expect(observer.source.status().watchLimitHit)
+            #expect(observer.status.watches == 20)
+            #expect(observer.status.watchLimitHit)
             #expect(messages.withLock { $0.count { $0.contains("fs.inotify.max_user_watches") } } == 1)
             observer.forget()
             var expected: Set<BytePath> = []
@@ -60,8 +60,8 @@ extension WatchingTests {
                 try remove(again)
                 try await eventually("it is not") { observer.source.status().root("root")?.watches == 2 }
             }
-            #expect(observer.source.status().restarts > 0)
-            #expect(observer.source.status().staleEntries <= 20)
+            #expect(observer.status.restarts > 0)
+            #expect(observer.status.staleEntries <= 20)
             observer.forget()
             try writeFile(root.path.appending("keep/g.txt"))
             try await eventually("events still come") { observer.files().contains("keep/g.txt") }

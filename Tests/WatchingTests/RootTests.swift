@@ -22,7 +22,7 @@ extension WatchingTests {
         @Test func aRootThatAppearsLater() async throws {
             let observer = try Observer([root])
             #expect(!present(observer))
-            #expect(observer.source.status().root("root")?.identity == nil)
+            #expect(observer.status.root("root")?.identity == nil)
             try shell("mkdir -p \(root.path)/deep && echo x > \(root.path)/deep/file.txt")
             try await eventually("its file is seen") { observer.files() == ["deep/file.txt"] }
             #expect(present(observer))
@@ -60,7 +60,7 @@ extension WatchingTests {
                 }
                 try await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
             }
-            #expect(observer.source.status().watches == 1 + root.path.components.count)
+            #expect(observer.status.watches == 1 + root.path.components.count)
             await observer.stop()
         }
 
@@ -74,7 +74,7 @@ extension WatchingTests {
             try writeFile(folder.path.appending("away/unseen.txt"))
             try rename(folder.path.appending("away"), root.path)
             try await eventually("it is back") { observer.files() == ["one.txt", "unseen.txt"] }
-            #expect(observer.source.status().root("root")?.identity == identity)
+            #expect(observer.status.root("root")?.identity == identity)
             await observer.stop()
         }
 
@@ -185,7 +185,7 @@ extension WatchingTests {
             let other = WatchRoot(name: "other", path: folder.path.appending("other"))
             let observer = try Observer([root, other])
             observer.source.replaceRoots([other])
-            #expect(observer.source.status().roots.map(\.name) == ["other"])
+            #expect(observer.status.roots.map(\.name) == ["other"])
             try await eventually("watches of the one that left are gone") {
                 observer.source.status().watches == 1 + other.path.components.count
             }

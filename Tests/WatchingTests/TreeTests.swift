@@ -38,7 +38,7 @@ extension WatchingTests {
             let observer = try Observer([root])
             try shell("cd \(root.path) && tar xf ../all.tar")
             try await eventually("all \(expected.count) files are seen") { observer.files() == expected }
-            #expect(observer.source.status().root("root")?.watches == 1 + 200 * 5)
+            #expect(observer.status.root("root")?.watches == 1 + 200 * 5)
             await observer.stop()
         }
 
@@ -68,7 +68,7 @@ extension WatchingTests {
             let observer = try Observer([root])
             try rename(folder.path.appending("out"), root.path.appending("moved"))
             try await eventually("its file is seen") { observer.files() == ["moved/a/b/c.txt"] }
-            #expect(observer.source.status().watches == 4 + depth(root.path))
+            #expect(observer.status.watches == 4 + depth(root.path))
             try rename(root.path.appending("moved"), folder.path.appending("out"))
             try await eventually("the watches below are gone") {
                 observer.marks.contains(.subtree(root: "root", path: "moved"))
@@ -98,7 +98,7 @@ extension WatchingTests {
             try await eventually("events come under the new name") {
                 observer.marks == [.file(root: "root", path: "new/a/c.txt")]
             }
-            #expect(observer.source.status().watches == before)
+            #expect(observer.status.watches == before)
             await observer.stop()
         }
 
@@ -114,7 +114,7 @@ extension WatchingTests {
             observer.forget()
             try writeFile(root.path.appending("d/a/c.txt"))
             try await eventually("it is still watched") { observer.files().contains("d/a/c.txt") }
-            #expect(observer.source.status().root("root")?.watches == 3)
+            #expect(observer.status.root("root")?.watches == 3)
             await observer.stop()
         }
 
@@ -140,8 +140,8 @@ extension WatchingTests {
             try await eventually("the moved folder belongs to the other root") {
                 observer.files("other").contains("e/z.txt")
             }
-            #expect(observer.source.status().root("root")?.watches == 1)
-            #expect(observer.source.status().root("other")?.watches == 2)
+            #expect(observer.status.root("root")?.watches == 1)
+            #expect(observer.status.root("other")?.watches == 2)
             await observer.stop()
         }
 
@@ -178,7 +178,7 @@ extension WatchingTests {
             try writeFile(folder.path.appending("elsewhere/more.txt"))
             try await eventually("the file is seen") { observer.files().contains("a/file.txt") }
             #expect(observer.files() == ["a/file.txt"])
-            #expect(observer.source.status().root("root")?.watches == 2)
+            #expect(observer.status.root("root")?.watches == 2)
             await observer.stop()
         }
 
@@ -227,10 +227,10 @@ extension WatchingTests {
             try shell("chmod 0 \(root.path)/closed")
             let observer = try Observer([root])
             try await eventually("the rest is alive") { observer.files() == ["open/c.txt"] }
-            #expect(observer.source.status().root("root")?.unreadable == ["closed"])
+            #expect(observer.status.root("root")?.unreadable == ["closed"])
             try shell("chmod 755 \(root.path)/closed")
             try await eventually("it is seen") { observer.files().contains("closed/a/b.txt") }
-            #expect(observer.source.status().root("root")?.unreadable == [])
+            #expect(observer.status.root("root")?.unreadable == [])
             try writeFile(root.path.appending("closed/a/d.txt"))
             try await eventually("and watched") { observer.files().contains("closed/a/d.txt") }
             try shell("chmod 0 \(root.path)")
@@ -242,7 +242,7 @@ extension WatchingTests {
             try folder.write("in/a.txt", "x")
             try shell("chmod 0 \(root.path)")
             let observer = try Observer([root])
-            #expect(observer.source.status().root("root")?.unreadable == [""])
+            #expect(observer.status.root("root")?.unreadable == [""])
             try shell("chmod 755 \(root.path)")
             try await eventually("it is seen") { observer.files().contains("a.txt") }
             await observer.stop()

@@ -79,6 +79,12 @@ final class Observer: Sendable {
         }
     }
 
+    /// What the source says once its thread has done what it is at: it publishes after it has marked.
+    var status: WatchStatus {
+        for _ in 0..<2 { _ = source.catchUp() }
+        return source.status()
+    }
+
     /// Begins a new account.
     func forget() { seen.withLock { $0 = Seen() } }
 }
