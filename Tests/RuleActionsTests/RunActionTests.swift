@@ -106,6 +106,17 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func whatAProgramLeavesBehindMayGoOnPrinting() async throws {
+        let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]")
+        #expect(text.hasPrefix("y\n") || text.isEmpty)
+        // Nobody reads what it prints any more, and that ends it.
+        let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
+        try await waitUntil("it has ended") {
+            let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
+            return status?.contains("VmSize") != true
+        }
+    }
+
     @Test func noSignalIsBlockedOrIgnoredInAProgram() async throws {
         let status = try await output("[grep, -E, \"^Sig(Blk|Ign)\", /proc/self/status]")
         let masks = status.split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }

@@ -15,22 +15,28 @@ enum ChildProcess {
     }
 
     private static let limit = 4096
+    /// Bytes that a pipe holds, unless somebody has changed it.
+    private static let capacity = 65_536
 
     /// What the pipe's reader and the waiting share.
     private final class Running: Sendable {
         let output = Mutex(Data())
         let timedOut = Atomic<Bool>(false)
 
-        /// Takes what is in the pipe now; returns whether that was its end.
+        /// Takes what is in the pipe now, and of a pipe that is filled all the while no more than it can hold at once;
+        /// returns whether that was its end.
         func drain(_ pipe: Int32) -> Bool {
             output.withLock { output in
                 var part = [UInt8](repeating: 0, count: 65_536)
-                while true {
+                var left = capacity
+                while left > 0 {
                     let count = read(pipe, &part, part.count)
                     if count < 0, errno == EINTR { continue }
                     guard count > 0 else { return count == 0 }
                     output.append(contentsOf: part.prefix(min(count, max(0, limit - output.count))))
+                    left -= count
                 }
+                return false
             }
         }
     }
