@@ -256,6 +256,51 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
+    @Test("where watching cannot be started anew, folders are polled until it can, and status says so")
+    func blind() async throws {
+        let steward = try agent("poll: 1s")
+        // As its own user's namespace sees them, so that nobody else's are touched.
+        let apart = ["/usr/bin/unshare", "-Ur", "env"]
+        guard Editor.has("unshare"), try steward.shell(apart + ["true"]).status == 0 else {
+            try Test.cancel("user namespaces are not permitted here")
+        }
+        try await steward.start(wrapper: apart)
+        let agent = try #require(steward.processID)
+        func grant(_ instances: Int) throws {
+            try steward.home.run(
+                [
+                    "nsenter", "--target", "\(agent)", "--user", "--preserve-credentials", "--",
+                    "sh", "-c", "echo \(instances) > /proc/sys/user/max_inotify_instances",
+                ], environment: steward.environment
+            ).check()
+        }
+        try grant(0)
+        // The library keeps an entry for each folder that was removed, and is started anew after some thousands.
+        let folders = steward.path("dropbox/many").text
+        func isBlind() throws -> Bool { try steward.status().warnings.contains { $0.contains("inotify instance") } }
+        for _ in 0..<20 where try !isBlind() {
+            try steward.shell(["sh", "-c", "mkdir -p \"$0\" && cd \"$0\" && seq 1000 | xargs mkdir", folders]).check()
+            try await steward.until("they are watched") {
+                try isBlind() || steward.status().places.contains { $0.watches > 1000 }
+            }
+            try steward.shell(["rm", "-r", folders]).check()
+            try await steward.until("they are not") {
+                try isBlind() || steward.status().places.allSatisfy { $0.watches < 1000 }
+            }
+        }
+        #expect(try isBlind())
+        try steward.drop("dropbox/deep/er/n.txt", "polled")
+        try await expect(["polled"], steward)
+        #expect(try steward.status().places.allSatisfy { $0.mode != "inotify" })
+        try grant(100)
+        try await steward.until("the places are watched again") {
+            try steward.status().places.allSatisfy { $0.mode == "inotify" } && !isBlind()
+        }
+        try steward.drop("dropbox/deeper/still/n.txt", "heard again")
+        try await expect(["heard again"], steward)
+        try await steward.stop()
+    }
+
     @Test("when the kernel's queue of events overflows, everything is looked through and nothing is lost")
     func overflow() async throws {
         let steward = try agent()

@@ -17,6 +17,7 @@ package struct LoggedStatus: Decodable, Sendable {
         package let name: String
         package let isPresent: Bool
         package let mode: String
+        package let watches: Int
         package let unreadable: [BytePath]
     }
 

@@ -54,6 +54,7 @@ final class InotifyLibrary {
     /// For poll(2); the library reads it.
     private(set) var descriptor: Int32 = -1
     private(set) var staleEntries = 0
+    private var isOurs = true
     private var spellings: UInt32 = 0
     /// Holds a low number for the descriptor of the next ``restart()``: the library uses select(2), which ends the
     /// process at 1024.
@@ -76,9 +77,12 @@ final class InotifyLibrary {
 
     /// Gives everything back. Drains first: the library would hand out events of this life in the next one.
     func close() {
-        guard descriptor >= 0 else { return }
-        while next() != nil {}
-        inotifytools_cleanup()
+        guard isOurs else { return }
+        isOurs = false
+        if descriptor >= 0 {
+            while next() != nil {}
+            inotifytools_cleanup()
+        }
         descriptor = -1
         if placeholder >= 0 { Glibc.close(placeholder) }
         placeholder = -1
@@ -87,9 +91,13 @@ final class InotifyLibrary {
 
     /// Starts the library anew: all watches are gone, and with them what it had kept of dropped ones. The caller has
     /// removed its watches, so that the drain ends.
+    ///
+    /// - Throws: `Fault`; there are neither watches nor events then until this succeeds.
     func restart() throws {
-        while next() != nil {}
-        inotifytools_cleanup()
+        if descriptor >= 0 {
+            while next() != nil {}
+            inotifytools_cleanup()
+        }
         descriptor = -1
         staleEntries = 0
         if placeholder >= 0 { Glibc.close(placeholder) }
@@ -146,6 +154,7 @@ final class InotifyLibrary {
     ///
     /// - Parameter known: the watch that the path's inode is known to have; the library leaks a little then.
     func add(_ path: BytePath, _ mask: UInt32, known: Int32? = nil) -> Added {
+        guard descriptor >= 0 else { return .failed(EMFILE) }
         spellings &+= 1
         let spelled = Self.spell(path, spellings)
         let done = spelled.withTerminated { inotifytools_watch_file($0, Int32(bitPattern: mask)) }
@@ -160,6 +169,7 @@ final class InotifyLibrary {
 
     /// Takes a watch away that the kernel still has; an IGNORED event follows.
     func remove(_ wd: Int32) {
+        guard descriptor >= 0 else { return }
         if inotifytools_remove_watch_by_wd(wd) == 0 { staleEntries += 1 }
     }
 
@@ -168,7 +178,7 @@ final class InotifyLibrary {
 
     /// The next event, without waiting; nil if there is none.
     func next() -> KernelEvent? {
-        while true {
+        while descriptor >= 0 {
             guard let event = inotifytools_next_events(0, 1) else {
                 // A signal says nothing about events: one may be waiting.
                 if inotifytools_error() == EINTR { continue }
@@ -180,6 +190,7 @@ final class InotifyLibrary {
             return KernelEvent(
                 wd: event.pointee.wd, mask: event.pointee.mask, cookie: event.pointee.cookie, name: Array(name))
         }
+        return nil
     }
 
     /// A path to the same file that reads differently for each number: its bits, as `/` and `./`, after the first slash.

@@ -37,6 +37,7 @@ final class WatchLoop {
     private var rescanPause: Double
     private var pollDue: Int64?
     private var hourlyDue: Int64?
+    private var sightDue: Int64?
     /// Events may wait although poll(2) knows of none: in the library's buffer.
     private var mayHaveMore = false
     private let mountInfo: Descriptor?
@@ -89,7 +90,7 @@ final class WatchLoop {
 
     private func millisecondsToNext() -> Int32 {
         if mayHaveMore || !suspects.isEmpty || !table.orphans.isEmpty { return 0 }
-        var next = [parked.first?.due, pollDue, hourlyDue].compactMap(\.self)
+        var next = [parked.first?.due, pollDue, hourlyDue, sightDue].compactMap(\.self)
         if rescanWanted { next.append(rescanNotBefore) }
         guard let first = next.min() else { return -1 }
         return Int32(clamping: max(0, (first - Self.now() + 999_999) / 1_000_000))
@@ -99,6 +100,7 @@ final class WatchLoop {
         let now = Self.now()
         if let due = pollDue, due <= now { pollUnwatched() }
         if let due = hourlyDue, due <= now { rescan() }
+        if let due = sightDue, due <= now { startLibrary() }
         scheduleTimers()
     }
 
@@ -206,17 +208,27 @@ final class WatchLoop {
     }
 
     private func restartIfStale() {
-        guard library.staleEntries > options.staleLimit else { return }
+        guard library.staleEntries > max(options.staleLimit, table.count) else { return }
         putAwayAll()
         table.clear()
+        startLibrary()
+    }
+
+    /// Starts the library anew, and all watches with it. Where the kernel refuses, everything is polled until it grants it.
+    private func startLibrary() {
+        let wasBlind = numbers.blindness != nil
         do {
             try library.restart()
+            numbers.restarts += 1
+            (numbers.blindness, sightDue) = (nil, nil)
+            if wasBlind { say("folders are watched by kernel events again") }
         } catch {
-            say("watching stopped: \(explain(error)); restart the agent")
-            isStopping = true
-            return
+            let pause = roots.values.map(\.spec.pollInterval).min() ?? 30
+            sightDue = Self.now() + Self.nanoseconds(pause)
+            if wasBlind { return }
+            numbers.blindness = explain(error)
+            say("\(explain(error)); until then all folders are looked at every \(pause) s")
         }
-        numbers.restarts += 1
         for park in parked { park.node?.dissolve() }
         parked = []
         for root in Array(roots.values) {

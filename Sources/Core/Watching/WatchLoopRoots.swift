@@ -49,7 +49,7 @@ extension WatchLoop {
     func check(_ root: RootWatch, quiet: Bool = false) -> Bool {
         let mount = MountPoint.covering(root.spec.path, in: mounts)
         let remote = mount.flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
-        if let reason = root.spec.mode == .poll ? "the configuration asks for it" : remote {
+        if let reason = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness ?? remote {
             return poll(root, mount, .poll(reason: reason))
         }
         var differed = false

@@ -100,6 +100,8 @@ package struct WatchStatus: Sendable, Equatable {
     package var overflows = 0
     /// Full rescans, for whatever reason.
     package var rescans = 0
+    /// Why the kernel sends no events at all, so that everything is polled.
+    package var blindness: String?
     /// Whether folders are polled at this moment because the kernel grants no more watches.
     package var watchLimitHit = false
     /// Entries that the library keeps for watches the kernel has dropped; bounded, see ``WatchOptions/staleLimit``.
@@ -129,9 +131,9 @@ package struct WatchOptions: Sendable {
     package var rescanBackoff: Double = 1
     /// Watches to use at most; nil leaves it to the kernel's limit.
     package var maximumWatches: Int?
-    /// The library cannot forget a watch that the kernel dropped by itself (a removed folder); after so many it is
-    /// started anew, followed by a rescan.
-    package var staleLimit: Int = 50_000
+    /// The library cannot forget a watch that the kernel dropped by itself (a removed folder); after so many, or as many as
+    /// there are watches, it is started anew, followed by a rescan.
+    package var staleLimit: Int = 5_000
     /// Told every message for people, on the owner thread: it must not block.
     package var onMessage: (@Sendable (String) -> Void)?
 

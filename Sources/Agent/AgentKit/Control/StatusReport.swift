@@ -101,6 +101,7 @@ package struct StatusReport: Codable, Sendable {
         if let problem = agent.core.ledger.problem {
             report.warnings.append("\(problem); files and jobs wait until it can be written (free some space)")
         }
+        if let reason = watch.blindness { report.warnings.append("\(reason); until then all folders are polled") }
         if watch.watchLimitHit {
             report.warnings.append(
                 "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
