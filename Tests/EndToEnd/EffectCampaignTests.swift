@@ -174,28 +174,35 @@ struct EffectCampaignTests {
                     try TemporaryFolder.text(file).trimmingCharacters(in: .newlines))
             }
         }
+        let lines = try steward.loggedLines()
         for input in campaign.inputs {
+            func history() -> String {
+                lines.filter { $0.path.map { input.names.contains($0.nameText) } ?? false }
+                    .map { "\n  \($0.job?.prefix(6) ?? "") \($0.kind) \($0.path?.nameText ?? ""): \($0.message)" }
+                    .joined()
+            }
             let stems = input.names.map { String($0.prefix { $0 != "." }) }
             let texts = { (folder: String) in stems.flatMap { found["\(folder)/\($0)"] ?? [] } }
             let here = BytePath("dropbox/\(input.name)")
             switch input.kind {
             case "tg":
-                #expect(texts("notes/tg").contains(input.text), "the note of \(input)")
-                #expect(try isTagged(steward.path(here)), "the tag of \(input)")
+                #expect(texts("notes/tg").contains(input.text), "the note of \(input)\(history())")
+                #expect(try isTagged(steward.path(here)), "the tag of \(input)\(history())")
             case "cp":
-                #expect(texts("library/cp").contains(input.text), "the copy of \(input)")
-                #expect(try isTagged(steward.path(here)), "the tag of \(input)")
+                #expect(texts("library/cp").contains(input.text), "the copy of \(input)\(history())")
+                #expect(try isTagged(steward.path(here)), "the tag of \(input)\(history())")
             case "mv":
-                #expect(texts("library/mv") == [input.text], "what was moved of \(input)")
-                #expect(try isTagged(steward.path(BytePath("library/mv/\(input.name)"))), "the tag of \(input)")
-                #expect(moved.occurrences(of: "moved \(input.text)\n") == 1, "the block of \(input)")
+                #expect(texts("library/mv") == [input.text], "what was moved of \(input)\(history())")
+                #expect(
+                    try isTagged(steward.path(BytePath("library/mv/\(input.name)"))), "the tag of \(input)\(history())")
+                #expect(moved.occurrences(of: "moved \(input.text)\n") == 1, "the block of \(input)\(history())")
             case "ap":
                 let count = appended.occurrences(of: "appended \(input.text)\n")
-                #expect(count == 1, "\(count) blocks of \(input)")
-                #expect(try isTagged(steward.path(here)), "the tag of \(input)")
+                #expect(count == 1, "\(count) blocks of \(input)\(history())")
+                #expect(try isTagged(steward.path(here)), "the tag of \(input)\(history())")
             default:
-                #expect(texts("notes/nt") == [input.text], "the note of \(input)")
-                #expect(try !steward.exists(here), "\(input) is in the trash")
+                #expect(texts("notes/nt") == [input.text], "the note of \(input)\(history())")
+                #expect(try !steward.exists(here), "\(input) is in the trash\(history())")
             }
         }
         let states = try steward.json(["status"])["jobs"].keys

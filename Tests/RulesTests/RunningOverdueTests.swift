@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import OwnFiles
 import Platform
@@ -113,5 +114,47 @@ struct RunningOverdueTests {
         #expect(try await bench.ledger.read { try $0.quarantine(in: [.held, .moving]) } == [])
         try await bench.take("x")
         #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
+    }
+
+    @Test(
+        "A change whose file gets another name before it was dealt with is dealt with under that name",
+        arguments: [true, false])
+    func changedAndRenamed(isJudgedFirst: Bool) async throws {
+        let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: take } } }")
+        try bench.write("inbox/x", "one")
+        try await bench.take("x")
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/x", "two")
+        try await bench.take("x")
+        #expect(try Durable.renameNew(bench.path("inbox/x"), to: bench.path("inbox/y")))
+        script.perform("take") { intent, _ in
+            guard try FileStatus.of(intent.file) != nil else { throw Fault(.superseded, "is gone") }
+            return Receipt("took \(try Self.text(intent.file))")
+        }
+        if isJudgedFirst { await bench.submit(try await bench.see("y")) }
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        try await bench.take("y")
+        #expect(try await ended(bench) == ["R arrived done", "R changed superseded", "R changed done"])
+        #expect(script.lines.last?.hasPrefix("perform take y") == true)
+    }
+
+    @Test("What a rule is told of a file's text is what was hashed, though a program writes into it meanwhile")
+    func writtenInto() async throws {
+        let bench = try bench(
+            "- { rule: R, in: notes, on: [arrived, changed], do: { probe: { text: \"{{ file.text }}\" } } }")
+        try bench.write("notes/x.md", "one")
+        let path = bench.path("notes/x.md")
+        script.onBlocks = {
+            do {
+                try Descriptor(path, O_WRONLY).write(Array("two".utf8), at: 0)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(try await bench.take("x.md", in: "notes") == .again)
+        script.onBlocks = nil
+        try await bench.take("x.md", in: "notes")
+        #expect(script.lines == ["perform p x.md two"])
     }
 }

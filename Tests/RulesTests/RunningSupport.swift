@@ -19,12 +19,19 @@ final class Script: Sendable {
         var perform: [String: Perform] = [:]
         var settle: [String: Settle] = [:]
         var lines: [String] = []
+        var onBlocks: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
 
     /// `perform NAME PATH TEXT`, and the same with `settle`, in the order in which they began.
     var lines: [String] { state.withLock { $0.lines } }
+
+    /// Called whenever a note's blocks are looked for: after it was hashed, and before its values are read.
+    var onBlocks: (@Sendable () -> Void)? {
+        get { state.withLock { $0.onBlocks } }
+        set { state.withLock { $0.onBlocks = newValue } }
+    }
 
     func note(_ line: String) { state.withLock { $0.lines.append(line) } }
     func forget() { state.withLock { $0.lines = [] } }
@@ -129,7 +136,10 @@ final class Bench: Sendable {
         let lanes = BlockingLanes("test", count: 2)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: RuleSet(try Self.rules(yaml, registry, places)),
-            blocksOf: Self.blocks, lanes: lanes, host: "host", log: log)
+            blocksOf: { bytes in
+                script.onBlocks?()
+                return Self.blocks(bytes)
+            }, lanes: lanes, host: "host", log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)

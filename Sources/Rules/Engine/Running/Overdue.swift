@@ -13,20 +13,25 @@ extension Planner {
 
     /// The rules whose last job for a file came to nothing because the file had changed, or got another name.
     ///
-    /// - Parameter path: under which it was known; nil for none.
+    /// - Parameters:
+    ///   - path: under which it was known; nil for none.
+    ///   - hash: of what it holds now.
     static func overdue(
-        _ place: PlaceInfo, _ path: BytePath?, in transaction: LedgerTransaction
+        _ place: PlaceInfo, _ path: BytePath?, by hash: ContentHash?, in transaction: LedgerTransaction
     ) throws -> [String: Overdue] {
         guard let path else { return [:] }
         var last: [String: JobRecord] = [:]
         for job in try transaction.jobs(of: place.name, path) where last[job.rule] == nil { last[job.rule] = job }
-        return try last.compactMapValues { try overdue($0, in: transaction) }
+        return try last.compactMapValues { try overdue($0, by: hash, in: transaction) }
     }
 
-    /// Nil for what ended well, and for changes: each of those has a job of its own.
-    private static func overdue(_ job: JobRecord, in transaction: LedgerTransaction) throws -> Overdue? {
+    /// Nil for what ended well, and for a change that another has followed: that one has a job of its own. A new name alone
+    /// is no change.
+    private static func overdue(
+        _ job: JobRecord, by hash: ContentHash?, in transaction: LedgerTransaction
+    ) throws -> Overdue? {
         guard job.state == .superseded, let event = FileEvent(rawValue: job.event),
-            event == .arrived || event == .renamed
+            event == .arrived || event == .renamed || event == .changed && job.hash == hash
         else { return nil }
         return Overdue(
             event: event, job: job, done: Array(try transaction.steps(of: job.id).prefix { $0.state == .done }))
@@ -40,11 +45,10 @@ extension Planner {
     /// Plans what a superseded job was to do for the version that has been judged since, or for the name that its file
     /// has been judged under since. What is yet to be judged is left to its judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
-        guard let job = try await ledger.read({ try $0.job(id) }),
-            let overdue = try await ledger.read({ try Self.overdue(job, in: $0) }),
-            let rule = ruleSet[job.rule],
+        guard let job = try await ledger.read({ try $0.job(id) }), let rule = ruleSet[job.rule],
             let place = rule.places.first(where: { $0.name == job.place }),
-            let record = try await ledger.read({ try Self.present(job, in: $0) }), let hash = record.hash
+            let record = try await ledger.read({ try Self.present(job, in: $0) }), let hash = record.hash,
+            let overdue = try await ledger.read({ try Self.overdue(job, by: hash, in: $0) })
         else {
             try await ledger.write { try $0.setSuperseded(id, false) }
             return []
@@ -53,15 +57,18 @@ extension Planner {
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: hash)
         let (host, names, ruleSet) = (host, ledger.names, ruleSet)
-        let drafts: [Draft] = try await lanes.run {
+        let drafts: [Draft] = try await reader.run(record.fingerprint.size) {
             guard let content = try open(record.path, in: place) else { return [] }
+            let status = try content.status()
+            guard try reader.hash(content) == hash else { return [] }
             let facts = FileFacts(
-                place: place, path: record.path, status: try content.status(), event: overdue.event, now: arrival,
+                place: place, path: record.path, status: status, event: overdue.event, now: arrival,
                 content: .open(content), hash: hash)
-            return try Self.drafts(
+            let drafts = try Self.drafts(
                 ruleSet.match(facts).filter { $0.rule.name == rule.name }, facts: facts, file: file,
                 version: record.version, arrival: arrival, host: host, names: names, values: [:]
             ).map { try $0.succeeding(overdue) }
+            return try content.status().fingerprint == status.fingerprint ? drafts : []
         }
         return try await ledger.write { transaction in
             try transaction.setSuperseded(id, false)

@@ -118,41 +118,47 @@ package final class Planner: Sendable {
         let (ruleSet, names) = (ruleSet, ledger.names)
         let before = event == .arrived ? nil : former ?? known
         let (overdue, first) = try await ledger.read {
-            (try Self.overdue(place, before?.path, in: $0), try FirstMeeting(of: before, ruleSet, in: $0))
+            (
+                try Self.overdue(place, before?.path, by: record.hash, in: $0),
+                try FirstMeeting(of: before, ruleSet, in: $0)
+            )
         }
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let host = host
-        let (drafts, wanting) = try await lanes.run {
-            // Also for what is there already when a place is met: it counts as met by then.
-            let asksForArrivals = event == .arrived || !first.unmet.isEmpty || before?.met?.era != ruleSet.era
-            var wanting: Set<String> = []
-            let events = Set(overdue.values.map(\.event) + [event] + (asksForArrivals ? [.arrived] : []))
-            let drafts: [Draft] = try FileEvent.allCases.filter(events.contains).flatMap { due -> [Draft] in
-                let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: due, now: arrival, content: .open(content),
-                    gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
-                let found = try ruleSet.match(facts)
-                if due == .arrived { wanting.formUnion(found.map(\.rule.name)) }
-                let matches = found.filter { match in
-                    if let late = overdue[match.rule.name] { return late.event == due }
-                    switch meeting {
-                    case .normal: return due == first.event(for: match.rule, event)
-                    case .first: return due == event && match.rule.existing(in: place) == .process
-                    case .silent: return false
+        let (drafts, wanting): ([Draft]?, Set<String>) =
+            try await lanes.run { () -> ([Draft]?, Set<String>)? in
+                // Also for what is there already when a place is met: it counts as met by then.
+                let asksForArrivals = event == .arrived || !first.unmet.isEmpty || before?.met?.era != ruleSet.era
+                var wanting: Set<String> = []
+                let events = Set(overdue.values.map(\.event) + [event] + (asksForArrivals ? [.arrived] : []))
+                let drafts: [Draft] = try FileEvent.allCases.filter(events.contains).flatMap { due -> [Draft] in
+                    let facts = FileFacts(
+                        place: place, path: record.path, status: status, event: due, now: arrival,
+                        content: .open(content),
+                        gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
+                    let found = try ruleSet.match(facts)
+                    if due == .arrived { wanting.formUnion(found.map(\.rule.name)) }
+                    let matches = found.filter { match in
+                        if let late = overdue[match.rule.name] { return late.event == due }
+                        switch meeting {
+                        case .normal: return due == first.event(for: match.rule, event)
+                        case .first: return due == event && match.rule.existing(in: place) == .process
+                        case .silent: return false
+                        }
                     }
-                }
-                return try Self.drafts(
-                    matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
-                    names: names, values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
-            }.map { try $0.succeeding(overdue[$0.rule]) }
-            return (drafts, wanting)
-        }
-        guard isFree() else { return nil }
+                    return try Self.drafts(
+                        matches, facts: facts, file: file, version: record.version, arrival: arrival, host: host,
+                        names: names, values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
+                }.map { try $0.succeeding(overdue[$0.rule]) }
+                // The values are those of the content that was hashed: a program may write into the file all the while.
+                return try content.status().fingerprint == record.fingerprint ? (drafts, wanting) : nil
+            } ?? (nil, [])
+        guard let drafts, isFree() else { return nil }
         return try await ledger.write { transaction in
             guard try transaction.file(place.name, record.path) == known,
                 try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
-                try Self.overdue(place, before?.path, in: transaction) == overdue,
+                try Self.overdue(place, before?.path, by: record.hash, in: transaction) == overdue,
                 try FirstMeeting(of: before, ruleSet, in: transaction) == first
             else { return nil }
             var record = record
@@ -203,9 +209,10 @@ package final class Planner: Sendable {
                 place: place, path: record.path, status: status, event: .arrived, now: arrival,
                 content: .open(content), hash: record.hash)
             let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
-            return try Self.drafts(
+            let drafts = try Self.drafts(
                 matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
                 arrival: arrival, host: host, names: veil, values: [:])
+            return try content.status().fingerprint == status.fingerprint ? drafts : []
         }
         return try await ledger.write { transaction in
             if again && !drafts.isEmpty || record != seen {
@@ -217,8 +224,8 @@ package final class Planner: Sendable {
         }
     }
 
-    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone
-    /// or, never read so far, has changed since, and so is news, or is larger than its place takes.
+    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone,
+    /// has changed since, and so is news, or is larger than its place takes.
     private func read(
         _ record: FileRecord, in place: PlaceInfo
     ) async throws -> (FileRecord, FileStatus, Descriptor)? {
@@ -226,7 +233,11 @@ package final class Planner: Sendable {
             guard let file = try open(record.path, in: place) else { return nil }
             let status = try file.status()
             guard status.size <= place.sizeLimit else { return nil }
-            if record.hash != nil { return (record, status, file) }
+            if let hash = record.hash {
+                // Another version is yet to be judged, and is news then.
+                let isSame = try status.fingerprint == record.fingerprint || reader.hash(file) == hash
+                return isSame ? (record, status, file) : nil
+            }
             guard status.fingerprint == record.fingerprint else { return nil }
             var read = record
             read.hash = try reader.hash(file)
