@@ -97,7 +97,7 @@ struct HostileBoundsTests {
         let rows = try await BlockingLane("limits").run {
             var rows: [[Substring]] = []
             let process = WorkerProcess(
-                program: program, file: try Descriptor(path), arguments: ["inspect"], patience: 120)
+                program: program, archive: .file(try Descriptor(path)), arguments: ["inspect"], patience: 120)
             _ = try process.run { _ in
                 // It lives, or waits to be reaped: until then the kernel tells its limits.
                 for id in try listDirectory("/proc").map({ String(decoding: $0.name, as: UTF8.self) }) {

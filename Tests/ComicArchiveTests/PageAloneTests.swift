@@ -138,9 +138,9 @@ import Testing
             let words = try folder.write(BytePath("words-\(randomHex(4))"), lie.flatMap { $0.encoded() })
             let script = "case \" $* \" in *' list '*) exec \(worker.program) \"$@\" ;; esac; cat \(words) >&4"
             let liar = try ArchiveWorker(program: try fakeWorker(script, in: folder))
-            #expect(throws: Fault.self, "\(lie.count)") { try liar.page(0, of: Descriptor(path)) }
+            #expect(throws: Fault.self, "\(lie.count)") { try liar.page(0, of: .file(Descriptor(path))) }
         }
-        #expect(try worker.page(0, of: Descriptor(path)).page?.bytes == picture(1))
+        #expect(try worker.page(0, of: .file(Descriptor(path))).page?.bytes == picture(1))
     }
 
     @Test func `what makes an archive unfit is said where a page is asked for too`() async throws {

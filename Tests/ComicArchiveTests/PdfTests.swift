@@ -209,8 +209,8 @@ import Testing
         let raw = steward_memory_file("a")
         let file = Descriptor(owning: raw, path: "a.pdf")
         try file.write(pdf([PdfSample(), PdfSample()]), at: 0)
-        #expect(try worker.judge(file).report?.pages.count == 2)
-        let (page, count) = try worker.page(1, of: file)
+        #expect(try worker.judge(.file(file)).report?.pages.count == 2)
+        let (page, count) = try worker.page(1, of: .file(file))
         #expect(count == 2)
         #expect(ImageHeader.read(page?.bytes ?? [])?.format == .jpeg)
     }

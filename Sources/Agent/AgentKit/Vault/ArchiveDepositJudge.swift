@@ -18,14 +18,14 @@ package struct ArchiveDepositJudge: DepositJudge {
         } catch let fault as Fault {
             throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
         }
-        switch try worker.judge(archive, mode: .lenient, hashes: false) {
+        switch try worker.judge(.file(archive), mode: .lenient, hashes: false) {
         case .refused(let reason, let message):
             throw Fault(.refused, message, path: archive.path, code: reason.rawValue)
         case .accepted(let report):
             let origin = ComicOrigin(envelope.source)?.path
             let path = origin.flatMap { $0.name == envelope.name.name ? $0 : nil } ?? envelope.name
             let comic = SealedComic(report, path: path, hash: hash)
-            return DropVerdict(name: comic.name, parts: try comic.parts(of: archive, worker), summary: comic.summary)
+            return DropVerdict(name: comic.name, parts: try comic.parts(of: .file(archive), worker), summary: comic.summary)
         }
     }
 }

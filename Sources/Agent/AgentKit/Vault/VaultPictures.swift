@@ -69,7 +69,7 @@ extension VaultDesk {
             }
         }
         do {
-            return try ArchiveWorker().page(index, of: archive)
+            return try ArchiveWorker().page(index, of: .file(archive))
         } catch let error as InkyPanelsError {
             throw error.fault(entry.name)
         }

@@ -69,7 +69,7 @@ struct StructureScan {
     }
 
     /// Never throws for what the bytes say: what cannot be followed is left to libarchive's judgement.
-    static func of(_ file: Descriptor, size: Int64) throws -> StructureScan {
+    static func of(_ file: ArchiveBytes) throws -> StructureScan {
         let head = try file.read(at: 0, count: ComicFileType.headLength)
         if Compression.detect(head) != nil {
             // Each entry costs all before it.
@@ -78,20 +78,20 @@ struct StructureScan {
         let format = ContainerFormat.detect(head)
         switch format {
         case .rar5:
-            return try Rar5Headers.scan(file, size: size, start: 0)
+            return try Rar5Headers.scan(file, start: 0)
         case .rar:
-            return try Rar4Headers.scan(file, size: size, start: 0)
+            return try Rar4Headers.scan(file, start: 0)
         case .sevenZip, .tar:
             // Nearly every 7z is one solid block; it is given the time of one.
             var traits: ArchiveStructure.Traits = format == .sevenZip ? .solid : []
             // GNU tar's mark of a volume that goes on with an entry of the one before.
             if format == .tar, head[156] == UInt8(ascii: "M") { traits.insert(.multiVolume) }
-            let last = try format == .tar ? file.read(at: max(0, size - 512), count: 512) : []
+            let last = try format == .tar ? file.read(at: max(0, file.size - 512), count: 512) : []
             return StructureScan(
                 structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil,
                 hasEnd: last.allSatisfy { $0 == 0 })
         default:
-            if let listing = try ZipDirectory.scan(file, size: size) {
+            if let listing = try ZipDirectory.scan(file) {
                 return StructureScan(
                     structure: ArchiveStructure(format: .zip, traits: listing.traits), rarFiles: nil,
                     zipEntries: listing.entries, end: listing.end, entries: listing.count)
@@ -103,10 +103,10 @@ struct StructureScan {
             // A program that unpacks itself carries the archive behind its own code.
             let front = try file.read(at: 0, count: 262_144)
             if let start = find(Rar5Headers.signature, in: front) {
-                return try Rar5Headers.scan(file, size: size, start: Int64(start))
+                return try Rar5Headers.scan(file, start: Int64(start))
             }
             if let start = find(Rar4Headers.signature, in: front) {
-                return try Rar4Headers.scan(file, size: size, start: Int64(start))
+                return try Rar4Headers.scan(file, start: Int64(start))
             }
             return StructureScan(structure: ArchiveStructure(format: format, traits: []), rarFiles: nil)
         }

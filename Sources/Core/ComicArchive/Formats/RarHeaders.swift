@@ -4,7 +4,7 @@ import Platform
 enum Rar4Headers {
     static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
 
-    static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
+    static func scan(_ file: ArchiveBytes, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
@@ -15,8 +15,8 @@ enum Rar4Headers {
                 traits.insert(.tooManyHeaders)
                 break
             }
-            isBetween = offset == size && !files.isEmpty
-            guard offset < size else { break }
+            isBetween = offset == file.size && !files.isEmpty
+            guard offset < file.size else { break }
             var block = ByteCursor(try file.read(at: offset, count: 64))
             guard block.skip(2), let type = block.number(1), let flags = block.number(2), let length = block.number(2),
                 length >= 7
@@ -43,7 +43,7 @@ enum Rar4Headers {
             }
             hasEnd = type == 0x7B
             if hasEnd || traits.contains(.encryptedHeaders) { break }
-            guard dataSize <= UInt64(size) else { break }
+            guard dataSize <= UInt64(file.size) else { break }
             offset += Int64(length) + Int64(dataSize)
         }
         return result(traits, files, hasEnd: hasEnd, isBetween)
@@ -79,7 +79,7 @@ enum Rar4Headers {
 enum Rar5Headers {
     static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00]
 
-    static func scan(_ file: Descriptor, size: Int64, start: Int64) throws -> StructureScan {
+    static func scan(_ file: ArchiveBytes, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
@@ -90,8 +90,8 @@ enum Rar5Headers {
                 traits.insert(.tooManyHeaders)
                 break
             }
-            isBetween = offset == size && !files.isEmpty
-            guard offset < size, let block = try Block(file, at: offset) else { break }
+            isBetween = offset == file.size && !files.isEmpty
+            guard offset < file.size, let block = try Block(file, at: offset) else { break }
             var cursor = block.body
             switch block.type {
             case 1:
@@ -111,7 +111,7 @@ enum Rar5Headers {
             }
             hasEnd = block.type == 5
             if hasEnd || traits.contains(.encryptedHeaders) { break }
-            guard block.dataSize <= UInt64(size) else { break }
+            guard block.dataSize <= UInt64(file.size) else { break }
             offset += Int64(block.length) + Int64(block.dataSize)
         }
         return result(traits, files, hasEnd: hasEnd, isBetween)
@@ -128,7 +128,7 @@ enum Rar5Headers {
         /// The optional records at the header's end.
         var extra: ByteCursor?
 
-        init?(_ file: Descriptor, at offset: Int64) throws {
+        init?(_ file: ArchiveBytes, at offset: Int64) throws {
             var start = ByteCursor(try file.read(at: offset, count: 16), at: 4)
             guard let size = start.variable(), size > 0, size <= 2 << 20 else { return nil }
             length = UInt64(start.position) + size

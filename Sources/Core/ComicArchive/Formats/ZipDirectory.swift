@@ -17,8 +17,9 @@ enum ZipDirectory {
     }
 
     /// nil where the file holds no central directory that can be followed; libarchive then refuses it too.
-    static func scan(_ file: Descriptor, size: Int64) throws -> Listing? {
-        guard let end = try findEnd(file, size: size) else { return nil }
+    static func scan(_ file: ArchiveBytes) throws -> Listing? {
+        let size = file.size
+        guard let end = try findEnd(file) else { return nil }
         let traits: ArchiveStructure.Traits = end.isSplit ? .multiVolume : []
         var listing = Listing(traits: traits, end: end.stop)
         guard end.offset <= UInt64(size), end.size <= UInt64(size) - end.offset, end.size <= 64 << 20 else {
@@ -70,7 +71,8 @@ enum ZipDirectory {
         var shift: UInt64 = 0
     }
 
-    private static func findEnd(_ file: Descriptor, size: Int64) throws -> End? {
+    private static func findEnd(_ file: ArchiveBytes) throws -> End? {
+        let size = file.size
         let tailSize = min(size, 65_557 + 76)
         let tail = try file.read(at: size - tailSize, count: Int(tailSize))
         guard tail.count >= 22 else { return nil }
@@ -84,7 +86,7 @@ enum ZipDirectory {
             else { return nil }
             let place = UInt64(size - tailSize) + UInt64(index)
             let stop = index + 22 + Int(comment) == tail.count ? Int64(place) + 22 : nil
-            if var large = try findLargeEnd(file, size: size, tail: tail, index: index) {
+            if var large = try findLargeEnd(file, tail: tail, index: index) {
                 large.stop = stop
                 large.isSplit = disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF
                 return large
@@ -103,11 +105,11 @@ enum ZipDirectory {
     /// find it either.
     ///
     /// - Parameter index: of the end record in `tail`.
-    private static func findLargeEnd(_ file: Descriptor, size: Int64, tail: [UInt8], index: Int) throws -> End? {
+    private static func findLargeEnd(_ file: ArchiveBytes, tail: [UInt8], index: Int) throws -> End? {
         guard index >= 20 else { return nil }
         var locator = ByteCursor(tail, at: index - 20)
         guard locator.number(4) == 0x0706_4B50, locator.skip(4), let place = locator.number(8),
-            place < UInt64(size)
+            place < UInt64(file.size)
         else { return nil }
         var record = ByteCursor(try file.read(at: Int64(place), count: 56))
         guard record.number(4) == 0x0606_4B50, record.skip(36), let length = record.number(8),

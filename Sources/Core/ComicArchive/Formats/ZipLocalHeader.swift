@@ -13,8 +13,8 @@ struct ZipLocalHeader: Equatable {
     var data: Int64
 
     /// nil where there is no such header.
-    init?(of entry: ZipDirectory.Entry, in file: Descriptor, size: Int64) throws {
-        guard let start = Int64(exactly: entry.start), start < size else { return nil }
+    init?(of entry: ZipDirectory.Entry, in file: ArchiveBytes) throws {
+        guard let start = Int64(exactly: entry.start), start < file.size else { return nil }
         var bytes = try file.read(at: start, count: 30 + entry.name.count + 64)
         var lengths = ByteCursor(bytes, at: 26)
         guard let nameLength = lengths.number(2), let extraLength = lengths.number(2) else { return nil }

@@ -40,7 +40,9 @@ package struct ZipPlace: Sendable, Codable, Hashable {
         try file.write(head, at: 0)
         try file.write(packed, at: Int64(head.count))
         try file.write(tail, at: Int64(head.count) + size)
-        guard let page = try worker().contents(file, [0], limit: Int(count))[0], page.count == count else { return nil }
+        guard let page = try worker().contents(.file(file), [0], limit: Int(count))[0], page.count == count else {
+            return nil
+        }
         return page
     }
 

@@ -17,8 +17,9 @@ enum ThumbnailCage {
 
     /// Loads libvips, gives everything up, makes one thumbnail, and closes the filter.
     ///
+    /// - Parameter asks: whether the archive's bytes are asked for.
     /// - Throws: ``Absent`` without libvips; `Fault` where it is of no use or the cage is refused.
-    static func enter(pictures count: Int) throws {
+    static func enter(pictures count: Int, asks: Bool) throws {
         UnpackCage.warmUp()
         var message = [CChar](repeating: 0, count: 301)
         let state = steward_picture_open(&message, 300)
@@ -35,7 +36,7 @@ enum ThumbnailCage {
         // Before the first thread is started: a domain is inherited, not shared.
         guard steward_landlock_nothing() >= 0 else { throw Fault.system("enter an empty Landlock domain") }
         try warmUp()
-        guard steward_filter_painter() == 0 else { throw Fault.system("install the system call filter") }
+        guard steward_filter_painter(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
     }
 
     /// What libvips and the C library do only once, they do here, where a file that they look for is refused instead of

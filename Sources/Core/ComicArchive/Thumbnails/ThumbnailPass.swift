@@ -16,13 +16,14 @@ enum ThumbnailPass {
     /// EX_UNAVAILABLE of sysexits.h.
     static let absent: Int32 = 69
 
-    static func main(_ words: [String], archive: LibraryArchive, size length: Int64, output: RecordOutput) -> Never {
+    static func main(_ words: [String], archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) -> Never {
         let numbers = words.dropFirst().compactMap { Int($0) }
         guard let mode = words.first, mode == "probe" || numbers.count >= (mode == "decode" ? 1 : 3),
             numbers.allSatisfy({ $0 >= 0 })
         else { _exit(64) }
         do {
-            try ThumbnailCage.enter(pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2))
+            try ThumbnailCage.enter(
+                pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2), asks: bytes.isAsked)
         } catch is ThumbnailCage.Absent {
             _exit(absent)
         } catch {
@@ -30,17 +31,16 @@ enum ThumbnailPass {
             _exit(70)
         }
         if mode == "probe" { ThumbnailProbe.run(words.dropFirst().first ?? "") }
-        let file = Descriptor(owning: UnpackWorker.archiveDescriptor, path: "the archive")
         let size = mode == "decode" ? nil : ThumbnailSize(width: numbers[0], height: numbers[1])
         let easel = Easel(size: size, output: output)
         do {
             switch mode {
             case "decode":
-                try ThumbnailWalk(archive: archive, file: file, size: length, easel: easel).run(Set(numbers))
+                try ThumbnailWalk(archive: archive, bytes: bytes, easel: easel).run(Set(numbers))
             case "archive":
-                try ThumbnailWalk(archive: archive, file: file, size: length, easel: easel).run(
+                try ThumbnailWalk(archive: archive, bytes: bytes, easel: easel).run(
                     Set(numbers.dropFirst(2)))
-            case "pictures": try pictures(file, first: numbers[2], lengths: Array(numbers.dropFirst(3)), easel)
+            case "pictures": try pictures(bytes, first: numbers[2], lengths: Array(numbers.dropFirst(3)), easel)
             default: _exit(64)
             }
         } catch {
@@ -49,7 +49,7 @@ enum ThumbnailPass {
         _exit(0)
     }
 
-    private static func pictures(_ file: Descriptor, first: Int, lengths: [Int], _ easel: Easel) throws {
+    private static func pictures(_ bytes: ArchiveBytes, first: Int, lengths: [Int], _ easel: Easel) throws {
         var offset: Int64 = 0
         for (index, length) in lengths.enumerated() {
             defer { offset += Int64(length) }
@@ -59,7 +59,7 @@ enum ThumbnailPass {
                 easel.fail(index, "it has more bytes than a page may have")
                 continue
             }
-            easel.paint(index, try file.read(at: offset, count: length))
+            easel.paint(index, try bytes.read(at: offset, count: length))
         }
         easel.output.send(.end(WorkerEnd(reason: .complete, message: "")))
     }
@@ -124,12 +124,11 @@ struct Easel {
 /// Takes pages out of an archive in one pass, so that a solid one costs no more than reading it once.
 struct ThumbnailWalk {
     let archive: LibraryArchive
-    let file: Descriptor
-    let size: Int64
+    let bytes: ArchiveBytes
     let easel: Easel
 
     func run(_ wanted: Set<Int>) throws {
-        let scan = try StructureScan.of(file, size: size)
+        let scan = try StructureScan.of(bytes)
         let structure = scan.structure
         // The agent then allows the time that a solid archive takes.
         if structure.traits.contains(.solid) { easel.output.send(.structure(structure)) }

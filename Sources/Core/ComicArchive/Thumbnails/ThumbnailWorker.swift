@@ -31,15 +31,15 @@ package struct ThumbnailWorker: Sendable {
     ) async throws {
         let wanted = Set(positions).sorted()
         try await lanes.run {
-            try run(Descriptor(archive), wanted, Self.painting(size), receive) { left in
+            try run(.file(Descriptor(archive)), wanted, Self.painting(size), receive) { left in
                 ["archive"] + Self.words(size) + left
             }
         }
     }
 
-    /// The same of an archive that is open already and may have no name. Blocks; may be more than `count` at a time.
+    /// The same of an archive that is open already, or is asked for. Blocks; may be more than `count` at a time.
     package func shrink(
-        opened archive: Descriptor, positions: some Sequence<Int>, to size: ThumbnailSize,
+        opened archive: ArchiveSource, positions: some Sequence<Int>, to size: ThumbnailSize,
         receive: (Int, ThumbnailOutcome) throws -> Void
     ) throws {
         try run(archive, Set(positions).sorted(), Self.painting(size), receive) { left in
@@ -67,7 +67,7 @@ package struct ThumbnailWorker: Sendable {
         }
         let lengths = pictures.map { "\($0.count)" }
         var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
-        try run(file, Array(pictures.indices), Self.painting(size), { outcomes[$0] = $1 }) { left in
+        try run(.file(file), Array(pictures.indices), Self.painting(size), { outcomes[$0] = $1 }) { left in
             ["pictures"] + Self.words(size) + left.prefix(1) + lengths
         }
         return outcomes
@@ -83,7 +83,7 @@ package struct ThumbnailWorker: Sendable {
             made: { content, bytes in
                 bytes.isEmpty ? content.message.isEmpty ? .whole : .part(content.message) : nil
             }, failed: { .nothing($0) })
-        try run(archive, Set(positions).sorted(), work, { seen[$0] = $1 }) { left in ["decode"] + left }
+        try run(.file(archive), Set(positions).sorted(), work, { seen[$0] = $1 }) { left in ["decode"] + left }
         return seen
     }
 
@@ -96,7 +96,7 @@ package struct ThumbnailWorker: Sendable {
     package func probe(_ what: String) async throws -> String {
         try await lanes.run {
             let process = WorkerProcess(
-                program: program, file: try Descriptor("/dev/null"), arguments: ["thumbnail", "probe", what],
+                program: program, archive: .file(try Descriptor("/dev/null")), arguments: ["thumbnail", "probe", what],
                 patience: WorkerLimits.standard.patience)
             switch try process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
@@ -133,7 +133,7 @@ package struct ThumbnailWorker: Sendable {
 
     /// Starts a process, and another one for what is left where a picture was the first one's end.
     private func run<Outcome>(
-        _ file: Descriptor, _ wanted: [Int], _ work: Work<Outcome>, _ receive: (Int, Outcome) throws -> Void,
+        _ archive: ArchiveSource, _ wanted: [Int], _ work: Work<Outcome>, _ receive: (Int, Outcome) throws -> Void,
         _ arguments: ([String]) -> [String]
     ) throws {
         var left = wanted
@@ -142,8 +142,8 @@ package struct ThumbnailWorker: Sendable {
             var batch = ThumbnailBatch(wanted: Set(left), work: work)
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
-                program: program, file: file, arguments: words,
-                patience: try WorkerLimits.standard.patience(for: file) + Int64(left.count / 4))
+                program: program, archive: archive, arguments: words,
+                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4))
             let outcome = try process.run { try batch.take($0, receive) }
             left.removeAll { batch.done.contains($0) }
             if case .mute(ThumbnailPass.absent) = outcome { throw Self.absent }

@@ -50,7 +50,7 @@ package struct ArchiveWorker: Sendable {
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        try await lanes.run { try judge(Descriptor(path), mode: mode, hashes: hashes, progress: progress) }
+        try await lanes.run { try judge(.file(Descriptor(path)), mode: mode, hashes: hashes, progress: progress) }
     }
 
     /// The same for a file that is open already.
@@ -58,30 +58,30 @@ package struct ArchiveWorker: Sendable {
         _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        try await lanes.run { try judge(file, mode: mode, hashes: hashes, progress: progress) }
+        try await lanes.run { try judge(.file(file), mode: mode, hashes: hashes, progress: progress) }
     }
 
     /// The headers of an archive without reading its entries: fast, and every size is only claimed.
     ///
     /// - Throws: `Fault` (`.refused` where the archive cannot be listed).
     package func list(_ path: BytePath) async throws -> [EntryHeader] {
-        try await lanes.run { try headers(Descriptor(path)) }
+        try await lanes.run { try headers(.file(Descriptor(path))) }
     }
 
     /// The headers as ``list(_:)``, and in an EPUB what its spine makes of them.
     func listComic(_ path: BytePath) async throws -> (headers: [EntryHeader], order: EpubOrder?) {
         try await lanes.run {
-            let file = try Descriptor(path)
-            let found = try headers(file)
-            return (found, try epubOrder(file, found))
+            let archive = ArchiveSource.file(try Descriptor(path))
+            let found = try headers(archive)
+            return (found, try epubOrder(archive, found))
         }
     }
 
-    func headers(_ file: Descriptor) throws -> [EntryHeader] {
+    func headers(_ archive: ArchiveSource) throws -> [EntryHeader] {
         var headers: [EntryHeader] = []
         var names = 0
         var structure = ArchiveStructure(format: .unknown, traits: [])
-        let outcome = try process(file, ["list"]).run { record in
+        let outcome = try process(archive, ["list"]).run { record in
             if case .structure(let found) = record { structure = found }
             guard case .header(let header) = record else { return true }
             names += header.path.count
@@ -91,26 +91,26 @@ package struct ArchiveWorker: Sendable {
             headers.append(header)
             return true
         }
-        guard outcome.isComplete else { throw try refusal(file.path, outcome, structure) }
+        guard outcome.isComplete else { throw try refusal(archive.path, outcome, structure) }
         return headers
     }
 
-    func epubOrder(_ file: Descriptor, _ headers: [EntryHeader]) throws -> EpubOrder? {
-        try EpubOrder.read(headers) { positions, limit in try contents(file, positions, limit: limit) }
+    func epubOrder(_ archive: ArchiveSource, _ headers: [EntryHeader]) throws -> EpubOrder? {
+        try EpubOrder.read(headers) { positions, limit in try contents(archive, positions, limit: limit) }
     }
 
     /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
     ///
     /// - Parameter limit: bytes of all of them.
     /// - Throws: `Fault` where the machine is at fault.
-    func contents(_ file: Descriptor, _ positions: [Int], limit: Int) throws -> [Int: [UInt8]] {
+    func contents(_ archive: ArchiveSource, _ positions: [Int], limit: Int) throws -> [Int: [UInt8]] {
         guard !positions.isEmpty else { return [:] }
         let wanted = Set(positions)
         var found: [Int: [UInt8]] = [:]
         var whole: Set<Int> = []
         var total = 0
         let words = ["extract"] + wanted.sorted().map { "\($0)" }
-        let outcome = try process(file, words).run { record in
+        let outcome = try process(archive, words).run { record in
             switch record {
             case .bytes(let position, let bytes):
                 total += bytes.count
@@ -124,7 +124,7 @@ package struct ArchiveWorker: Sendable {
             }
             return true
         }
-        if let obstacle = try obstacle(outcome, file.path) { throw obstacle }
+        if let obstacle = try obstacle(outcome, archive.path) { throw obstacle }
         return Dictionary(uniqueKeysWithValues: whole.map { ($0, found[$0] ?? []) })
     }
 
@@ -140,7 +140,7 @@ package struct ArchiveWorker: Sendable {
             var structure = ArchiveStructure(format: .unknown, traits: [])
             do {
                 let words = ["extract"] + targets.keys.sorted().map { "\($0)" }
-                let outcome = try process(Descriptor(path), words).run { record in
+                let outcome = try process(.file(Descriptor(path)), words).run { record in
                     if case .structure(let found) = record { structure = found }
                     return try extraction.take(record)
                 }
@@ -159,7 +159,7 @@ package struct ArchiveWorker: Sendable {
     /// - Throws: `Fault` otherwise, which says what to install or what the kernel lacks.
     package func checkPdf() async throws {
         try await lanes.run {
-            switch try process(Descriptor("/dev/null"), ["pdf", "info"]).stream({ _ in true }) {
+            switch try process(.file(Descriptor("/dev/null")), ["pdf", "info"]).stream({ _ in true }) {
             case .vanished(RenderWorker.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
             case .vanished(RenderWorker.notCaged): throw Fault(.failed, PdfWork.notCaged)
             // What it says of a file that is no PDF is no matter.
@@ -189,7 +189,7 @@ package struct ArchiveWorker: Sendable {
     /// - Parameter drawing: whether it is the cage of the program that draws PDFs.
     package func probe(_ what: String, drawing: Bool = false) async throws -> String {
         try await lanes.run {
-            let process = try process(Descriptor("/dev/null"), (drawing ? ["pdf"] : []) + ["probe", what])
+            let process = try process(.file(Descriptor("/dev/null")), (drawing ? ["pdf"] : []) + ["probe", what])
             switch try drawing ? process.stream({ _ in true }) : process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
             case .vanished(let status), .mute(let status): return "left \(status)"
@@ -199,10 +199,11 @@ package struct ArchiveWorker: Sendable {
         }
     }
 
-    func process(_ file: Descriptor, _ arguments: [String]) throws -> WorkerProcess {
-        WorkerProcess(
-            program: program, file: file, arguments: arguments, patience: try limits.patience(for: file),
-            limits: try limits.sized(for: file.status().size))
+    func process(_ archive: ArchiveSource, _ arguments: [String]) throws -> WorkerProcess {
+        let size = try archive.size()
+        return WorkerProcess(
+            program: program, archive: archive, arguments: arguments, patience: limits.patience(for: size),
+            limits: limits.sized(for: size))
     }
 
     /// What a run that did not give what was asked for comes to. Blocks.

@@ -59,8 +59,7 @@ enum Compression: CaseIterable {
 /// lz4 may come without one; then, as in a TAR that is not compressed, nothing proves its bytes.
 final class CompressedStream {
     private let compression: Compression
-    private let descriptor: Int32
-    private let size: Int64
+    private let bytes: ArchiveBytes
     private let archive: OpaquePointer
     private let input: UnsafeMutableRawBufferPointer
     private let output: UnsafeMutableRawBufferPointer
@@ -74,11 +73,10 @@ final class CompressedStream {
     /// What headers and the padding between entries may take beside the entries.
     private static let overhead: Int64 = 64 << 20
 
-    init?(_ compression: Compression, descriptor: Int32, size: Int64) {
+    init?(_ compression: Compression, _ bytes: ArchiveBytes) {
         guard let archive = archive_read_new() else { return nil }
         self.compression = compression
-        self.descriptor = descriptor
-        self.size = size
+        self.bytes = bytes
         self.archive = archive
         input = .allocate(byteCount: 65_536, alignment: 64)
         output = .allocate(byteCount: 131_072, alignment: 64)
@@ -95,7 +93,7 @@ final class CompressedStream {
         archive_read_set_read_callback(archive) { _, data, buffer in
             guard let data else { return -1 }
             let stream = Unmanaged<CompressedStream>.fromOpaque(data).takeUnretainedValue()
-            let got = pread(stream.descriptor, stream.input.baseAddress, stream.input.count, Int(stream.offset))
+            let got = stream.bytes.read(into: stream.input, at: stream.offset)
             if got > 0 { stream.offset += Int64(got) }
             buffer?.pointee = UnsafeRawPointer(stream.input.baseAddress)
             return got
@@ -125,7 +123,7 @@ final class CompressedStream {
             fail(.tooManyBytes, "")
             return nil
         }
-        if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > size {
+        if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size {
             fail(.ratio, "")
             return nil
         }
@@ -144,8 +142,7 @@ final class CompressedStream {
     private func end() {
         isAtEnd = true
         guard compression == .gzip else { return }
-        let file = GzipMembers(descriptor: descriptor, size: size)
-        if !file.prove(crc32: crc.value, size: inflated) { fail(.damagedStream, "") }
+        if !GzipMembers(bytes: bytes).prove(crc32: crc.value, size: inflated) { fail(.damagedStream, "") }
     }
 
     private func fail(_ reason: WorkerEnd.Reason, _ message: String) {

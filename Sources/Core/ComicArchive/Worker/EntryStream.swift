@@ -8,24 +8,24 @@ extension ArchiveWorker {
     /// the same whatever their size. No process runs before the first read.
     ///
     /// - Parameters:
-    ///   - file: open for reading, and not changed meanwhile.
+    ///   - archive: not changed meanwhile.
     ///   - sizes: of the entries by position, as a validation has counted them.
-    package func stream(_ file: Descriptor, _ sizes: [Int: Int64]) -> EntryStream {
-        EntryStream(self, file, sizes)
+    package func stream(_ archive: ArchiveSource, _ sizes: [Int: Int64]) -> EntryStream {
+        EntryStream(self, archive, sizes)
     }
 }
 
 /// Entries' contents as one stream. For one reader; reading blocks.
 package final class EntryStream: Sendable {
     private let worker: ArchiveWorker
-    private let file: Descriptor
+    private let archive: ArchiveSource
     private let sizes: [Int: Int64]
     private let pipe = EntryPipe()
     private let rest = Mutex<(isStarted: Bool, part: ArraySlice<UInt8>)>((false, []))
 
-    fileprivate init(_ worker: ArchiveWorker, _ file: Descriptor, _ sizes: [Int: Int64]) {
+    fileprivate init(_ worker: ArchiveWorker, _ archive: ArchiveSource, _ sizes: [Int: Int64]) {
         self.worker = worker
-        self.file = file
+        self.archive = archive
         self.sizes = sizes
     }
 
@@ -38,8 +38,8 @@ package final class EntryStream: Sendable {
         try rest.withLock { rest in
             if !rest.isStarted {
                 rest.isStarted = true
-                let (worker, file, sizes, pipe) = (worker, file, sizes, pipe)
-                Thread.detachNewThread { pipe.fill { try worker.hand(out: sizes, of: file, to: $0) } }
+                let (worker, archive, sizes, pipe) = (worker, archive, sizes, pipe)
+                Thread.detachNewThread { pipe.fill { try worker.hand(out: sizes, of: archive, to: $0) } }
             }
             var done = 0
             while done < buffer.count {
@@ -63,12 +63,12 @@ extension ArchiveWorker {
     /// Blocks.
     ///
     /// - Parameter put: takes the next bytes; false ends it.
-    fileprivate func hand(out sizes: [Int: Int64], of file: Descriptor, to put: ([UInt8]) -> Bool) throws {
+    fileprivate func hand(out sizes: [Int: Int64], of archive: ArchiveSource, to put: ([UInt8]) -> Bool) throws {
         var left = sizes
         var current: (position: Int, size: Int64)?
         var isAbandoned = false
         let words = ["extract"] + sizes.keys.sorted().map { "\($0)" }
-        let outcome = try process(file, words).run { record in
+        let outcome = try process(archive, words).run { record in
             switch record {
             case .bytes(let position, let bytes):
                 if current?.position != position { current = (position, 0) }
@@ -88,8 +88,8 @@ extension ArchiveWorker {
             return true
         }
         guard left.isEmpty || isAbandoned else {
-            if let obstacle = try obstacle(outcome, file.path) { throw obstacle }
-            throw Fault(.refused, "the pages of \(file.path) are not what they were when they were judged")
+            if let obstacle = try obstacle(outcome, archive.path) { throw obstacle }
+            throw Fault(.refused, "the pages of \(archive.path) are not what they were when they were judged")
         }
     }
 }

@@ -1,13 +1,10 @@
-import Glibc
-
 /// A gzip file, which may be several after one another, and zeros behind them, as tapes and parallel programs leave it.
 ///
 /// libarchive inflates all of them as one and passes over their checksums. Where one ends cannot be told from outside
 /// of it; but what stands before each thing that looks like a beginning is a checksum and a length, and only if all of
 /// these were right do they come to the checksum of the whole.
 struct GzipMembers {
-    let descriptor: Int32
-    let size: Int64
+    let bytes: ArchiveBytes
 
     private struct Trailer {
         let crc32: UInt32
@@ -24,7 +21,7 @@ struct GzipMembers {
     func prove(crc32: UInt32, size inflated: Int64) -> Bool {
         guard let end = endOfContent() else { return false }
         // The last bytes of a length are zeros as a rule.
-        let ends = (end...min(end + Self.trailerLength, size)).compactMap { trailer(before: $0) }
+        let ends = (end...min(end + Self.trailerLength, bytes.size)).compactMap { trailer(before: $0) }
         if ends.contains(where: { $0.crc32 == crc32 && $0.size == inflated & 0xFFFF_FFFF }) { return true }
         guard let starts = laterStarts() else { return false }
         var sum = Trailer(crc32: 0, size: 0)
@@ -49,7 +46,7 @@ struct GzipMembers {
 
     /// Behind the last byte that is not zero.
     private func endOfContent() -> Int64? {
-        var end = size
+        var end = bytes.size
         while end > 0 {
             let start = max(0, end - 65_536)
             let part = read(at: start, Int(end - start))
@@ -64,7 +61,7 @@ struct GzipMembers {
     private func laterStarts() -> [Int64]? {
         var starts: [Int64] = []
         var offset = Self.leastLength
-        while offset < size {
+        while offset < bytes.size {
             // The header's first four bytes, also where they lie across two parts.
             let part = read(at: offset, 65_536 + 3)
             guard part.count > 3 else { break }
@@ -80,7 +77,7 @@ struct GzipMembers {
 
     private func read(at offset: Int64, _ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = max(0, pread(descriptor, buffer.baseAddress, count, Int(offset)))
+            filled = max(0, bytes.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset))
         }
     }
 }

@@ -2,7 +2,7 @@ import CArchive
 import Glibc
 import Platform
 
-/// An archive read by libarchive from an open file: the five formats of comics, and of these a TAR also compressed.
+/// An archive read by libarchive: the five formats of comics, and of these a TAR also compressed.
 /// Only in the worker.
 final class LibraryArchive {
     enum Step {
@@ -18,7 +18,7 @@ final class LibraryArchive {
     private var entry: OpaquePointer?
 
     private struct Source {
-        var descriptor: Int32
+        let bytes: ArchiveBytes
         var size: Int64
         var offset: Int64
         var buffer: UnsafeMutableRawPointer
@@ -37,13 +37,13 @@ final class LibraryArchive {
     private var ready: (offset: Int64, bytes: UnsafeRawBufferPointer)?
 
     /// Allocates what is needed; reads nothing yet.
-    init(descriptor: Int32, size: Int64) throws {
+    init(_ bytes: ArchiveBytes) throws {
         guard let archive = archive_read_new() else { throw Fault(.transient, "libarchive has no memory") }
         self.archive = archive
         source = .allocate(capacity: 1)
         source.initialize(
             to: Source(
-                descriptor: descriptor, size: size, offset: 0,
+                bytes: bytes, size: bytes.size, offset: 0,
                 buffer: .allocate(byteCount: Self.window, alignment: 4096)))
         zeros = .allocate(byteCount: 4096, alignment: 64)
         zeros.initializeMemory(as: UInt8.self, repeating: 0)
@@ -52,6 +52,7 @@ final class LibraryArchive {
     deinit {
         archive_read_free(archive)
         source.pointee.buffer.deallocate()
+        source.deinitialize(count: 1)
         source.deallocate()
         zeros.deallocate()
     }
@@ -64,9 +65,9 @@ final class LibraryArchive {
         if let end { source.pointee.size = min(end, source.pointee.size) }
         let isAny = format == .unknown
         if isAny || format == .tar { archive_read_support_format_tar(archive) }
-        let length = Compression.headLength
-        if pread(source.pointee.descriptor, source.pointee.buffer, length, 0) == length,
-            let compression = Compression.detect(UnsafeRawBufferPointer(start: source.pointee.buffer, count: length))
+        let head = UnsafeMutableRawBufferPointer(start: source.pointee.buffer, count: Compression.headLength)
+        if source.pointee.bytes.read(into: head, at: 0) == head.count,
+            let compression = Compression.detect(UnsafeRawBufferPointer(head))
         {
             return open(compression)
         }
@@ -78,8 +79,8 @@ final class LibraryArchive {
         archive_read_set_read_callback(archive) { _, data, buffer in
             guard let source = data?.assumingMemoryBound(to: Source.self) else { return -1 }
             let count = min(Int64(source.pointee.window), max(0, source.pointee.size - source.pointee.offset))
-            let got = pread(
-                source.pointee.descriptor, source.pointee.buffer, Int(count), Int(source.pointee.offset))
+            let target = UnsafeMutableRawBufferPointer(start: source.pointee.buffer, count: Int(count))
+            let got = source.pointee.bytes.read(into: target, at: source.pointee.offset)
             if got > 0 { source.pointee.offset += Int64(got) }
             source.pointee.window = min(2 * source.pointee.window, LibraryArchive.window)
             buffer?.pointee = UnsafeRawPointer(source.pointee.buffer)
@@ -105,7 +106,7 @@ final class LibraryArchive {
     }
 
     private func open(_ compression: Compression) -> Bool {
-        stream = CompressedStream(compression, descriptor: source.pointee.descriptor, size: source.pointee.size)
+        stream = CompressedStream(compression, source.pointee.bytes)
         guard let stream, stream.open() else { return false }
         archive_read_set_callback_data(archive, Unmanaged.passUnretained(stream).toOpaque())
         archive_read_set_read_callback(archive) { _, data, buffer in

@@ -1,26 +1,24 @@
 import CLinux
 import Platform
 
-/// For archives that are open already and may have no name: those that lie in memory only. All of it blocks.
+/// For archives that are open already, or are asked for: those that lie on no disk in the clear. All of it blocks.
 extension ArchiveWorker {
     /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
     package func judge(
-        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        _ archive: ArchiveSource, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) throws -> Verdict {
-        let path = file.path
-        let before = try file.status()
-        guard before.kind == .file else { throw Fault(.refused, "\(path) is not a file", path: path) }
-        let head = try file.read(at: 0, count: ComicFileType.headLength)
-        if ComicFileType.detect(head: head, name: path.name, isDirectory: false).family == .pdf {
-            return try PdfWork(program: program, limits: limits, file: file).judge(mode: mode) { pages in
+        let path = archive.path
+        let before = try archive.fingerprint()
+        if try archive.isPdf() {
+            return try PdfWork(program: program, limits: limits, file: archive.file()).judge(mode: mode) { pages in
                 var done = ValidationProgress()
                 done.pages = pages
                 progress?(done)
             }
         }
-        var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before.fingerprint)
-        let process = try process(file, hashes ? ["inspect", "hash"] : ["inspect"])
+        var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before)
+        let process = try process(archive, hashes ? ["inspect", "hash"] : ["inspect"])
         var done = ValidationProgress()
         var isEpub = false
         let outcome = try process.run { record in
@@ -29,8 +27,8 @@ extension ArchiveWorker {
             return judge.take(record)
         }
         if let obstacle = try obstacle(outcome, path) { throw obstacle }
-        let order = isEpub && outcome.isComplete ? try epubOrder(file, try headers(file)) : nil
-        guard try file.status().fingerprint == before.fingerprint else {
+        let order = isEpub && outcome.isComplete ? try epubOrder(archive, try headers(archive)) : nil
+        guard try archive.fingerprint() == before else {
             throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
         }
         let verdict = judge.verdict(outcome)
@@ -42,20 +40,17 @@ extension ArchiveWorker {
     /// - Parameter index: from 0, in reading order.
     /// - Returns: nil for the page where the comic has none of that number.
     /// - Throws: `Fault`, `InkyPanelsError.archive` where the comic has no pages or cannot be read.
-    package func page(_ index: Int, of file: Descriptor) throws -> (page: PageInMemory?, count: Int) {
-        let head = try file.read(at: 0, count: ComicFileType.headLength)
-        if ComicFileType.detect(head: head, name: file.path.name, isDirectory: false).family == .pdf {
-            return try drawnPage(index, of: file)
-        }
-        let found = try headers(file)
-        let order = try epubOrder(file, found)
+    package func page(_ index: Int, of archive: ArchiveSource) throws -> (page: PageInMemory?, count: Int) {
+        if try archive.isPdf() { return try drawnPage(index, of: archive.file()) }
+        let found = try headers(archive)
+        let order = try epubOrder(archive, found)
         if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
         let pages = try pageHeaders(among: found, order: order)
         guard pages.indices.contains(index) else { return (nil, pages.count) }
         let position = pages[index].position
         let limit = Int(ArchiveLimits.maxUncompressedEntrySize)
-        guard let bytes = try contents(file, [position], limit: limit)[position] else {
-            throw Fault(.refused, "page \(index + 1) of \(file.path) is damaged", path: file.path)
+        guard let bytes = try contents(archive, [position], limit: limit)[position] else {
+            throw Fault(.refused, "page \(index + 1) of \(archive.path) is damaged", path: archive.path)
         }
         return (PageInMemory(name: BytePath(bytes: pages[index].path).name, bytes: bytes), pages.count)
     }

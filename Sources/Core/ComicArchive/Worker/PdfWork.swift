@@ -140,8 +140,8 @@ struct PdfWork {
     private func process(_ file: Descriptor, _ arguments: [String]) throws -> WorkerProcess {
         // Every page is decoded and drawn, often by programs that read the file more than once.
         WorkerProcess(
-            program: program, file: file, arguments: ["pdf"] + arguments, patience: try 2 * limits.patience(for: file),
-            limits: limits)
+            program: program, archive: .file(file), arguments: ["pdf"] + arguments,
+            patience: 2 * limits.patience(for: try file.status().size), limits: limits)
     }
 
     /// Whether the renderer, given nothing, comes to its end by itself.

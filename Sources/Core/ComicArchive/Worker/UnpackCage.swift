@@ -9,8 +9,9 @@ enum UnpackCage {
 
     /// Limits, no new privileges, no core dumps, Landlock where the kernel has it, and the system call filter.
     ///
+    /// - Parameter asks: whether the archive's bytes are asked for.
     /// - Throws: `Fault` where one of them is refused: then nothing may be read.
-    static func enter(_ limits: WorkerLimits) throws {
+    static func enter(_ limits: WorkerLimits, asks: Bool) throws {
         // At the hard limit the kernel sends SIGKILL, which an exhausted machine sends too: SIGXCPU comes first.
         guard steward_limit_worker(limits.processorSeconds, limits.solidProcessorSeconds + 1, memory) == 0 else {
             throw Fault.system("limit the unpacking process")
@@ -19,7 +20,7 @@ enum UnpackCage {
             steward_forbid_new_privileges() == 0
         else { throw Fault.system("give up privileges") }
         guard steward_landlock_nothing() >= 0 else { throw Fault.system("enter an empty Landlock domain") }
-        guard steward_filter_worker() == 0 else { throw Fault.system("install the system call filter") }
+        guard steward_filter_worker(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
     }
 
     /// Reads and hashes a little, so that the libraries have loaded all they need from files.

@@ -3,8 +3,7 @@ import Platform
 /// One walk over an archive's headers, in the worker. Stops by itself where a limit is passed; the agent counts again.
 final class UnpackPass {
     private var archive: LibraryArchive
-    private let file: Descriptor
-    private let size: Int64
+    private let bytes: ArchiveBytes
     private let output: RecordOutput
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
@@ -25,10 +24,9 @@ final class UnpackPass {
     /// Bytes of an entry in one record.
     private static let handLength = 262_144
 
-    init(archive: LibraryArchive, file: Descriptor, size: Int64, output: RecordOutput) {
+    init(archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) {
         self.archive = archive
-        self.file = file
-        self.size = size
+        self.bytes = bytes
         self.output = output
     }
 
@@ -62,7 +60,7 @@ final class UnpackPass {
     ///
     /// - Parameter again: the archive, to be read from its beginning once more.
     func page(_ index: Int, again: () throws -> LibraryArchive) throws {
-        let scan = try StructureScan.of(file, size: size)
+        let scan = try StructureScan.of(bytes)
         var headers: [EntryHeader] = []
         saying = .headers
         let isListed = visit(scan) { header in
@@ -86,7 +84,7 @@ final class UnpackPass {
     }
 
     private func walk(until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use) throws {
-        if visit(try StructureScan.of(file, size: size), until: isDone, use: use) { finish(.complete) }
+        if visit(try StructureScan.of(bytes), until: isDone, use: use) { finish(.complete) }
     }
 
     /// - Returns: false where it came to an end before it was done, and has said why.
@@ -94,7 +92,7 @@ final class UnpackPass {
         _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
     ) -> Bool {
         rarFiles = scan.rarFiles
-        zip = scan.zipEntries.map { ZipComparison(entries: $0, file: file, size: size) }
+        zip = scan.zipEntries.map { ZipComparison(entries: $0, bytes: bytes) }
         if saying != .nothing { output.send(.structure(scan.structure)) }
         if let reason = refusal(scan.structure) { return stop(reason) }
         guard archive.open(as: scan.structure.format, to: scan.end) else { return stop(.unreadable, archive.error) }
@@ -193,7 +191,7 @@ final class UnpackPass {
             content.size += Int64(part.count)
             inflated += Int64(part.count)
             if inflated > ArchiveLimits.maxTotalUncompressedSize { return .tooManyBytes }
-            if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > size { return .ratio }
+            if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size { return .ratio }
             if content.size > most {
                 content.state = .oversize
                 break reading

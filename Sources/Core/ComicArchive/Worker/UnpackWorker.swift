@@ -1,7 +1,8 @@
 import Glibc
 import Platform
 
-/// The program `steward-unpack`: an archive on descriptor 3, records to the pipe on descriptor 4, nothing else.
+/// The program `steward-unpack`: an archive on descriptor 3, or a socket where its bytes are asked for; records to the
+/// pipe on descriptor 4, nothing else.
 ///
 /// - `inspect [hash]`: every header, and for each page and metadata file its size, checksum, image header.
 /// - `list`: every header; no entry is read.
@@ -22,31 +23,26 @@ package enum UnpackWorker {
         guard let limits = WorkerLimits(takenFrom: &words), let command = words.popFirst() else { _exit(64) }
         let rest = Array(words)
         if command == "pdf" { RenderWorker.main(rest, limits) }
-        var status = stat()
-        guard fstat(archiveDescriptor, &status) == 0 else { _exit(64) }
-        let size = Int64(status.st_size)
+        guard let bytes = try? ArchiveBytes(descriptor: archiveDescriptor) else { _exit(64) }
         let output = RecordOutput(descriptor: resultDescriptor)
         do {
-            let archive = try LibraryArchive(descriptor: archiveDescriptor, size: size)
-            if command == "thumbnail" { ThumbnailPass.main(rest, archive: archive, size: size, output: output) }
+            let archive = try LibraryArchive(bytes)
+            if command == "thumbnail" { ThumbnailPass.main(rest, archive: archive, bytes: bytes, output: output) }
             UnpackCage.warmUp(hashes: rest.contains("hash"))
             do {
-                try UnpackCage.enter(limits)
+                try UnpackCage.enter(limits, asks: bytes.isAsked)
             } catch {
                 output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
                 _exit(70)
             }
             if command == "probe" { UnpackProbe.run(rest.first ?? "") }
-            let file = Descriptor(owning: archiveDescriptor, path: "the archive")
-            let pass = UnpackPass(archive: archive, file: file, size: size, output: output)
+            let pass = UnpackPass(archive: archive, bytes: bytes, output: output)
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
             case "page":
-                try pass.page(rest.first.flatMap { Int($0) } ?? 0) {
-                    try LibraryArchive(descriptor: archiveDescriptor, size: size)
-                }
+                try pass.page(rest.first.flatMap { Int($0) } ?? 0) { try LibraryArchive(bytes) }
             default: _exit(64)
             }
         } catch {

@@ -52,10 +52,8 @@ package struct WorkerLimits: Sendable, Equatable {
     private static let slowest: Int64 = 2_000_000
     private static let largest: Int64 = 8 << 30
 
-    /// Seconds by the clock for reading all of `file`.
-    func patience(for file: Descriptor) throws -> Int64 {
-        patience + min(try file.status().size, Self.largest) / Self.slowest
-    }
+    /// Seconds by the clock for reading so many bytes.
+    func patience(for size: Int64) -> Int64 { patience + min(size, Self.largest) / Self.slowest }
 
     /// The first word on the worker's command line.
     var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }

@@ -49,7 +49,7 @@ extension ArchiveWorker {
             let file = Descriptor(owning: raw, path: "a sound archive")
             try file.write(Self.sample, at: 0)
             var pages = 0
-            let outcome = try process(file, ["inspect", "hash"]).run { record in
+            let outcome = try process(.file(file), ["inspect", "hash"]).run { record in
                 if case .content(let content) = record, content.state == .whole { pages += 1 }
                 return true
             }

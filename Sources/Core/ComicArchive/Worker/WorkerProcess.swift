@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Platform
 
-/// One run of `steward-unpack`: it is given an open archive and a pipe, and nothing else.
+/// One run of `steward-unpack`: it is given an open archive, or a socket to ask for its bytes, and a pipe; nothing else.
 struct WorkerProcess {
     /// How a run ended.
     enum Outcome: Equatable {
@@ -26,7 +26,7 @@ struct WorkerProcess {
     }
 
     let program: BytePath
-    let file: Descriptor
+    let archive: ArchiveSource
     let arguments: [String]
     /// Seconds by the clock until it is killed; a solid archive has twice as many.
     let patience: Int64
@@ -81,8 +81,8 @@ struct WorkerProcess {
         var ends: [Int32] = [-1, -1]
         guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe") }
         let input = Descriptor(owning: ends[0], path: "the unpacking process")
-        // Our copy of the writing end goes as soon as the worker has its own, or the pipe would never end.
-        let id = try spawn(writingTo: Descriptor(owning: ends[1], path: "the unpacking process"))
+        // Our copies of its ends go as soon as the worker has its own, or nobody would see that it has gone.
+        let (id, answers) = try spawn(writingTo: Descriptor(owning: ends[1], path: "the unpacking process"))
         var run = Run(id: id, deadline: SuspendingClock.now + .seconds(patience))
         var status: Int32?
         defer {
@@ -91,7 +91,7 @@ struct WorkerProcess {
                 _ = Self.wait(id)
             }
         }
-        var outcome = try read(from: input, &run, take)
+        var outcome = try read(from: input, answers, &run, take)
         switch outcome {
         case .timedOut, .stalled, .stopped, .nonsense: kill(id, SIGKILL)
         case .finished, .vanished, .mute, .killed:
@@ -104,7 +104,7 @@ struct WorkerProcess {
         guard case .vanished = outcome else { return outcome }
         let signal = found & 0x7F
         if Self.stopping.contains(signal) {
-            throw Fault(.transient, "\(file.path) was not read to its end: the process that did so was stopped")
+            throw Fault(.transient, "\(archive.path) was not read to its end: the process that did so was stopped")
         }
         return signal != 0 ? .killed(signal: signal) : .vanished(status: found >> 8 & 0xFF)
     }
@@ -112,7 +112,18 @@ struct WorkerProcess {
     /// What a person or a service manager sends to have a process end; a worker that breaks a rule gets others.
     private static let stopping: Set<Int32> = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
 
-    private func spawn(writingTo output: Descriptor) throws -> pid_t {
+    private func spawn(writingTo output: Descriptor) throws -> (pid_t, ArchiveAnswers?) {
+        guard case .asked(let asked) = archive else { return (try spawn(try archive.file(), output), nil) }
+        var ends: [Int32] = [-1, -1]
+        guard steward_socket_pair(&ends) == 0 else { throw Fault.system("make a socket") }
+        let (own, other) = (
+            Descriptor(owning: ends[0], path: asked.path), Descriptor(owning: ends[1], path: asked.path)
+        )
+        let answers = try ArchiveAnswers(asked, own)
+        return (try spawn(other, output), answers)
+    }
+
+    private func spawn(_ file: Descriptor, _ output: Descriptor) throws -> pid_t {
         let own = limits == .standard ? [] : [limits.word]
         let words = (["steward-unpack"] + own + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
@@ -123,7 +134,8 @@ struct WorkerProcess {
     }
 
     private func read(
-        from input: Descriptor, _ run: inout Run, _ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?
+        from input: Descriptor, _ answers: ArchiveAnswers?, _ run: inout Run,
+        _ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?
     ) throws -> Outcome {
         var part = [UInt8](repeating: 0, count: 65_536)
         var moved = SuspendingClock.now
@@ -131,8 +143,9 @@ struct WorkerProcess {
         while true {
             let left = SuspendingClock.now.duration(to: run.deadline) / .milliseconds(1)
             if left <= 0 { return .timedOut }
-            var wait = pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&wait, 1, Int32(min(left, 5000, Double(limits.standstill) * 500).rounded(.up)))
+            var waits = [pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0)] + (answers.map { [$0.wait] } ?? [])
+            let ready = poll(
+                &waits, nfds_t(waits.count), Int32(min(left, 5000, Double(limits.standstill) * 500).rounded(.up)))
             if ready <= 0 {
                 let now = Self.processorTime(run.id)
                 if now == nil || now != used {
@@ -142,7 +155,12 @@ struct WorkerProcess {
                 }
                 continue
             }
+            if let answers, waits.last?.revents != 0 {
+                if case .nonsense = try answers.step() { return .nonsense }
+            }
+            // After the answer: what it takes to open the bytes is not the worker's time.
             moved = .now
+            if waits[0].revents == 0 { continue }
             let got = Glibc.read(input.raw, &part, part.count)
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { return .vanished(status: 0) }

@@ -5,8 +5,7 @@ import Platform
 struct ZipComparison {
     /// In the order in which they stand in the file, which is that in which libarchive gives them.
     let entries: [ZipDirectory.Entry]
-    let file: Descriptor
-    let size: Int64
+    let bytes: ArchiveBytes
 
     /// What was found of one entry.
     struct Finding {
@@ -21,7 +20,7 @@ struct ZipComparison {
         guard entries.indices.contains(header.position) else { return Finding() }
         let entry = entries[header.position]
         // What cannot be read here is complained of when the entry itself is read.
-        guard let local = try? ZipLocalHeader(of: entry, in: file, size: size) else { return Finding() }
+        guard let local = try? ZipLocalHeader(of: entry, in: bytes) else { return Finding() }
         let names = Set([header.path, entry.name, local.name, Self.slashed(entry.name)])
         let isWanted = names.contains { Self.isWanted(EntryRole(of: header.named($0))) }
         guard isWanted else { return Finding() }
@@ -41,7 +40,7 @@ struct ZipComparison {
             return Finding(complaint: "\(name): it is called \(header.kind.word) and holds what a file does")
         }
         let isPlain = header.kind == .file && !header.isEncrypted && header.path == entry.name && role == .page
-        return Finding(place: isPlain ? entry.place(local, size: size) : nil)
+        return Finding(place: isPlain ? entry.place(local, size: bytes.size) : nil)
     }
 
     private static func isWanted(_ role: EntryRole) -> Bool { role == .page || role == .metadata }

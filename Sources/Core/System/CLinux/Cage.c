@@ -116,7 +116,7 @@ int steward_landlock_reading(const char *const *readable, const char *const *loa
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[2]), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), KILL, BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-int steward_filter_worker(void) {
+int steward_filter_worker(int asks) {
 #ifdef OWN_ARCHITECTURE
     struct sock_filter rules[] = {
         LOAD(arch),
@@ -128,10 +128,11 @@ int steward_filter_worker(void) {
         ALLOW(rt_sigreturn), ALLOW(exit), ALLOW(exit_group), ALLOW(close),
         ALLOW_WITHOUT_EXECUTION(mmap),
         ALLOW_WITHOUT_EXECUTION(mprotect),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 5),
         LOAD(args[0]),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, asks ? 3 : 4, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         KILL,
     };

@@ -40,7 +40,7 @@ int steward_limit_painter(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t m
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[2]), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), KILL, RETURN(SECCOMP_RET_ALLOW)
 
-int steward_filter_painter(void) {
+int steward_filter_painter(int asks) {
 #ifdef OWN_ARCHITECTURE
     struct sock_filter rules[] = {
         LOAD(arch),
@@ -67,10 +67,11 @@ int steward_filter_painter(void) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_NAME, 1, 0),
         KILL,
         RETURN(SECCOMP_RET_ALLOW),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 5),
         LOAD(args[0]),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, asks ? 3 : 4, 0, 1),
         RETURN(SECCOMP_RET_ALLOW),
         KILL,
     };

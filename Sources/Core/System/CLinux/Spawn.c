@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int steward_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
 
 int steward_limit_files(int id, uint64_t files) {
     struct rlimit limit;

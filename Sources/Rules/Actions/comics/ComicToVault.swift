@@ -118,7 +118,7 @@ struct ComicToVault: Sendable {
             VaultComic(
                 archive: archive, hash: intent.hash, name: comic.name, summary: comic.summary,
                 source: ComicOrigin(place: place.name, path: path).text, key: Array(context.stepID.utf8),
-                duplicates: duplicates, parts: { try comic.parts(of: archive, worker, packFailed: packFailed) })
+                duplicates: duplicates, parts: { try comic.parts(of: .file(archive), worker, packFailed: packFailed) })
         }
         func take(_ duplicates: DuplicatePolicy) async throws -> VaultTaken {
             do {
@@ -164,7 +164,7 @@ struct ComicToVault: Sendable {
             return report
         }
         let (worker, mode) = (try await services.comics.started(), try ComicExaminer.mode(arguments))
-        switch try await services.files.run({ try worker.judge(archive, mode: mode, hashes: false) }) {
+        switch try await services.files.run({ try worker.judge(.file(archive), mode: mode, hashes: false) }) {
         case .accepted(let report): return report
         case .refused(let reason, let message):
             throw Fault(.refused, hidesNames ? RefusedComic.text(reason.rawValue) : message, code: reason.rawValue)

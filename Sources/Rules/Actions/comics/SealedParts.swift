@@ -66,11 +66,11 @@ extension SealedComic {
     /// out. Blocks.
     ///
     /// - Parameters:
-    ///   - archive: what the report is about, open.
+    ///   - archive: what the report is about.
     ///   - packFailed: is set once the page pack, which is made while it is sealed, cannot be made; where it is set
     ///     already the pack is left out.
     package func parts(
-        of archive: Descriptor, _ worker: ArchiveWorker, packFailed: PackFailure = PackFailure()
+        of archive: ArchiveSource, _ worker: ArchiveWorker, packFailed: PackFailure = PackFailure()
     ) throws -> [(kind: ObjectKind, content: ObjectContent)] {
         var sealed = SealedMetadata(
             format: report.format, metadata: known.metadata,
@@ -96,7 +96,7 @@ extension SealedComic {
 
     /// The decoded pages end to end, of an archive in which none can be sought; nil for the others.
     private func pack(
-        _ archive: Descriptor, _ worker: ArchiveWorker, _ failed: PackFailure, _ sealed: inout SealedMetadata
+        _ archive: ArchiveSource, _ worker: ArchiveWorker, _ failed: PackFailure, _ sealed: inout SealedMetadata
     ) -> ObjectContent? {
         guard [.rar, .rar5, .sevenZip, .tar].contains(report.format) else { return nil }
         let whole = report.pages.indices.filter { report.pages[$0].damage == nil }
@@ -123,7 +123,7 @@ extension SealedComic {
     private typealias Picture = (page: Int, size: ThumbnailSize, jpeg: [UInt8])
 
     /// The cover's, and the pages' where that is cheap; none where libvips is not installed.
-    private func thumbnails(_ archive: Descriptor, _ worker: ArchiveWorker) -> [Picture] {
+    private func thumbnails(_ archive: ArchiveSource, _ worker: ArchiveWorker) -> [Picture] {
         let names = report.pages.map { BytePath.unescape($0.entry.path) }
         guard let cover = PageLayout.cover(of: names, stated: known.metadata.pages) else { return [] }
         let shrinker = ThumbnailWorker(worker)
@@ -147,7 +147,7 @@ extension SealedComic {
     }
 
     private func shrink(
-        _ pages: [Int], _ size: ThumbnailSize, _ archive: Descriptor, _ shrinker: ThumbnailWorker
+        _ pages: [Int], _ size: ThumbnailSize, _ archive: ArchiveSource, _ shrinker: ThumbnailWorker
     ) throws -> [Picture] {
         let numbers = Dictionary(
             pages.map { (report.pages[$0].entry.position, $0) }, uniquingKeysWith: { one, _ in one })

@@ -49,8 +49,9 @@ int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t me
 int steward_forbid_new_privileges(void);
 /// A Landlock domain that allows nothing. The kernel's ABI version, or 0 where the kernel has no Landlock.
 int steward_landlock_nothing(void);
-/// A seccomp filter for one thread that reads open descriptors and writes to 2 and 4; anything else kills the process.
-int steward_filter_worker(void);
+/// A seccomp filter for one thread that reads open descriptors and writes to 2 and 4, and to 3 where it `asks` there for
+/// the archive's bytes; anything else kills the process.
+int steward_filter_worker(int asks);
 
 /// Lets the process `id`, a child, use up to `cpu_seconds` of CPU time, within its hard limit; 0, or -1 with errno set.
 int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
@@ -73,6 +74,9 @@ int steward_open_process(int id);
 
 /// pipe2(2) with O_CLOEXEC: the reading end first; 0, or -1 with errno set.
 int steward_pipe(int ends[2]);
+
+/// Two connected stream sockets without a name, close-on-exec; 0, or -1 with errno set.
+int steward_socket_pair(int ends[2]);
 
 /// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, close-on-exec; a descriptor, or -1 with errno set.
 int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64_t mode);

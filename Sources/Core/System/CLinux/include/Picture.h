@@ -28,8 +28,9 @@ enum steward_picture_sight steward_picture_look(
     const void *bytes, uint64_t size, uint64_t side, uint64_t pixels, char *message, uint64_t capacity);
 
 /// A seccomp filter for all threads of the process, which may make more of them: they read open descriptors and write
-/// to 2 and 4; anything else kills the process. 0, or -1 with errno set.
-int steward_filter_painter(void);
+/// to 2 and 4, and to 3 where they ask there for the archive's bytes (`asks`); anything else kills the process. 0, or -1
+/// with errno set.
+int steward_filter_painter(int asks);
 
 /// Limits as `steward_limit_worker` sets them, but the number of threads, which the filter above sees to.
 int steward_limit_painter(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory);

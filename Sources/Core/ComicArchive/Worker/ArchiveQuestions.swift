@@ -1,0 +1,94 @@
+import CLinux
+import Glibc
+import Platform
+
+/// How a worker asks for an archive's bytes, over a stream socket: the agent says how many there are (eight bytes, lowest
+/// first); the worker sends an offset and a count (eight and four bytes) and gets exactly as many bytes.
+enum ArchiveQuestion {
+    static let length = 12
+    static let sizeLength = 8
+    /// Bytes of one answer.
+    static let mostBytes = 131_072
+
+    static func encoded(_ offset: Int64, _ count: Int) -> [UInt8] { bytes(UInt64(offset), 8) + bytes(UInt64(count), 4) }
+
+    static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+    }
+}
+
+/// The agent's end of the socket: one question at a time, answered from the loop that reads what the worker says. Never
+/// blocks on the worker.
+final class ArchiveAnswers {
+    enum Step { case goesOn, nonsense }
+
+    private let archive: AskedArchive
+    private let socket: Descriptor
+    private var question: [UInt8] = []
+    private var answer = [UInt8](repeating: 0, count: ArchiveQuestion.mostBytes)
+    /// What of `answer` is not sent yet.
+    private var unsent = 0..<0
+    private var isOver = false
+
+    /// - Parameter socket: our end; the worker's is ready to be read from when this returns.
+    init(_ archive: AskedArchive, _ socket: Descriptor) throws {
+        self.archive = archive
+        self.socket = socket
+        let size = ArchiveQuestion.bytes(UInt64(archive.size), ArchiveQuestion.sizeLength)
+        let sent = size.withUnsafeBytes { send(socket.raw, $0.baseAddress, $0.count, Self.flags) }
+        guard sent == size.count else { throw Fault.system("write to the unpacking process for", archive.path) }
+    }
+
+    private static let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+
+    /// What is to be waited for.
+    var wait: pollfd {
+        pollfd(fd: isOver ? -1 : socket.raw, events: Int16(unsent.isEmpty ? POLLIN : POLLOUT), revents: 0)
+    }
+
+    /// Goes on where the socket is ready. Blocks for as long as it takes to read what was asked for.
+    ///
+    /// - Throws: what reading the archive throws.
+    func step() throws -> Step {
+        if !unsent.isEmpty {
+            put()
+            return .goesOn
+        }
+        var part = [UInt8](repeating: 0, count: ArchiveQuestion.length - question.count)
+        let got = recv(socket.raw, &part, part.count, Self.flags)
+        if got < 0, [EAGAIN, EINTR].contains(errno) { return .goesOn }
+        guard got > 0 else {
+            // It asks no more; what it says, and how it ends, is told elsewhere.
+            isOver = true
+            return .goesOn
+        }
+        question += part[..<got]
+        guard question.count == ArchiveQuestion.length else { return .goesOn }
+        var cursor = ByteCursor(question)
+        question = []
+        guard let offset = cursor.number(8).flatMap({ Int64(exactly: $0) }), let count = cursor.number(4),
+            (1...UInt64(ArchiveQuestion.mostBytes)).contains(count), offset <= archive.size,
+            Int64(count) <= archive.size - offset
+        else { return .nonsense }
+        try answer.withUnsafeMutableBytes {
+            try archive.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<Int(count)]), offset)
+        }
+        unsent = 0..<Int(count)
+        put()
+        return .goesOn
+    }
+
+    private func put() {
+        while !unsent.isEmpty {
+            let sent = answer.withUnsafeBytes {
+                send(socket.raw, $0.baseAddress?.advanced(by: unsent.lowerBound), unsent.count, Self.flags)
+            }
+            if sent < 0 {
+                if errno == EINTR { continue }
+                isOver = errno != EAGAIN
+                return
+            }
+            unsent = (unsent.lowerBound + sent)..<unsent.upperBound
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Platform
+
+/// An archive that a worker is to look into.
+package enum ArchiveSource: Sendable {
+    /// An open file, which the worker is given.
+    case file(Descriptor)
+    /// One that no worker may have, or that has no file: its bytes are handed over as they are asked for.
+    case asked(AskedArchive)
+
+    /// What messages call it.
+    package var path: BytePath {
+        switch self {
+        case .file(let file): file.path
+        case .asked(let archive): archive.path
+        }
+    }
+
+    func size() throws -> Int64 {
+        switch self {
+        case .file(let file): try file.status().size
+        case .asked(let archive): archive.size
+        }
+    }
+
+    /// As it is now. Of one that is asked for, which nobody can change, its size alone.
+    func fingerprint() throws -> Fingerprint {
+        switch self {
+        case .asked(let archive): return Fingerprint(device: 0, inode: 0, size: archive.size, modified: 0, changed: 0)
+        case .file(let file):
+            let status = try file.status()
+            guard status.kind == .file else { throw Fault(.refused, "\(path) is not a file", path: path) }
+            return status.fingerprint
+        }
+    }
+
+    func isPdf() throws -> Bool {
+        let head: [UInt8] =
+            switch self {
+            case .file(let file): try file.read(at: 0, count: ComicFileType.headLength)
+            case .asked(let archive): try archive.head()
+            }
+        return ComicFileType.detect(head: head, name: path.name, isDirectory: false).family == .pdf
+    }
+
+    /// - Throws: `Fault` where there is none.
+    func file() throws -> Descriptor {
+        guard case .file(let file) = self else {
+            throw Fault(.failed, "\(path) is a PDF, which is drawn from a file alone; please report it", path: path)
+        }
+        return file
+    }
+}
+
+/// An archive of which a worker gets the bytes that it asks for, and no file. Nobody may change it meanwhile.
+package struct AskedArchive: Sendable {
+    /// Fills all of the buffer from an offset in the archive on; never called for more than the archive has. Blocks. What
+    /// it throws ends the worker, and is thrown in place of any verdict.
+    package typealias Read = @Sendable (_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Void
+
+    package let path: BytePath
+    /// Bytes.
+    package let size: Int64
+    let read: Read
+
+    package init(path: BytePath, size: Int64, read: @escaping Read) {
+        self.path = path
+        self.size = size
+        self.read = read
+    }
+
+    /// Whether it is a PDF, which no worker can ask for: the program that draws it reads a file by itself.
+    package func isPdf() throws -> Bool { try ArchiveSource.asked(self).isPdf() }
+
+    fileprivate func head() throws -> [UInt8] {
+        let count = Int(min(size, Int64(ComicFileType.headLength)))
+        var head = [UInt8](repeating: 0, count: count)
+        if count > 0 { try head.withUnsafeMutableBytes { try read($0, 0) } }
+        return head
+    }
+}
