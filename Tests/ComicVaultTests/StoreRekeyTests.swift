@@ -161,9 +161,10 @@ import Testing
     private struct Judge: DepositJudge {
         var refusing: BytePath?
 
-        func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+        func judge(_ deposit: DropContent) throws -> DropVerdict {
+            let envelope = deposit.envelope
             if envelope.name == refusing { throw Fault(.refused, "it is no comic") }
-            #expect(try ContentHash(of: archive.readAll()) == hash)
+            #expect(try ContentHash(of: StoreScene.bytes(deposit)) == deposit.hash)
             return DropVerdict(name: envelope.name, parts: [], summary: ComicSummary())
         }
     }

@@ -155,11 +155,17 @@ final class StoreScene: Sendable {
         }
     }
 
+    static func bytes(_ deposit: DropContent) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try deposit.stream { bytes += $0 }
+        return bytes
+    }
+
     /// - Parameter of: whose archive it must be, where that is another's.
     static func verdict(_ content: DropContent, of name: String? = nil) throws -> DropVerdict {
-        var bytes: [UInt8] = []
-        try content.stream { bytes += $0 }
-        guard bytes == archive(name ?? content.envelope.name.text) else { throw Fault(.refused, "this is no comic") }
+        guard try bytes(content) == archive(name ?? content.envelope.name.text) else {
+            throw Fault(.refused, "this is no comic")
+        }
         return DropVerdict(
             name: content.envelope.name, parts: [(.metadata, ObjectContent([1, 2, 3]))], summary: ComicSummary())
     }

@@ -49,8 +49,9 @@ private final class Notices: Sendable {
 
 /// Takes what ``StoreScene`` deposits for comics, and nothing else.
 private struct SceneJudge: DepositJudge {
-    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
-        guard try archive.readAll() == StoreScene.archive(envelope.name.text), hash == envelope.hash else {
+    func judge(_ deposit: DropContent) throws -> DropVerdict {
+        let envelope = deposit.envelope
+        guard try StoreScene.bytes(deposit) == StoreScene.archive(envelope.name.text) else {
             throw Fault(.refused, "\(envelope.name) is no comic", code: "noComic")
         }
         return DropVerdict(name: envelope.name, parts: [], summary: ComicSummary(pages: 3))

@@ -57,13 +57,14 @@ final class VaultScene: Sendable {
 
 /// As the agent judges deposits.
 private struct WorkerJudge: DepositJudge {
-    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+    func judge(_ deposit: DropContent) throws -> DropVerdict {
         let worker = try builtWorker()
-        switch try worker.judge(.file(archive), mode: .lenient, hashes: false) {
+        let archive = try ArchiveSource.sealed(deposit)
+        switch try worker.judge(archive, mode: .lenient, hashes: false) {
         case .refused(_, let message): throw Fault(.refused, message)
         case .accepted(let report):
-            let comic = SealedComic(report, path: envelope.name, hash: hash)
-            return DropVerdict(name: comic.name, parts: try comic.parts(of: .file(archive), worker), summary: comic.summary)
+            let comic = SealedComic(report, path: deposit.envelope.name, hash: deposit.hash)
+            return DropVerdict(name: comic.name, parts: try comic.parts(of: archive, worker), summary: comic.summary)
         }
     }
 }

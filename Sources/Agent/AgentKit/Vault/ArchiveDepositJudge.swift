@@ -11,21 +11,23 @@ package struct ArchiveDepositJudge: DepositJudge {
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does, when a deposit comes.
     package init(program: BytePath? = nil) { self.program = program }
 
-    package func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict {
+    package func judge(_ deposit: DropContent) throws -> DropVerdict {
         let worker: ArchiveWorker
         do {
             worker = try ArchiveWorker(program: program)
         } catch let fault as Fault {
             throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
         }
-        switch try worker.judge(.file(archive), mode: .lenient, hashes: false) {
+        let archive = try ArchiveSource.sealed(deposit)
+        switch try worker.judge(archive, mode: .lenient, hashes: false) {
         case .refused(let reason, let message):
             throw Fault(.refused, message, path: archive.path, code: reason.rawValue)
         case .accepted(let report):
+            let envelope = deposit.envelope
             let origin = ComicOrigin(envelope.source)?.path
             let path = origin.flatMap { $0.name == envelope.name.name ? $0 : nil } ?? envelope.name
-            let comic = SealedComic(report, path: path, hash: hash)
-            return DropVerdict(name: comic.name, parts: try comic.parts(of: .file(archive), worker), summary: comic.summary)
+            let comic = SealedComic(report, path: path, hash: deposit.hash)
+            return DropVerdict(name: comic.name, parts: try comic.parts(of: archive, worker), summary: comic.summary)
         }
     }
 }

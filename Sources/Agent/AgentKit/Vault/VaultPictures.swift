@@ -55,21 +55,16 @@ extension VaultDesk {
             id: entry.id, name: BytePath(bytes: page.name), page: number, pages: count, size: Int64(page.bytes.count))
     }
 
-    /// For comics of which nobody knows where their pages stand: the worker is given the opened archive.
+    /// For comics of which nobody knows where their pages stand: the worker looks for the page in the archive.
     private func wholeArchive(
         _ index: Int, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
     ) throws -> (page: PageInMemory?, count: Int) {
         let reader = try vault.open(.archive, of: entry.id)
-        let archive = try MemoryFile.filled(reader.length, entry.name) { put in
-            var done: Int64 = 0
-            try reader.stream { part in
-                try put(part)
-                done += Int64(part.count)
-                try outlet.progress(done, reader.length, "opening")
-            }
+        let archive = try ArchiveSource.sealed(reader, entry.name) {
+            try outlet.progress($0, reader.length, "opening")
         }
         do {
-            return try ArchiveWorker().page(index, of: .file(archive))
+            return try ArchiveWorker().page(index, of: archive)
         } catch let error as InkyPanelsError {
             throw error.fault(entry.name)
         }

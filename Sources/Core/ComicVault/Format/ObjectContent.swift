@@ -41,10 +41,11 @@ package struct ObjectContent {
     ///   - path: where it comes from, for messages.
     ///   - length: bytes; a stream that ends earlier or goes on is refused.
     ///   - identity: a hash that no other content has, such as that of the archive and what is made of it.
+    ///   - hash: of the content, where it is claimed to be known: content that has another is not sealed.
     package init(
-        streamOf path: BytePath, length: Int64, identity: ContentHash, read: @escaping Read
+        streamOf path: BytePath, length: Int64, identity: ContentHash, hash: ContentHash? = nil, read: @escaping Read
     ) {
-        self.init(path: path, prefix: [], length: length, hash: nil, identity: identity, read: read)
+        self.init(path: path, prefix: [], length: length, hash: hash, identity: identity, read: read)
     }
 
     private init(

@@ -57,15 +57,27 @@ package final class ObjectReader: Sendable {
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         guard offset >= 0, count > 0, offset < length else { return [] }
         let wanted = Int(min(Int64(count), length - offset))
+        return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+            filled = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+        }
+    }
+
+    /// Fills `buffer` from `offset` in the content on; fewer bytes only at its end.
+    ///
+    /// - Returns: how many bytes were read.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        guard offset >= 0, offset < length, !buffer.isEmpty else { return 0 }
+        let wanted = Int(min(Int64(buffer.count), length - offset))
+        // An address instead of the buffer: that what is locked does not keep it is more than the compiler can see.
+        let address = UInt(bitPattern: buffer.baseAddress)
         do {
-            return try access.withLock { access in
-                try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-                    try access.read(
-                        from: offset + Int64(ObjectSize.preamble), into: UnsafeMutableRawBufferPointer(buffer),
-                        content: length, kind)
-                    filled = wanted
-                }
+            try access.withLock { access in
+                try access.read(
+                    from: offset + Int64(ObjectSize.preamble),
+                    into: UnsafeMutableRawBufferPointer(start: .init(bitPattern: address), count: wanted),
+                    content: length, kind)
             }
+            return wanted
         } catch {
             throw Self.readable(error)
         }

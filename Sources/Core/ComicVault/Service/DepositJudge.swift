@@ -7,12 +7,9 @@ import Platform
 package protocol DepositJudge: Sendable {
     /// Blocks for as long as it takes to read the archive.
     ///
-    /// - Parameters:
-    ///   - archive: a file in memory, which nobody can change any more. No part of it may be written to a disk.
-    ///   - envelope: what the depositor says of it; nothing of it is believed.
-    ///   - hash: of the archive.
-    /// - Throws: `Fault(.refused)` for what is no comic.
-    func judge(_ archive: Descriptor, _ envelope: DropEnvelope, hash: ContentHash) throws -> DropVerdict
+    /// - Parameter deposit: no part of it may be written to a disk. Of what the depositor says of it nothing is believed.
+    /// - Throws: `Fault(.refused)` for what is no comic; what reading the deposit throws.
+    func judge(_ deposit: DropContent) throws -> DropVerdict
 }
 
 /// Files that lie in memory and nowhere else, for what has no place on a disk in the clear (memfd_create(2)). They can

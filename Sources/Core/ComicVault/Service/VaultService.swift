@@ -196,18 +196,11 @@ package actor VaultService {
 }
 
 extension Vault {
-    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:validate:)``. What is in it
-    /// lies in memory only meanwhile, and of one deposit at a time, whichever vault they are in.
+    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:validate:)``. One deposit at a time,
+    /// whichever vault they are in.
     package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
         try takingIn.withLock { _ in
-            try takeIn(
-                id, isApproved: isApproved, keep: { try MemoryFile.filled($0, BytePath("the deposit \(id)"), $1) }
-            ) { drop in
-                guard let archive = drop.archive else {
-                    throw Fault(.failed, "the deposit \(id) is not in memory; please report it")
-                }
-                return try judge.judge(archive, drop.envelope, hash: drop.hash)
-            }
+            try takeIn(id, isApproved: isApproved) { try judge.judge($0) }
         }
     }
 }

@@ -27,42 +27,53 @@ package struct DropReport: Sendable {
     package let strange: [BytePath]
 }
 
-/// An opened deposit, for the caller to validate: every byte of it is somebody else's.
-package struct DropContent {
+/// An opened deposit, for the caller to validate: every byte of it is somebody else's. Calls block, and may come from
+/// several threads.
+package struct DropContent: Sendable {
     package let id: ObjectID
     package let envelope: DropEnvelope
-    /// Of the archive, as read just now; the envelope says the same.
-    package let hash: ContentHash
     /// Bytes of the archive.
     package let length: Int64
-    /// The archive in memory, where whoever takes it in wanted it there: it is read from there then.
-    package let archive: Descriptor?
     fileprivate let reader: ObjectReader
     fileprivate let start: Int64
+    fileprivate let end: SessionEnd
 
-    /// Up to `count` bytes of the archive; fewer only at its end.
-    package func read(at offset: Int64, count: Int) throws -> [UInt8] {
-        guard offset >= 0 else { return [] }
-        return try reader.read(at: start + offset, count: count)
+    /// Of the archive, as the envelope says: the deposit is not taken in where it is another.
+    package var hash: ContentHash { envelope.hash }
+
+    /// What messages call it.
+    package var path: BytePath { BytePath("the deposit \(id)") }
+
+    /// Fills `buffer` from `offset` in the archive on, opening only the chunks that it takes; fewer bytes only at its end.
+    ///
+    /// - Throws: ``VaultError/damagedObject(_:_:)``, ``VaultError/locked`` and what else can go wrong.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        try end.check()
+        guard offset >= 0 else { return 0 }
+        return try reader.read(into: buffer, at: start + offset)
     }
 
-    /// Hands out the archive from its start, in parts that are valid during the call only.
+    /// Hands out the archive from its start, in parts that are valid during the call only, and checks every byte of the
+    /// deposit.
     package func stream(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
         var skip = Int(start)
         try reader.stream { part in
+            try end.check()
             let dropped = min(skip, part.count)
             skip -= dropped
             if dropped < part.count { try sink(UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))) }
         }
     }
 
-    fileprivate func content(_ path: BytePath) throws -> ObjectContent {
-        if let archive { return try ObjectContent(archive, hash: hash) }
-        return ObjectContent(streamOf: path, length: length, identity: hash) { buffer, offset in
-            let part = try read(at: offset, count: buffer.count)
-            part.withUnsafeBytes { buffer.copyMemory(from: $0) }
-            return part.count
-        }
+    /// Its archive, whose hash is proven when what was sealed of it is read back.
+    fileprivate func content(_ path: BytePath) -> ObjectContent {
+        ObjectContent(streamOf: path, length: length, identity: hash, hash: hash) { try read(into: $0, at: $1) }
+    }
+
+    fileprivate func hasItsHash() throws -> Bool {
+        let found = BodyHash()
+        try stream { found.update($0) }
+        return found.finish() == hash
     }
 }
 
@@ -108,20 +119,18 @@ extension Vault {
         return .ownDeposit
     }
 
-    /// Takes a deposit in: hashed, validated by the caller, sealed anew as an object of the vault, recorded, and only then
-    /// unlinked.
+    /// Takes a deposit in: validated by the caller, sealed anew as an object of the vault, recorded, and only then
+    /// unlinked. Memory stays the same whatever its size.
     ///
     /// The vault's own copy of the same takes its place only where it can be read to its last byte.
     ///
     /// - Parameters:
     ///   - isApproved: that a person has said so, which a deposit of unknown origin needs, and one beyond the limit.
     ///   - limit: bytes of the archive; what must be larger is refused before anything of it is opened.
-    ///   - keep: makes a file in memory of so many bytes, filled by what it is given; nil has the deposit opened again for
-    ///     each pass over it.
     ///   - validate: throws for what is no comic; the deposit stays where it is then.
     /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
     package func takeIn(
-        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit, keep: Keep? = nil,
+        _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit,
         validate: (DropContent) throws -> DropVerdict
     ) throws -> AddOutcome {
         let session = try unlocked()
@@ -134,26 +143,31 @@ extension Vault {
         guard let (envelope, start) = try DropEnvelope.read(reader) else {
             throw VaultError.damagedObject(file.path, .content("it does not begin with an envelope"))
         }
-        let length = reader.length - start
-        let (hash, archive) = try Self.hash(reader, from: start, keep)
-        guard hash == envelope.hash else {
-            throw VaultError.damagedObject(file.path, .content("its archive is not the one that its envelope names"))
-        }
         let content = DropContent(
-            id: id, envelope: envelope, hash: hash, length: length, archive: archive, reader: reader, start: start)
+            id: id, envelope: envelope, length: reader.length - start, reader: reader, start: start, end: session.end)
         let verdict = try validate(content)
-        func comic(_ key: [UInt8]) throws -> NewComic {
+        func comic(_ key: [UInt8]) -> NewComic {
             NewComic(
-                name: verdict.name, archive: try content.content(file.path), hash: hash, parts: verdict.parts,
+                name: verdict.name, archive: content.content(file.path), hash: content.hash, parts: verdict.parts,
                 summary: verdict.summary, source: envelope.source, key: key, drop: id)
         }
-        var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
-        if !outcome.isNew, try wholeComic(content: hash) == nil {
-            let isKnown = try self.comic(key: envelope.key) != nil
-            outcome = try add(comic(isKnown ? [] : envelope.key), duplicates: .keep)
+        let another = VaultError.damagedObject(
+            file.path, .content("its archive is not the one that its envelope names"))
+        do {
+            var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
+            if !outcome.isNew {
+                // Nothing was sealed, so that nobody has seen yet whether the hash is the archive's.
+                guard try content.hasItsHash() else { throw another }
+                if try wholeComic(content: content.hash) == nil {
+                    let isKnown = try self.comic(key: envelope.key) != nil
+                    outcome = try add(comic(isKnown ? [] : envelope.key), duplicates: .keep)
+                }
+            }
+            try removeDrop(id)
+            return outcome
+        } catch VaultError.contentChanged(let changed) where changed == file.path {
+            throw another
         }
-        try removeDrop(id)
-        return outcome
     }
 
     /// Removes a deposit that is not wanted, or forgets one that is missing.
@@ -193,33 +207,5 @@ extension Vault {
                 path: file.path)
         }
         return origin
-    }
-
-    package typealias Keep = (
-        _ length: Int64, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
-    ) throws -> Descriptor
-
-    /// One pass over the archive, which is hashed and, where that is wanted, kept.
-    private static func hash(
-        _ reader: ObjectReader, from start: Int64, _ keep: Keep?
-    ) throws -> (ContentHash, Descriptor?) {
-        let hash = BodyHash()
-        func pass(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
-            var skip = Int(start)
-            try reader.stream { part in
-                let dropped = min(skip, part.count)
-                skip -= dropped
-                guard dropped < part.count else { return }
-                let bytes = UnsafeRawBufferPointer(rebasing: part.dropFirst(dropped))
-                hash.update(bytes)
-                try sink(bytes)
-            }
-        }
-        guard let keep else {
-            try pass { _ in }
-            return (hash.finish(), nil)
-        }
-        let kept = try keep(reader.length - start, pass)
-        return (hash.finish(), kept)
     }
 }
