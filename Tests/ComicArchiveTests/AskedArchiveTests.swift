@@ -31,9 +31,10 @@ struct AskedArchiveTests {
     @Test(arguments: RawFormat.allCases)
     func `every format is judged, handed out and shown as from a file`(_ format: RawFormat) throws {
         let bytes = try #require(format.pack(entries()))
-        let file = try TemporaryFolder("asked").write("a comic", bytes)
+        let folder = try TemporaryFolder("asked")
+        let file = try Descriptor(folder.write("a comic", bytes))
         let report = try #require(try worker.judge(asked(bytes)).report)
-        let other = try #require(try worker.judge(.file(Descriptor(file))).report)
+        let other = try #require(try worker.judge(.file(file)).report)
         #expect(report.format == other.format && report.pages.map(\.place) == other.pages.map(\.place))
         #expect(report.pages.map(\.entry.path) == other.pages.map(\.entry.path))
         #expect(report.pages.compactMap(\.hash) == entries().map { ContentHash(of: $0.bytes) })
@@ -51,7 +52,9 @@ struct AskedArchiveTests {
     ])
     func `a hostile one gets the verdict that it gets as a file`(_ comics: [HostileComic]) throws {
         for comic in comics {
-            let verdict = try worker.judge(asked(comic.make()))
+            let archive = asked(try comic.make())
+            if try archive.isPdf() { continue }
+            let verdict = try worker.judge(archive)
             #expect(comic.words.contains(verdict.word), "\(comic): \(verdict.word) \(verdict.message)")
         }
     }
