@@ -162,6 +162,20 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
+    @Test(
+        "an archive that is not the one that its envelope names is not taken in, and is no repeat of what the vault has",
+        arguments: ["A.cbz", "C.cbz"])
+    func lyingEnvelope(_ claimed: String) throws {
+        let vault = try scene.create("A.cbz")
+        let drop = try scene.lyingDeposit("B.cbz", claiming: claimed)
+        let error = #expect(throws: VaultError.self) {
+            try vault.takeIn(drop, isApproved: true) { try StoreScene.verdict($0) }
+        }
+        #expect(error?.description.contains("not the one that its envelope names") == true)
+        #expect(try scene.files("vault/drop") == [BytePath("\(drop)")])
+        try scene.expect(["A.cbz"], in: vault)
+    }
+
     // MARK: Sizes
 
     @Test("what is taken while the vault is locked is taken in later, up to the last byte of the limit")

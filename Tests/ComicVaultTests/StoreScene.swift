@@ -147,6 +147,20 @@ final class StoreScene: Sendable {
         return try VaultDeposit.seal(Descriptor(file), envelope, into: vault, host: host ?? self.host())
     }
 
+    /// What anybody can make who knows the public key: an envelope that names another archive than the one behind it.
+    func lyingDeposit(_ name: String, claiming other: String) throws -> ObjectID {
+        let pin = try #require(try host().pins().first)
+        let envelope = DropEnvelope(
+            name: BytePath(name), source: "inbox", hash: ContentHash(of: Self.archive(other)), time: .now(),
+            key: Array(name.utf8))
+        let temporary = try VaultTemporary(locked().folder)
+        let sealed = try ObjectWriter.seal(
+            .deposit, ObjectContent(envelope.encoded + Self.archive(name)), for: .publicKey(pin.publicKey, pin.vault),
+            into: temporary.file)
+        try temporary.become(VaultLayout.drop(sealed.id))
+        return sealed.id
+    }
+
     /// Takes everything in that this host has deposited.
     func takeInAll(_ vault: Vault) throws {
         for drop in try vault.drops().waiting {
