@@ -87,8 +87,8 @@ struct VaultPage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Write one page of a comic out of the vault.",
         discussion: """
-            Only that page is decrypted, but where pages cannot be found by themselves (a PDF, a damaged archive): then the \
-            comic is opened in memory. Nothing but the page is written, and that where you say.
+            Only that page is decrypted, but where pages cannot be found by themselves: then a PDF is opened in memory, and a \
+            damaged archive is searched piece by piece. Nothing but the page is written, and that where you say.
             """)
 
     @OptionGroup var options: VaultOptions
