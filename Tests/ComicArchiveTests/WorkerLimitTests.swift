@@ -2,6 +2,7 @@ import ComicTestSupport
 import Foundation
 import OwnFiles
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -135,6 +136,40 @@ import Testing
         #expect(limits.lookingSeconds(1) == 11 && limits.lookingSeconds(2000) == 120)
     }
 
+    @Test func `a quick place is kept for as long as sound archives of that size need, and no longer`() {
+        let limits = WorkerLimits.standard
+        #expect(limits.quickShare(for: 0).processor == 1 && limits.quickShare(for: 0).clock == 5)
+        #expect(limits.quickShare(for: 16 << 20).processor == 3)
+        #expect(limits.quickShare(for: 8 << 30).processor == 5)
+        #expect(limits.quickShare(decoding: 40).processor == 5)
+        #expect(limits.quickShare(decoding: 2000).processor == 30)
+    }
+
+    @Test func `of archives that are all slow one goes on at a time, and quick places stay free`() async throws {
+        let (slow, quick) = (try folder.write("slow.cbr", "x"), try folder.write("quick.cbr", "x"))
+        let release = folder.path.appending("release")
+        let worker = try ArchiveWorker(
+            program: try fake(
+                "case $(readlink /proc/$$/fd/3) in *slow*) while [[ ! -e '\(release)' ]]; do :; done;; esac",
+                [structure([]), end]), count: 2)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let aside = Count()
+            for _ in 0..<5 {
+                let file = try Descriptor(slow)
+                group.addTask {
+                    let verdict = try await worker.validate(file, aside: { aside.add() })
+                    #expect(verdict.word == "no-pages", "\(verdict.message)")
+                }
+            }
+            for _ in 0..<3 { #expect(try await worker.validate(quick).word == "no-pages") }
+            // All of them, while none of them can have ended.
+            while aside.value < 5 { try await Task.sleep(for: .milliseconds(20)) }
+            try folder.write("release", "")
+            try await group.waitForAll()
+            #expect(aside.value == 5, "each is told once")
+        }
+    }
+
     @Test(arguments: ["TERM", "INT", "HUP"])
     func `where somebody stops the worker the archive is judged later`(signal: String) async throws {
         let fault = try await obstacle(try fake("kill -\(signal) $$"))
@@ -201,4 +236,12 @@ import Testing
         let crowd = (0...ArchiveLimits.maxHeaderCount).map { header($0, "\($0).txt") }
         #expect(try await judge(path, by: try fake("", crowd + [end])).word == "too-many-headers")
     }
+}
+
+private final class Count: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() { count.withLock { $0 += 1 } }
 }

@@ -10,12 +10,14 @@ import Platform
 package struct ThumbnailWorker: Sendable {
     private let program: BytePath
     private let lanes: BlockingLanes
+    private let pass: ExaminationPass?
 
     /// - Parameters:
     ///   - worker: names the program.
     ///   - count: how many processes may make thumbnails at the same time.
     package init(_ worker: ArchiveWorker, count: Int = 2) {
         program = worker.program
+        pass = worker.pass
         lanes = BlockingLanes("thumbnails", count: count)
     }
 
@@ -102,7 +104,7 @@ package struct ThumbnailWorker: Sendable {
             case .killed(let signal): return "killed \(signal)"
             case .vanished(let status), .mute(let status): return "left \(status)"
             case .finished(let end): return "said \(end.reason): \(end.message)"
-            case .stopped, .timedOut, .stalled, .nonsense: return "other"
+            case .stopped, .timedOut, .stalled, .halted, .nonsense: return "other"
             }
         }
     }
@@ -143,7 +145,7 @@ package struct ThumbnailWorker: Sendable {
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
                 program: program, archive: archive, arguments: words,
-                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4))
+                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4), pass: pass)
             let outcome = try process.run { try batch.take($0, receive) }
             left.removeAll { batch.done.contains($0) }
             if case .mute(ThumbnailPass.absent) = outcome { throw Self.absent }
@@ -170,12 +172,12 @@ package struct ThumbnailWorker: Sendable {
     }
 
     private static func isOutOfTime(_ outcome: WorkerProcess.Outcome) -> Bool {
-        outcome == .timedOut || outcome == .stalled || outcome == .killed(signal: SIGXCPU)
+        [.timedOut, .stalled, .halted].contains(outcome) || outcome == .killed(signal: SIGXCPU)
     }
 
     private static func message(_ outcome: WorkerProcess.Outcome) -> String {
         switch outcome {
-        case .timedOut, .stalled, .killed(SIGXCPU), .killed(SIGKILL):
+        case .timedOut, .stalled, .halted, .killed(SIGXCPU), .killed(SIGKILL):
             "making it small took more time or memory than a page may"
         case .killed(let signal): "decoding it made the process that does so crash (signal \(signal))"
         case .finished, .stopped, .vanished, .mute, .nonsense: "the process that decodes it gave no sensible answer"

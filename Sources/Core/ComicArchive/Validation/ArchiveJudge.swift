@@ -220,7 +220,7 @@ extension ArchiveJudge {
             return (.workerCrashed, "it made the unpacking process do what it must not; do not open it elsewhere")
         case .killed(let signal):
             return (.workerCrashed, "it made the unpacking process crash (signal \(signal)); pack it again as CBZ")
-        case .timedOut, .stalled: return (.workerLimit, "unpacking it took too long; pack it again as CBZ")
+        case .timedOut, .stalled, .halted: return (.workerLimit, "unpacking it took too long; pack it again as CBZ")
         case .vanished, .mute, .stopped, .nonsense:
             return (.workerNonsense, "the unpacking process gave no sensible answer; pack it again as CBZ")
         }

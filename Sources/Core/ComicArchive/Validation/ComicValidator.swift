@@ -21,9 +21,12 @@ package struct ComicValidator: Sendable {
     }
 
     /// The same for a file that is open already.
+    ///
+    /// - Parameter aside: called at most once, when the archive has become one of the slow ones, which wait for each other.
     package func validate(
-        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        aside: @escaping @Sendable () -> Void = {}
     ) async throws -> Verdict {
-        try await worker.validate(file, mode: mode, hashes: hashes)
+        try await worker.validate(file, mode: mode, hashes: hashes, aside: aside)
     }
 }

@@ -13,15 +13,19 @@ extension ComicValidator {
     /// Decodes the pages of a comic that was accepted, in the cage in which thumbnails are made. A page that then shows
     /// nothing is damaged; one of which a part is shown is taken and named. The pages of a PDF are drawn in any case.
     ///
-    /// - Parameter file: the one that the verdict is on.
+    /// - Parameters:
+    ///   - file: the one that the verdict is on.
+    ///   - aside: called at most once, when the archive has become one of the slow ones, which wait for each other.
     /// - Throws: `Fault` where the file has changed, and where libvips is not installed, which decodes: the message says
     ///   what to install.
-    package func decodingPages(of file: Descriptor, _ verdict: Verdict, mode: ValidationMode) async throws -> Verdict {
+    package func decodingPages(
+        of file: Descriptor, _ verdict: Verdict, mode: ValidationMode, aside: @escaping @Sendable () -> Void = {}
+    ) async throws -> Verdict {
         guard case .accepted(let report) = verdict, report.format != .pdf else { return verdict }
-        let painter = ThumbnailWorker(worker)
         let wanted = report.pages.filter { $0.damage == nil }.map(\.entry.position)
-        return try await worker.lanes.run {
-            let seen = try painter.look(opened: file, positions: wanted)
+        let share = worker.limits.quickShare(decoding: wanted.count)
+        return try await worker.places.run(share: share, aside: aside) { pass in
+            let seen = try ThumbnailWorker(worker.within(pass)).look(opened: file, positions: wanted)
             guard try file.status().fingerprint == report.fingerprint else {
                 throw Fault(
                     .superseded, "\(file.path) was changed while it was read; it is judged again", path: file.path)

@@ -8,11 +8,14 @@ package struct ArchiveWorker: Sendable {
     package let program: BytePath
     package let limits: WorkerLimits
     let lanes: BlockingLanes
+    let places: ExaminationPlaces
+    /// The examination that its processes are part of.
+    var pass: ExaminationPass?
 
     /// - Parameters:
     ///   - program: the worker's executable; nil looks at `STEWARD_UNPACK`, then beside the running program, then in
     ///     `libexec/steward` beside that one's folder.
-    ///   - count: how many archives may be unpacked at the same time.
+    ///   - count: how many archives may be unpacked at the same time, and as many examined, besides one that takes long.
     ///   - limits: what each of them may use up.
     /// - Throws: `Fault` where there is no such program.
     package init(program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard) throws {
@@ -27,6 +30,7 @@ package struct ArchiveWorker: Sendable {
         self.program = found
         self.limits = limits
         lanes = BlockingLanes("unpack", count: count)
+        places = ExaminationPlaces(count: count)
     }
 
     private static func locate() -> BytePath? {
@@ -44,21 +48,34 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Parameters:
     ///   - hashes: whether each page's SHA-256 is computed.
-    ///   - progress: told after each page.
+    ///   - progress: told after each page; it begins again where the archive is slow and has to.
     /// - Throws: `Fault` where the file cannot be read or changes meanwhile, or no worker can be started.
     package func validate(
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        try await lanes.run { try judge(.file(Descriptor(path)), mode: mode, hashes: hashes, progress: progress) }
+        let file = try await lanes.run { try Descriptor(path) }
+        return try await validate(file, mode: mode, hashes: hashes, progress: progress)
     }
 
     /// The same for a file that is open already.
+    ///
+    /// - Parameter aside: called at most once, when the archive has become one of the slow ones.
     package func validate(
         _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
-        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+        aside: @escaping @Sendable () -> Void = {}, progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        try await lanes.run { try judge(.file(file), mode: mode, hashes: hashes, progress: progress) }
+        let share = limits.quickShare(for: try await lanes.run { try file.status().size })
+        return try await places.run(share: share, aside: aside) { pass in
+            try within(pass).judge(.file(file), mode: mode, hashes: hashes, progress: progress)
+        }
+    }
+
+    /// The same worker, whose processes are part of an examination.
+    func within(_ pass: ExaminationPass) -> ArchiveWorker {
+        var worker = self
+        worker.pass = pass
+        return worker
     }
 
     /// The headers of an archive without reading its entries: fast, and every size is only claimed.
@@ -194,7 +211,7 @@ package struct ArchiveWorker: Sendable {
             case .killed(let signal): return "killed \(signal)"
             case .vanished(let status), .mute(let status): return "left \(status)"
             case .finished(let end): return "said \(end.reason): \(end.message)"
-            case .stopped, .timedOut, .stalled, .nonsense: return "other"
+            case .stopped, .timedOut, .stalled, .halted, .nonsense: return "other"
             }
         }
     }
@@ -203,7 +220,7 @@ package struct ArchiveWorker: Sendable {
         let size = try archive.size()
         return WorkerProcess(
             program: program, archive: archive, arguments: arguments, patience: limits.patience(for: size),
-            limits: limits.sized(for: size))
+            limits: limits.sized(for: size), pass: pass)
     }
 
     /// What a run that did not give what was asked for comes to. Blocks.

@@ -11,7 +11,8 @@ extension ArchiveWorker {
         let path = archive.path
         let before = try archive.fingerprint()
         if try archive.isPdf() {
-            return try PdfWork(program: program, limits: limits, file: archive.file()).judge(mode: mode) { pages in
+            let work = PdfWork(program: program, limits: limits, file: try archive.file(), pass: pass)
+            return try work.judge(mode: mode) { pages in
                 var done = ValidationProgress()
                 done.pages = pages
                 progress?(done)

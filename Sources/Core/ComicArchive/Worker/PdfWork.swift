@@ -22,6 +22,8 @@ struct PdfWork {
     let program: BytePath
     let limits: WorkerLimits
     let file: Descriptor
+    /// The examination that it is part of.
+    var pass: ExaminationPass?
 
     private var path: BytePath { file.path }
 
@@ -64,7 +66,7 @@ struct PdfWork {
     /// - Parameter progress: told how many are done.
     func check(_ count: Int, progress: (Int) -> Void) throws -> PdfCheck {
         var check = PdfCheck()
-        let outcome = try run(["check", "\(count)"]) { part in
+        let outcome = try run(["check", "\(count)"], secondsBetweenWords: limits.drawingSeconds) { part in
             let goesOn = check.take(part)
             progress(check.drawn)
             return goesOn
@@ -125,8 +127,13 @@ struct PdfWork {
         return image
     }
 
-    private func run(_ arguments: [String], _ receive: ([UInt8]) throws -> Bool) throws -> WorkerProcess.Outcome {
-        let outcome = try process(file, arguments).stream(receive)
+    /// - Parameter secondsBetweenWords: of the processor, where it says something of each page.
+    private func run(
+        _ arguments: [String], secondsBetweenWords: UInt64? = nil, _ receive: ([UInt8]) throws -> Bool
+    ) throws -> WorkerProcess.Outcome {
+        var process = try process(file, arguments)
+        process.secondsBetweenWords = secondsBetweenWords
+        let outcome = try process.stream(receive)
         switch outcome {
         case .vanished(RenderWorker.notInstalled): throw obstacle(Self.notInstalled)
         case .vanished(RenderWorker.notCaged): throw obstacle(Self.notCaged)
@@ -141,7 +148,7 @@ struct PdfWork {
         // Every page is decoded and drawn, often by programs that read the file more than once.
         WorkerProcess(
             program: program, archive: .file(file), arguments: ["pdf"] + arguments,
-            patience: 2 * limits.patience(for: try file.status().size), limits: limits)
+            patience: 2 * limits.patience(for: try file.status().size), limits: limits, pass: pass)
     }
 
     /// Whether the renderer, given nothing, comes to its end by itself.

@@ -13,6 +13,8 @@ package struct WorkerLimits: Sendable, Equatable {
     /// Seconds by the clock without a word from it and without its having had the processor: then it was stopped, or the
     /// disk does not answer.
     package var standstill: Int64 = 30
+    /// Seconds by the clock for which somebody may halt it (SIGSTOP).
+    var halt: Int64 { 5 }
 
     package static let standard = WorkerLimits()
 
@@ -25,6 +27,21 @@ package struct WorkerLimits: Sendable, Equatable {
         self.solidProcessorSeconds = solidProcessorSeconds
         self.patience = patience
     }
+
+    /// How long an archive of so many bytes may keep others waiting: well over what sound ones need. Past it, it goes on in
+    /// a place for slow ones.
+    func quickShare(for size: Int64) -> QuickShare {
+        QuickShare(processor: min(Self.mostQuick, 1 + Double(max(0, size)) / Self.quickBytes))
+    }
+
+    /// The same for decoding so many pages.
+    func quickShare(decoding pages: Int) -> QuickShare {
+        QuickShare(processor: min(6 * Self.mostQuick, 1 + 0.1 * Double(pages)))
+    }
+
+    private static let mostQuick = 5.0
+    /// Packed bytes that slow machines read and unpack in a second.
+    private static let quickBytes = Double(8 << 20)
 
     /// CPU seconds for drawing one page of a PDF.
     var drawingSeconds: UInt64 { min(2 * processorSeconds, solidProcessorSeconds) }

@@ -19,6 +19,8 @@ struct WorkerProcess {
         case timedOut
         /// The time by the clock ran out, and it had hardly used the processor: it waited for the machine.
         case stalled
+        /// Somebody had halted it (SIGSTOP), and it did not go on.
+        case halted
         case nonsense
 
         /// Whether it went through all that it was asked for.
@@ -31,6 +33,10 @@ struct WorkerProcess {
     /// Seconds by the clock until it is killed; a solid archive has twice as many.
     let patience: Int64
     var limits = WorkerLimits.standard
+    /// The examination that it is part of, whose place it may use up.
+    var pass: ExaminationPass?
+    /// CPU seconds that it may take from one word to the next: for a page, where each page gives one.
+    var secondsBetweenWords: UInt64?
 
     /// How long a process that has said its last word, or closed its pipe, may take to leave.
     private static let farewell: Int32 = 2000
@@ -93,13 +99,14 @@ struct WorkerProcess {
         }
         var outcome = try read(from: input, answers, &run, take)
         switch outcome {
-        case .timedOut, .stalled, .stopped, .nonsense: kill(id, SIGKILL)
-        case .finished, .vanished, .mute, .killed:
+        case .timedOut, .stalled, .halted, .stopped, .nonsense, .killed: kill(id, SIGKILL)
+        case .finished, .vanished, .mute:
             // It may close the pipe, or say its last word, and stay.
             if !Self.leaves(id, within: Self.farewell) { kill(id, SIGKILL) }
         }
         let (found, seconds) = Self.wait(id)
         status = found
+        pass?.add(seconds)
         if outcome == .timedOut, seconds < Double(limits.processorSeconds) / 2 { outcome = .stalled }
         guard case .vanished = outcome else { return outcome }
         let signal = found & 0x7F
@@ -138,29 +145,33 @@ struct WorkerProcess {
         _ take: (ArraySlice<UInt8>, inout Run) throws -> Outcome?
     ) throws -> Outcome {
         var part = [UInt8](repeating: 0, count: 65_536)
-        var moved = SuspendingClock.now
-        var used = Self.processorTime(run.id)
+        var watch = StandstillWatch(run.id, limits: limits, secondsBetweenWords: secondsBetweenWords)
+        var looked = SuspendingClock.now
         while true {
             let left = SuspendingClock.now.duration(to: run.deadline) / .milliseconds(1)
             if left <= 0 { return .timedOut }
+            let pause = pass?.isQuick == true ? Self.shortPause : Self.longPause
+            // A process that talks without end must not keep anybody from looking at it.
+            if looked.duration(to: .now) >= pause {
+                looked = .now
+                try pass?.check(watch.seconds)
+            }
             var waits = [pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0)] + (answers.map { [$0.wait] } ?? [])
-            let ready = poll(
-                &waits, nfds_t(waits.count), Int32(min(left, 5000, Double(limits.standstill) * 500).rounded(.up)))
+            let most = min(left, pause / .milliseconds(1), Double(limits.standstill) * 500)
+            let ready = poll(&waits, nfds_t(waits.count), Int32(most.rounded(.up)))
             if ready <= 0 {
-                let now = Self.processorTime(run.id)
-                if now == nil || now != used {
-                    (used, moved) = (now, .now)
-                } else if moved.duration(to: .now) > .seconds(limits.standstill) {
-                    return .stalled
-                }
+                if let end = watch.look() { return end }
                 continue
             }
             if let answers, waits.last?.revents != 0 {
                 if case .nonsense = try answers.step() { return .nonsense }
             }
             // After the answer: what it takes to open the bytes is not the worker's time.
-            moved = .now
-            if waits[0].revents == 0 { continue }
+            if waits[0].revents == 0 {
+                watch.moved()
+                continue
+            }
+            watch.heard()
             let got = Glibc.read(input.raw, &part, part.count)
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { return .vanished(status: 0) }
@@ -168,13 +179,8 @@ struct WorkerProcess {
         }
     }
 
-    /// Nanoseconds that it has had of the processor; nil where nobody can tell.
-    private static func processorTime(_ id: pid_t) -> Int64? {
-        var clock = clockid_t()
-        var time = timespec()
-        guard clock_getcpuclockid(id, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    private static let shortPause = Duration.milliseconds(100)
+    private static let longPause = Duration.seconds(1)
 
     /// Whether it has ended, or does so within so many milliseconds; it is not reaped.
     private static func leaves(_ id: pid_t, within milliseconds: Int32) -> Bool {

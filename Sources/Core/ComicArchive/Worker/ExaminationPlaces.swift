@@ -1,0 +1,160 @@
+import Platform
+import Synchronization
+
+/// Where archives are looked into: a few quick places, and one for those that take long. An archive that has used up its
+/// share of a quick place (``WorkerLimits/quickShare(for:)``) gives that to others, whatever there is of its kind.
+final class ExaminationPlaces: Sendable {
+    private let quick: Seats
+    private let slow = Seats(1)
+    private let lanes: BlockingLanes
+
+    /// - Parameter count: how many archives may be looked into at the same time, besides a slow one.
+    init(count: Int) {
+        quick = Seats(max(1, count))
+        lanes = BlockingLanes("examine", count: max(1, count) + 1)
+    }
+
+    /// Runs a blocking examination: first in a quick place; where its share is used up, it goes on in the slow one if
+    /// that is free, else it is broken off and begins again there once it is.
+    ///
+    /// - Parameters:
+    ///   - aside: called at most once, when the examination has left its quick place.
+    ///   - body: is given the pass by which its processes are measured; it must end when that throws.
+    func run<R: Sendable>(
+        share: QuickShare, aside: @escaping @Sendable () -> Void, _ body: @Sendable (ExaminationPass) throws -> R
+    ) async throws -> R {
+        await quick.take()
+        let pass = ExaminationPass(share, quick: quick, slow: slow, aside: aside)
+        do {
+            defer { pass.leave() }
+            return try await lanes.run { try body(pass) }
+        } catch is PutOff {
+            // A process that waits would keep its memory; few archives are slow, and a share is short.
+            aside()
+        }
+        await slow.take()
+        defer { slow.give() }
+        return try await lanes.run { try body(ExaminationPass(among: slow)) }
+    }
+}
+
+/// How long an archive may keep a quick place.
+struct QuickShare: Sendable, Equatable {
+    /// Seconds of the processor.
+    let processor: Double
+    /// Seconds by the clock: a disk that does not answer keeps a place as well.
+    var clock: Double { 5 * processor }
+}
+
+/// Says that an examination has to begin again in the slow place.
+struct PutOff: Error {}
+
+/// One examination's claim to the place in which it runs; it may be of several processes, one after the other.
+final class ExaminationPass: Sendable {
+    private enum Place { case quick, slow, none }
+
+    private struct State {
+        var place: Place
+        /// Seconds of the processor that processes which have ended had.
+        var spent = 0.0
+    }
+
+    private let share: QuickShare
+    private let began = SuspendingClock.now
+    private let quick: Seats?
+    private let slow: Seats
+    private let aside: @Sendable () -> Void
+    private let state: Mutex<State>
+
+    init(_ share: QuickShare, quick: Seats, slow: Seats, aside: @escaping @Sendable () -> Void) {
+        (self.share, self.quick, self.slow, self.aside) = (share, quick, slow, aside)
+        state = Mutex(State(place: .quick))
+    }
+
+    /// A pass without an end, whose seat somebody else gives back.
+    init(among slow: Seats) {
+        (share, quick, self.slow, aside) = (QuickShare(processor: .infinity), nil, slow, {})
+        state = Mutex(State(place: .none))
+    }
+
+    /// Whether its place may have to be given up, so that somebody should look.
+    var isQuick: Bool { state.withLock { $0.place == .quick } }
+
+    /// Gives up the quick place where the share is used up.
+    ///
+    /// - Parameter seconds: of the processor that the process which is at work has had.
+    /// - Throws: ``PutOff`` where the slow place is taken.
+    func check(_ seconds: Double) throws {
+        let isMoved = try state.withLock { state in
+            guard state.place == .quick else { return false }
+            let clock = began.duration(to: .now) / .seconds(1)
+            guard state.spent + seconds > share.processor || clock > share.clock else { return false }
+            guard slow.takeIfFree() else { throw PutOff() }
+            state.place = .slow
+            return true
+        }
+        guard isMoved else { return }
+        quick?.give()
+        aside()
+    }
+
+    /// Counts a process that has ended.
+    func add(_ seconds: Double) { state.withLock { $0.spent += seconds } }
+
+    func leave() {
+        let place = state.withLock { state in
+            defer { state.place = .none }
+            return state.place
+        }
+        switch place {
+        case .quick: quick?.give()
+        case .slow: slow.give()
+        case .none: break
+        }
+    }
+}
+
+/// So many seats; who finds none waits, in the order in which they came.
+final class Seats: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) { state = Mutex(State(free: count)) }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let hasSeat = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if hasSeat { continuation.resume() }
+        }
+    }
+
+    func takeIfFree() -> Bool {
+        state.withLock { state in
+            guard state.free > 0 else { return false }
+            state.free -= 1
+            return true
+        }
+    }
+
+    func give() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}

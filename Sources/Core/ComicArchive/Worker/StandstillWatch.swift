@@ -1,0 +1,65 @@
+import Glibc
+
+/// Looks whether a worker that says nothing does anything.
+struct StandstillWatch {
+    private let id: pid_t
+    private let limits: WorkerLimits
+    private let secondsBetweenWords: UInt64?
+    /// Of the processor, when it last moved and when it last spoke; nil where nobody can tell.
+    private var used: Double?
+    private var usedAtWord: Double?
+    private var lastMoved = SuspendingClock.now
+    private var haltedSince: SuspendingClock.Instant?
+
+    init(_ id: pid_t, limits: WorkerLimits, secondsBetweenWords: UInt64?) {
+        (self.id, self.limits, self.secondsBetweenWords) = (id, limits, secondsBetweenWords)
+        used = Self.processorSeconds(id)
+        usedAtWord = used
+    }
+
+    /// Seconds that it has had of the processor.
+    var seconds: Double { Self.processorSeconds(id) ?? 0 }
+
+    /// It did something that is no word of its own.
+    mutating func moved() { (lastMoved, haltedSince) = (.now, nil) }
+
+    mutating func heard() {
+        moved()
+        if secondsBetweenWords != nil { usedAtWord = Self.processorSeconds(id) }
+    }
+
+    /// How it ends, where it is not to go on.
+    mutating func look() -> WorkerProcess.Outcome? {
+        let now = Self.processorSeconds(id)
+        if let most = secondsBetweenWords, let now, let usedAtWord, now - usedAtWord > Double(most) {
+            return .killed(signal: SIGXCPU)
+        }
+        if Self.isHalted(id) {
+            let since = haltedSince ?? .now
+            haltedSince = since
+            if since.duration(to: .now) > .seconds(min(limits.halt, limits.standstill)) { return .halted }
+        } else {
+            haltedSince = nil
+        }
+        if now == nil || now != used {
+            (used, lastMoved) = (now, .now)
+        } else if lastMoved.duration(to: .now) > .seconds(limits.standstill) {
+            return .stalled
+        }
+        return nil
+    }
+
+    private static func processorSeconds(_ id: pid_t) -> Double? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(id, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Whether a signal has halted it, as of now.
+    private static func isHalted(_ id: pid_t) -> Bool {
+        var found = siginfo_t()
+        guard waitid(P_PID, id_t(id), &found, WSTOPPED | WNOHANG | WNOWAIT) == 0 else { return false }
+        return found.si_signo == SIGCHLD
+    }
+}
