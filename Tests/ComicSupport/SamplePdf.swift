@@ -41,6 +41,11 @@ package func pdf(_ pages: [PdfSample], trailer: String = "", count: Int? = nil) 
         objects.append(stream("", Array(content.utf8)))
         objects.append(stream(page.picture?.dictionary ?? "", page.picture?.bytes ?? []))
     }
+    return pdf(objects: objects, trailer: trailer)
+}
+
+/// A PDF of these objects, the first of which is its catalogue.
+func pdf(objects: [[UInt8]], trailer: String = "") -> [UInt8] {
     var bytes = Array("%PDF-1.4\n".utf8)
     var places: [Int] = []
     for (index, object) in objects.enumerated() {

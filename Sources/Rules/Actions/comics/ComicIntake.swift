@@ -1,5 +1,6 @@
 import ComicArchive
 import Platform
+import Rules
 
 /// What importing comics needs: the validator, whose worker is looked for when the first comic comes, so that an agent
 /// without that program starts all the same; and the order in which libraries are written.
@@ -15,15 +16,19 @@ package actor ComicIntake {
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
     package init(program: BytePath? = nil) { self.program = program }
 
-    /// Judges the archive in the worker.
+    /// Judges the archive in the worker. One that takes long leaves the place that its step has, and goes on among the
+    /// slow ones.
     ///
     /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
     func verdict(
         on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers
     ) async throws -> Verdict {
         let validator = ComicValidator(worker: try started())
-        let verdict = try await validator.validate(file, mode: mode, hashes: false)
-        return pages == .decode ? try await validator.decodingPages(of: file, verdict, mode: mode) : verdict
+        let place = WorkPlace.current
+        let aside: @Sendable () -> Void = { place?.giveUp() }
+        let verdict = try await validator.validate(file, mode: mode, hashes: false, aside: aside)
+        return pages == .decode
+            ? try await validator.decodingPages(of: file, verdict, mode: mode, aside: aside) : verdict
     }
 
     /// Remembers what was found out about a content, for the step that carries out what was decided on it.

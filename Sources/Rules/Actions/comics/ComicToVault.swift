@@ -163,8 +163,7 @@ struct ComicToVault: Sendable {
             await services.comics.forget(intent.hash)
             return report
         }
-        let (worker, mode) = (try await services.comics.started(), try ComicExaminer.mode(arguments))
-        switch try await services.files.run({ try worker.judge(.file(archive), mode: mode, hashes: false) }) {
+        switch try await services.comics.verdict(on: archive, mode: ComicExaminer.mode(arguments)) {
         case .accepted(let report): return report
         case .refused(let reason, let message):
             throw Fault(.refused, hidesNames ? RefusedComic.text(reason.rawValue) : message, code: reason.rawValue)

@@ -110,21 +110,23 @@ package final class JobExecutor: Sendable {
         let input = try input(job, step, later, files)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
-        await gate.enter()
+        let place = await WorkPlace.taken(in: gate)
         do {
-            let intent = try await action.decide(input, hiding: names)
-            let targets = try action.targets(json: intent, names)
-            inWork.begin(targets)
-            defer { inWork.end(targets) }
-            try await ledger.write { try $0.setIntent(step, intent) }
-            let receipt = try await action.perform(
-                json: intent, names, StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files))
-            try await commit(receipt, step, &job, isLast: later.isEmpty)
+            try await WorkPlace.$current.withValue(place) {
+                let intent = try await action.decide(input, hiding: names)
+                let targets = try action.targets(json: intent, names)
+                inWork.begin(targets)
+                defer { inWork.end(targets) }
+                try await ledger.write { try $0.setIntent(step, intent) }
+                let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
+                let receipt = try await action.perform(json: intent, names, context)
+                try await commit(receipt, step, &job, isLast: later.isEmpty)
+            }
         } catch {
-            await gate.leave()
+            await place.leave()
             throw error
         }
-        await gate.leave()
+        await place.leave()
     }
 
     /// - Returns: whether the step turned out to be done.
