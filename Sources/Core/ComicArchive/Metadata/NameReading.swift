@@ -13,7 +13,7 @@ struct NameReading {
     /// A word of the series that stands between volume and number.
     private var addition: String?
 
-    private let patterns = NamePatterns.shared
+    private let patterns = ComicNamePatterns.shared
     /// What markers and dates have used, so that no bare number is taken from it.
     private var used: [Range<String.Index>] = []
 

@@ -2,8 +2,8 @@
 ///
 /// `@unchecked` because `Regex` is not `Sendable` where it holds closures of a custom parser; these are literals, which
 /// hold none and never change.
-struct NamePatterns: @unchecked Sendable {
-    static let shared = NamePatterns()
+struct ComicNamePatterns: @unchecked Sendable {
+    static let shared = ComicNamePatterns()
 
     let bracketYear = /(?:.*[^0-9])?((?:19|20)[0-9]{2})(?:[-\/.]([0-9]{1,2}))?(?:[-\/.][0-9]{1,4})?/
     let bracketYears = /((?:19|20)[0-9]{2})\s*-\s*(?:(?:19|20)[0-9]{2})?/
