@@ -121,13 +121,41 @@ import Testing
             "7z: LZMA, copied": [
                 (try packed(pages, .sevenZip), "a.cb7"), (try packed(pages, .copiedSevenZip), "a.cb7"),
             ],
+            "7z: the filters for code of ARM64 and RISC-V": ([10, 11] as [UInt8]).map { filter in
+                var archive = RawSevenZip([RawSevenZip.Entry("1.png", picture(1))])
+                archive.filter = filter
+                return (archive.bytes, "a.cb7")
+            },
             "7z: cut short": [(Array(try packed(pages, .sevenZip).dropLast(100)), "a.cb7")],
             "TAR: plain": [(tar, "a.cbt")],
             "TAR: gzip, bzip2, xz, lzma, lzip, zstd, lz4": packedTars,
             "TAR: compressed and cut short": packedTars.map { (Array($0.0.prefix($0.0.count / 2)), $0.1) },
+            "EPUB: pictures in the order of its spine": [(try epub(), "a.epub")],
+            "EPUB: a picture of the spine is missing": [(try epub(shown: "2.png"), "a.epub")],
+            "EPUB: pages that a shop has encrypted": [(try epub(encrypted: true), "a.epub")],
             "any: no page": [(try packed([Packed(name: "a.txt", bytes: [65])]), "a.cbz")],
             "any: no archive": [(Array("no archive\n".utf8), "a.cbz")],
         ]
+    }
+
+    private func epub(shown: String = "1.png", encrypted: Bool = false) throws -> [UInt8] {
+        let package =
+            "<package><manifest><item id=\"a\" href=\"a.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>"
+            + "<spine><itemref idref=\"a\"/></spine></package>"
+        let rights =
+            "<encryption><EncryptedData><EncryptionMethod Algorithm=\"http://www.w3.org/2001/04/xmlenc#aes128-cbc\"/>"
+            + "<CipherData><CipherReference URI=\"1.png\"/></CipherData></EncryptedData></encryption>"
+        let texts =
+            [
+                ("mimetype", "application/epub+zip"),
+                (
+                    "META-INF/container.xml",
+                    "<container><rootfiles><rootfile full-path=\"a.opf\"/></rootfiles></container>"
+                ),
+                ("a.opf", package), ("a.xhtml", "<html><body><img src=\"\(shown)\"/></body></html>"),
+            ] + (encrypted ? [("META-INF/encryption.xml", rights)] : [])
+        return try packed(
+            texts.map { Packed(name: $0.0, bytes: Array($0.1.utf8)) } + [Packed(name: "1.png", bytes: picture(1))])
     }
 
     private func pdfs() -> [String: [Sample]] {

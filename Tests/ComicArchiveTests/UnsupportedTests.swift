@@ -22,7 +22,13 @@ import Testing
         func rar(_ entry: RawRar.Entry) -> RawRar { RawRar([RawRar.Entry("1.png", picture(1)), entry]) }
         var endless = rar(RawRar.Entry("2.png", picture(2)))
         endless.hasEnd = false
+        func sevenZip(_ filter: UInt8) -> [UInt8] {
+            var archive = RawSevenZip([RawSevenZip.Entry("1.png", picture(1))])
+            archive.filter = filter
+            return archive.bytes
+        }
         return [
+            ("7z with ARM64's filter", sevenZip(10)), ("7z with RISC-V's filter", sevenZip(11)),
             ("Deflate64", RawZip([RawZip.Entry("1.png", picture(1)), deflate64]).bytes),
             ("Implode", RawZip([RawZip.Entry("1.png", picture(1)), imploded]).bytes),
             ("RAR 2", rar(old).four), ("RAR 1.5", rar(older).four), ("a large dictionary", rar(large).five),

@@ -21,6 +21,8 @@ package struct RawSevenZip: Sendable {
     package var packedSize: UInt64?
     package var unpackedSize: UInt64?
     package var hasChecksums = true
+    /// The number of a filter that the copied bytes have passed: 10 for code of ARM64, 11 of RISC-V.
+    package var filter: UInt8?
     /// How many blocks the header says there are.
     package var blocks: UInt64 = 1
 
@@ -37,8 +39,9 @@ package struct RawSevenZip: Sendable {
         let sizes = entries.map { $0.claimed ?? UInt64($0.bytes.count) }
         var out: [UInt8] = [1, 4]
         out += [6] + Self.number(0) + Self.number(1) + [9] + Self.number(packedSize ?? size) + [0]
-        out += [7, 0x0B] + Self.number(blocks) + [0, 1, 1, 0]
-        out += [0x0C] + Self.number(unpackedSize ?? size) + [0]
+        // The filter reads what the copier writes.
+        out += [7, 0x0B] + Self.number(blocks) + [0] + (filter.map { [2, 1, 0, 1, $0, 1, 0] } ?? [1, 1, 0])
+        out += [0x0C] + Self.number(unpackedSize ?? size) + (filter.map { _ in Self.number(size) } ?? []) + [0]
         out += [8, 0x0D] + Self.number(UInt64(entries.count)) + (entries.count > 1 ? [9] : [])
         out += sizes.dropLast().flatMap { Self.number($0) }
         if hasChecksums { out += [0x0A, 1] + entries.flatMap { little(checksum($0.bytes), 4) } }

@@ -4,7 +4,7 @@ enum Unpackable {
     /// Parts of its messages, lower-case: a way of packing, a filter, a link that RAR 5 alone has, and dictionaries that
     /// are larger than it or its cage takes.
     private static let words = [
-        "compression method", "codec", "redir type", "dictionary size", "memory",
+        "compression method", "codec", "unsupported filter", "redir type", "dictionary size", "memory",
     ]
 
     static func isForeign(_ message: String) -> Bool {
