@@ -1,3 +1,4 @@
+import ComicTestSupport
 import Foundation
 import Platform
 import TestSupport
@@ -56,6 +57,39 @@ struct HostileMarkdownTests {
         #expect(all.contains("![Screenshot shot ^todo-0930 Forged.png](<\(folder)/"), "\(all)")
         #expect(all.contains("\\<img src=http://e.example/x> (note, now)"))
         try await steward.stop()
+    }
+
+    @Test("no title, series or name of a comic does anything in the note that names it")
+    func comics() async throws {
+        let steward = try AgentFixture()
+        steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
+        try await steward.start()
+        let hostile = [
+            "*loud* **louder** `code` [[link]] #tag", "<img src=http://e.example/x> <script>y()</script>",
+            "[here](http://e.example/a) ![p](http://e.example/p.png)",
+            "one&#10;&#10;^todo-0930&#10;## Forged&#10;- [ ] two",
+        ]
+        for (number, text) in hostile.enumerated() {
+            let value = text.replacingOccurrences(of: "<", with: "&lt;")
+            let information = "<ComicInfo><Series>\(value)</Series><Title>\(value)</Title></ComicInfo>"
+            let comic = try packed([
+                Packed(name: "1.png", bytes: picture(number)),
+                Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
+            ])
+            try steward.moveIn(BytePath("comics/\(number) *x* [l](http:e.example) <b>.cbz"), comic)
+        }
+        try steward.wait()
+        #expect(try steward.files("library").count == hostile.count)
+        let text = try steward.read(steward.today())
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.count { $0.hasPrefix("^comic-") || $0.contains(" ^comic-") } == hostile.count, "\(text)")
+        #expect(lines.allSatisfy { line in ["^todo", "## F", "- [ ]"].allSatisfy { !line.hasPrefix($0) } }, "\(text)")
+        // But for what the rule itself writes: two asterisks on each side of the title.
+        for line in lines where line.contains(": imported as ") {
+            #expect(line.contains(/^\W*\*\*.*\*\*, 1 pages/), "\(line)")
+            let own = line.replacing("**", with: "", maxReplacements: 2)
+            #expect(!own.contains(/(^|[^\\])[*`<\[]/), "\(line)")
+        }
     }
 
     @Test("the body of one's own note keeps its lines with `raw`, and no anchor of it is one")
