@@ -83,4 +83,37 @@ struct ComicShelfTests {
             \.opened)
         #expect(opened.allSatisfy { $0.hasPrefix("\(library)/Saga") }, "\(opened)")
     }
+
+    @Test("an import reads and writes as often in a large library as in a small one")
+    func flat() async throws {
+        let (small, large) = (try await calls(among: 20), try await calls(among: 5000))
+        // A deeper tree in the ledger is a page more for each look; a walk would be thousands.
+        #expect(large < small + small / 4 + 100, "\(small) among 20 comics, \(large) among 5,000")
+    }
+
+    /// How many system calls read or write while ten comics are imported into a library of so many.
+    private func calls(among count: Int) async throws -> Int {
+        let steward = try fixture()
+        for number in 0..<count {
+            // Of as many sizes as comics: what has the same size is read, to be compared.
+            try steward.drop(
+                BytePath("library/S\(number / 100)/\(number).cbz"), String(repeating: "x", count: 9000 + number))
+        }
+        try await steward.start()
+        try steward.wait()
+        let agent = try #require(steward.processID)
+        func done() throws -> Int {
+            let lines = try TemporaryFolder.text(BytePath("/proc/\(agent)/io")).split(separator: "\n")
+            return lines.filter { $0.hasPrefix("sysc") }.compactMap { Int($0.split(separator: " ").last ?? "") }
+                .reduce(0, +)
+        }
+        // The first one starts what all others use.
+        try steward.moveIn("comics/Saga 99.cbz", try comic(99))
+        try steward.wait()
+        let before = try done()
+        for number in 1...10 { try steward.moveIn(BytePath("comics/Saga \(number).cbz"), try comic(number)) }
+        try steward.wait()
+        #expect(try steward.files("library").count == count + 11)
+        return try done() - before
+    }
 }

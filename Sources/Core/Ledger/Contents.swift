@@ -7,8 +7,10 @@ extension LedgerTransaction {
     ///
     /// - Returns: nil where one of them is known by its token alone.
     package func paths(in place: String, ofSize size: Int64) throws -> [BytePath]? {
+        // By itself SQLite takes the primary key, and goes through all files of the place.
         let rows = try Row.fetchCursor(
-            cached("SELECT path FROM file WHERE place = ? AND size = ? AND present"), arguments: [place, size])
+            cached("SELECT path FROM file INDEXED BY fileBySize WHERE place = ? AND size = ? AND present"),
+            arguments: [place, size])
         var found: [BytePath] = []
         while let row = try rows.next() {
             let path = names.shown(place, BytePath(bytes: Array(row["path"] as Data)))

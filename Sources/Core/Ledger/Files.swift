@@ -85,10 +85,11 @@ extension LedgerTransaction {
     /// The file of `place` with this inode, under whatever name it was last seen: one that is present, else one that has
     /// gone in the last minute and whose birth is known.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
+        // By itself SQLite takes the primary key, and goes through all files of the place.
         try Row.fetchOne(
             cached(
                 """
-                SELECT * FROM file WHERE place = ? AND inode = ? AND device = ?
+                SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ?
                     AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC LIMIT 1
                 """),
             arguments: [
