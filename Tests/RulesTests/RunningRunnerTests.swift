@@ -86,6 +86,42 @@ struct RunningRunnerTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 12])
     }
 
+    @Test("Of many jobs few are in memory; all run, those of one file in their order, also in the next life")
+    func window() async throws {
+        let yaml = "- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { text: \"{{ file.size }}\" } } }"
+        func bench() throws -> Bench {
+            try Bench(folder.path, script, rules: yaml, maximumFiles: 1, window: 3)
+        }
+        let first = try bench()
+        try await first.runner.setPaused(true)
+        for round in 1...4 {
+            for name in ["a", "b", "c", "d", "e"] {
+                try first.write(BytePath("inbox/\(name)"), String(repeating: "x", count: round))
+                await first.submit(try await first.see(BytePath(name)))
+            }
+        }
+        #expect(await first.runner.status().queued == 20)
+        try await first.runner.setPaused(false)
+        await first.runner.idle()
+        let counts = try await first.ledger.read { try $0.jobCounts() }
+        #expect(counts["ready"] == nil && counts.values.reduce(0, +) == 20, "\(counts)")
+
+        try await first.runner.setPaused(true)
+        for number in 0..<20 {
+            try first.write(BytePath("inbox/n\(number)"), "\(number)")
+            await first.submit(try await first.see(BytePath("n\(number)")))
+        }
+        await first.runner.drain()
+        script.forget()
+        let second = try bench()
+        try await second.runner.start()
+        try await second.runner.setPaused(false)
+        await second.runner.idle()
+        #expect(
+            script.lines == (0..<20).map { "perform p n\($0) \($0 < 10 ? 1 : 2)" }, "in the order in which they came")
+        #expect(try await second.ledger.read { try $0.jobCounts() }["ready"] == nil)
+    }
+
     @Test("A job that waits for its next try does not let two others of its file run at once")
     func orderAfterFailure() async throws {
         let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: {} } }")

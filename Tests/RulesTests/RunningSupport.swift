@@ -117,7 +117,7 @@ final class Bench: Sendable {
 
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
-        maximumFiles: Int = 512
+        maximumFiles: Int = 512, window: Int = 1024
     ) throws {
         self.folder = folder
         self.script = script
@@ -145,7 +145,8 @@ final class Bench: Sendable {
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: 8], log: log)
-        runner = Runner(executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, log: log)
+        runner = Runner(
+            executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, window: window, log: log)
     }
 
     private static func rules(_ yaml: String, _ registry: ActionRegistry, _ places: [PlaceInfo]) throws -> [Rule] {
@@ -203,7 +204,8 @@ final class Bench: Sendable {
     }
 
     func submit(_ verdict: Judge.Verdict) async {
-        if case .news(_, let jobs) = verdict { await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }) }
+        guard case .news(_, let jobs) = verdict else { return }
+        await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
     }
 
     /// Looks at a file and waits until what follows is done.

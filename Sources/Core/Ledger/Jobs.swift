@@ -162,6 +162,28 @@ extension LedgerTransaction {
         return try Row.fetchAll(db, sql: text, arguments: arguments).map(job)
     }
 
+    /// The first jobs that are ready, in the order in which they were planned, without what else is known of them.
+    package func readyJobs(limit: Int) throws -> [(id: String, place: String, path: BytePath)] {
+        try Row.fetchAll(
+            cached("SELECT id, place, path FROM job WHERE state = 'ready' ORDER BY sequence LIMIT ?"),
+            arguments: [limit]
+        ).map { row in
+            let place: String = row["place"]
+            return (row["id"], place, names.shown(place, BytePath(blob: row["path"])))
+        }
+    }
+
+    /// Open jobs of which a step was begun and has no receipt.
+    package func begunJobs() throws -> [JobRecord] {
+        try Row.fetchAll(
+            cached(
+                """
+                SELECT * FROM job WHERE state IN ('ready', 'waiting')
+                AND EXISTS (SELECT 1 FROM step WHERE step.job = job.id AND step.state = 'intended') ORDER BY sequence
+                """)
+        ).map(job)
+    }
+
     /// The jobs that a file has had, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in

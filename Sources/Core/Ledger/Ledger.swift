@@ -99,6 +99,8 @@ package final class Ledger: Sendable {
         // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
         configuration.qos = .default
         configuration.prepareDatabase { db in
+            // Six connections, whose pages are the kernel's to keep; SQLite itself would take 2 MB for each.
+            try db.execute(sql: "PRAGMA cache_size = -512")
             guard !readOnly else { return }
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // What is forgotten must not stand in the file's free pages.

@@ -138,7 +138,7 @@ package actor Pipeline {
             do {
                 let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
                 count += jobs.count
-                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
             } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
                 passOver(Key(root: place.name, path: record.path), fault)
                 // No rule has seen it before, so that it is news when it may be read.
@@ -404,7 +404,7 @@ package actor Pipeline {
             case .news(let event, let jobs):
                 let called = core.ledger.names.called(key.root, key.path)
                 log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
-                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) })
+                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
                 // Also one that has just been met: the agent may have written into it before.
                 if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }

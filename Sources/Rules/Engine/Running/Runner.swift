@@ -4,16 +4,22 @@ import Platform
 
 /// Runs jobs: those of one file in order, those of different files side by side within limits; retries what may pass,
 /// quarantines what is refused, parks the rest for a human.
+///
+/// Jobs that wait lie in the ledger. Only those of a window are in memory: ten thousand files that come at once are no
+/// reason to grow.
 package actor Runner {
     private let executor: JobExecutor
     private let planner: Planner
     private let ledger: Ledger
     private let log: Logger
     private let maximumFiles: Int
+    private let window: Int
 
     private var queues: [FileKey: [String]] = [:]
     private var known: Set<String> = []
     private var turn: [FileKey] = []
+    /// Jobs in `queues`.
+    private var queued = 0
     private var running: [FileKey: String] = [:]
     /// By a clock that nobody sets, and that goes on while the machine sleeps.
     private var wakeups: [ContinuousClock.Instant: [String]] = [:]
@@ -21,6 +27,10 @@ package actor Runner {
     private var isPaused = false
     private var isDraining = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
+    private var left = 0
+    private var everLeft = 0
+    private var isFetching = false
     private var generator = SystemRandomNumberGenerator()
 
     private struct FileKey: Hashable {
@@ -28,12 +38,18 @@ package actor Runner {
         let path: BytePath
     }
 
-    /// - Parameter maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
-    package init(executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, log: Logger) {
+    /// - Parameters:
+    ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
+    ///   - window: how many jobs that are ready are in memory.
+    package init(
+        executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, window: Int = 1024,
+        log: Logger
+    ) {
         self.executor = executor
         self.planner = planner
         self.ledger = ledger
         self.maximumFiles = maximumFiles
+        self.window = max(1, window)
         self.log = log
     }
 
@@ -42,11 +58,10 @@ package actor Runner {
     package func start() async throws {
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
         try await executor.resumeUndoing()
-        let open = try await ledger.read { try $0.jobs(in: [.ready, .waiting]) }
-        for job in open { _ = await executor.settleBegun(job) }
+        for job in try await ledger.read({ try $0.begunJobs() }) { _ = await executor.settleBegun(job) }
         for id in try await planner.superseded() { await planAnew(id) }
-        for job in open {
-            if job.state == .waiting, let time = job.nextAttempt, time > .now() {
+        for job in try await ledger.read({ try $0.jobs(in: [.waiting]) }) {
+            if let time = job.nextAttempt, time > .now() {
                 known.insert(job.id)
                 // The ledger's times are the calendar's, which may have been set since.
                 schedule(job.id, after: min(time.seconds - Timestamp.now().seconds, Backoff.longest))
@@ -54,19 +69,22 @@ package actor Runner {
                 enqueue(job.id, place: job.place, path: job.path)
             }
         }
-        pump()
+        leaveInLedger(1)
+        await fetch()
     }
 
     /// Adds jobs that the ledger already holds. Ones that wait for their next try are taken up now; others that are known
     /// are left as they are.
-    package func submit(_ jobs: [(id: String, place: String, path: BytePath)]) {
+    ///
+    /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
+    package func submit(_ jobs: [(id: String, place: String, path: BytePath)], areReady: Bool = false) {
         let ids = Set(jobs.map(\.id))
         for (time, waiting) in wakeups where !ids.isDisjoint(with: waiting) {
             let rest = waiting.filter { !ids.contains($0) }
             wakeups[time] = rest.isEmpty ? nil : rest
             known.subtract(ids.intersection(waiting))
         }
-        for job in jobs { enqueue(job.id, place: job.place, path: job.path) }
+        for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
         pump()
     }
 
@@ -89,9 +107,11 @@ package actor Runner {
 
     /// Returns when no job runs and none is due.
     package func idle() async {
-        if running.isEmpty && (turn.isEmpty || isPaused || isDraining) { return }
+        if isIdle { return }
         await withCheckedContinuation { idleWaiters.append($0) }
     }
+
+    private var isIdle: Bool { running.isEmpty && (turn.isEmpty && left == 0 || isPaused || isDraining) }
 
     package struct Status: Sendable, Codable {
         package let paused: Bool
@@ -102,15 +122,51 @@ package actor Runner {
 
     package func status() -> Status {
         Status(
-            paused: isPaused, running: running.count, queued: queues.values.reduce(0) { $0 + $1.count },
+            paused: isPaused, running: running.count, queued: queued + left,
             waiting: wakeups.values.reduce(0) { $0 + $1.count })
     }
 
-    private func enqueue(_ id: String, place: String, path: BytePath) {
-        guard known.insert(id).inserted else { return }
+    private func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false) {
+        guard !known.contains(id) else { return }
+        // Where others were left, this one is after them: jobs of one file keep their order.
+        if mayBeLeft, left > 0 || queued >= window { return leaveInLedger(1) }
+        known.insert(id)
         let key = FileKey(place: place, path: path)
         if queues[key, default: []].isEmpty && running[key] == nil { turn.append(key) }
         queues[key, default: []].append(id)
+        queued += 1
+    }
+
+    private func leaveInLedger(_ count: Int) {
+        left += count
+        everLeft += count
+    }
+
+    /// Takes ready jobs into memory, in the order in which they were planned, until the window is full.
+    private func fetch() async {
+        guard left > 0, !isFetching, !isDraining else { return pump() }
+        isFetching = true
+        let before = everLeft
+        let limit = known.count + window
+        do {
+            let ready = try await ledger.read { try $0.readyJobs(limit: limit) }
+            for job in ready where !known.contains(job.id) {
+                // Not past the window, but never without any progress.
+                if queued >= window { break }
+                enqueue(job.id, place: job.place, path: job.path)
+            }
+            // What was left while the ledger was read may not have been in it yet.
+            let rest = ready.count { !known.contains($0.id) }
+            left = everLeft - before + (ready.count < limit ? rest : max(rest, left - (everLeft - before) - window, 1))
+        } catch {
+            log.error("cannot read which jobs are ready, looking again in a minute: \(explain(error))")
+            wakeups[ContinuousClock.now.advanced(by: .seconds(60)), default: []] += []
+            arm()
+            isFetching = false
+            return
+        }
+        isFetching = false
+        pump()
     }
 
     private func pump() {
@@ -121,13 +177,15 @@ package actor Runner {
                 started += 1
                 guard var queue = queues[key], !queue.isEmpty else { continue }
                 let id = queue.removeFirst()
+                queued -= 1
                 queues[key] = queue.isEmpty ? nil : queue
                 running[key] = id
                 Task { await self.work(id, key) }
             }
             turn.removeFirst(started)
+            if left > 0, !isFetching, queued < window / 2 + 1 { Task { await self.fetch() } }
         }
-        if running.isEmpty && (turn.isEmpty || isPaused || isDraining) {
+        if isIdle {
             for waiter in idleWaiters { waiter.resume() }
             idleWaiters = []
         }
@@ -163,7 +221,9 @@ package actor Runner {
     /// What a superseded job was to do is done with the version that is there now.
     private func planAnew(_ id: String) async {
         do {
-            for job in try await planner.plan(after: id) { enqueue(job.id, place: job.place, path: job.path) }
+            for job in try await planner.plan(after: id) {
+                enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
+            }
         } catch {
             log.error(
                 "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
