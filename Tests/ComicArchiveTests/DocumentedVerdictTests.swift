@@ -97,6 +97,8 @@ import Testing
         func five(_ archive: RawRar) -> [Sample] { [(archive.five, "a.cbr")] }
         return [
             "RAR 4: stored": four(rar { _ in }),
+            "RAR 4: solid, each page packed with those before it": four(
+                rar({ $0.isSolid = true }, { $0.isSolid = true })),
             "RAR 4: packed by RAR 1.5 or 2": four(rar { $0.packing = [20, 0x33] })
                 + four(rar { $0.packing = [15, 0x33] }),
             "RAR 4: no mark at its end": four(rar({ _ in }, { $0.hasEnd = false })),

@@ -12,6 +12,8 @@ package struct RawRar: Sendable {
         package var redirection: (kind: Redirection, target: String)?
         package var isSplit = false
         package var isEncrypted = false
+        /// Of a RAR 4 entry: packed with what was learnt from those before it.
+        package var isSolid = false
         /// What a RAR 4 header says of how it is packed: the version that unpacks it, and the method.
         package var packing: [UInt8] = [20, 0x30]
         /// What a RAR 5 header says of that: version, method and size of the dictionary.
@@ -58,7 +60,7 @@ package struct RawRar: Sendable {
             let fields =
                 little(entry.bytes.count, 4) + little(entry.size, 4) + [3] + little(entry.crc ?? 0, 4)
                 + little(0x5A21_0000, 4) + entry.packing + little(entry.name.count, 2) + little(entry.mode, 4)
-            let flags = 0x8000 | (entry.isSplit ? 2 : 0) | (entry.isEncrypted ? 4 : 0)
+            let flags = 0x8000 | (entry.isSplit ? 2 : 0) | (entry.isEncrypted ? 4 : 0) | (entry.isSolid ? 16 : 0)
             blocks.append(block(0x74, flags, fields + entry.name) + entry.bytes)
         }
         return blocks + (hasEnd ? [block(0x7B, 0x4000, [])] : [])
