@@ -31,6 +31,12 @@ enum ProseCorpora {
         }.joined(separator: "\n\n")
     }
 
+    /// The first chapters of a novel, which are among the fixtures.
+    static func novel() throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try text(root.path + "/Fixtures/tk/persuasion.txt")
+    }
+
     /// The documentation in this repository, each with its path.
     static func markdownFiles() throws -> [(path: String, text: String)] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

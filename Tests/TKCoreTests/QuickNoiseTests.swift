@@ -51,6 +51,7 @@ struct QuickNoiseTests {
     func narrative() throws {
         let bible = try ProseCorpora.bible(["gen1:1-gen40:1", "mark1:1-mark16:20"])
         if !bible.isEmpty { #expect(try noise("King James Bible", [bible]) <= 6) }
+        #expect(try noise("a novel of 1817", [ProseCorpora.novel()], .plain) <= 6)
     }
 
     @Test("Nothing is found in the code and the addresses of real documentation")

@@ -19,6 +19,14 @@ struct PhraseRule: Decodable, Sendable {
     var dropsWord: Bool?
     /// The words say how much: under a negation the sentence says something else without them.
     var tellsDegree: Bool?
+    /// A writer's voice may have them: in a story only where they crowd.
+    var crowds: Bool?
+    /// Those of ``phrases`` that are meant only where no word follows directly: “as it were”.
+    var apart: [String]?
+    /// Those of ``phrases`` that are meant only in front of a word with a meaning: “literally” elsewhere says how.
+    var leading: [String]?
+    /// Those of ``phrases`` that are meant only behind an article or “be”: “really” in front of a verb says what is true.
+    var describing: [String]?
     /// Longer phrases that are fine although they hold one of ``phrases``.
     var allow: [String]?
     /// Lower-case phrases with what should stand there: empty where nothing should, null where the advice is general.

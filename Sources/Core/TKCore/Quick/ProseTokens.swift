@@ -120,18 +120,23 @@ struct ProseTokens {
         var next = end
         while next < block.upperBound, Self.isSpace(text[next]) { next += 1 }
         if text[index] == ".", next < block.upperBound {
-            if text[next].properties.isLowercase { return end }
+            if text[next].properties.isLowercase, !isWhole(tokens.last, before: index, lexicon) { return end }
             if let last = tokens.last, last.end == index {
+                // “1.” numbers an item; at a sentence's end a number is one.
+                let isMark =
+                    last.isTechnical && last.end - last.start < 4 && tokens.count - 1 == sentenceStart
                 let isInitial = last.end - last.start == 1 && last.isCapitalised
-                if isInitial || lexicon.kind(last.word).contains(.abbreviation)
-                    || (last.isTechnical && last.end - last.start < 4)
-                {
-                    return end
-                }
+                if isInitial || isMark || lexicon.kind(last.word).contains(.abbreviation) { return end }
             }
         }
         close(at: end, isTerminated: true)
         return end
+    }
+
+    /// Whether the word before a full stop is none that is cut short: the next sentence begins with a command's name then.
+    private func isWhole(_ last: Token?, before stop: Int, _ lexicon: QuickLexicon) -> Bool {
+        guard let last, last.end == stop else { return false }
+        return last.end - last.start >= 4 && !last.isTechnical && !lexicon.kind(last.word).contains(.abbreviation)
     }
 
     private mutating func close(at end: Int, isTerminated: Bool) {

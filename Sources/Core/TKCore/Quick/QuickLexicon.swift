@@ -11,11 +11,17 @@ struct QuickLexicon: Sendable {
         var replacement: String?
         /// The phrase is fine and hides shorter ones.
         var isAllowed: Bool
+        /// See ``PhraseRule/apart``.
+        var standsApart = false
+        /// See ``PhraseRule/leading``.
+        var leads = false
+        /// See ``PhraseRule/describing``.
+        var describes = false
     }
 
     /// What a word is, as bits.
     struct WordKind: OptionSet, Sendable {
-        let rawValue: UInt16
+        let rawValue: UInt32
         static let be = WordKind(rawValue: 1)
         static let participle = WordKind(rawValue: 2)
         static let notParticiple = WordKind(rawValue: 4)
@@ -34,6 +40,14 @@ struct QuickLexicon: Sendable {
         /// Words of which English text is full, and no other.
         static let english = WordKind(rawValue: 8192)
         static let negation = WordKind(rawValue: 16384)
+        /// Begins the name of somebody or something that the reader has heard of.
+        static let known = WordKind(rawValue: 32768)
+        /// A pronoun for somebody who is told of.
+        static let person = WordKind(rawValue: 1 << 16)
+        /// A pronoun for who tells.
+        static let teller = WordKind(rawValue: 1 << 17)
+        /// Says what was.
+        static let past = WordKind(rawValue: 1 << 18)
     }
 
     let rules: [PhraseRule]
@@ -70,7 +84,13 @@ struct QuickLexicon: Sendable {
         self.passive = passive
         for (number, rule) in all.enumerated() {
             for (phrase, replacement) in rule.phrases {
-                add(phrase, Entry(rule: number, replacement: replacement, isAllowed: false))
+                add(
+                    phrase,
+                    Entry(
+                        rule: number, replacement: replacement, isAllowed: false,
+                        standsApart: rule.apart?.contains(phrase) ?? false,
+                        leads: rule.leading?.contains(phrase) ?? false,
+                        describes: rule.describing?.contains(phrase) ?? false))
             }
             for phrase in rule.allow ?? [] { add(phrase, Entry(rule: number, replacement: nil, isAllowed: true)) }
         }
@@ -88,6 +108,12 @@ struct QuickLexicon: Sendable {
         mark(
             "the and to that it with as this are be from have not you which but were has if would there their been when who "
                 + "they about", .english)
+        mark("he she him her his hers himself herself", .person)
+        mark("i me my myself we us our", .teller)
+        mark("was were had said did came went saw told", .past)
+        mark(
+            "the this that these those my our your his her its their us them him me you it others anybody anyone everybody "
+                + "everyone somebody someone nobody", .known)
         mark(
             "not no never nor neither without hardly scarcely barely seldom rarely cannot nobody nothing none nowhere isn't "
                 + "aren't wasn't weren't don't doesn't didn't can't couldn't won't wouldn't shouldn't hasn't haven't hadn't "

@@ -9,7 +9,8 @@ public struct QuickPass: Sendable {
         public var roles: [String]
         /// Rules that the user has switched off, or that have muted themselves (``RuleAnswers/mutedRules(_:)``).
         public var ignoredRules: Set<String>
-        /// A sentence with more words is long.
+        /// A sentence with more words is long: between two semicolons, colons or dashes; as a whole half as many again.
+        /// In a story each is half as much again.
         public var longSentence: Int
 
         /// By default: the rules for every draft, sentences of more than 40 words.
@@ -49,7 +50,8 @@ public struct QuickPass: Sendable {
     ) -> [Suggestion] {
         let mask = mask ?? DraftMask(draft)
         let languages = DraftLanguages(draft, mask, lexicon)
-        var scan = QuickScan(lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages)
+        var scan = QuickScan(
+            draft, lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages)
         mask.scalars.withUnsafeBufferPointer { scan.run($0) }
         var report = QuickReport(draft: draft, mask: mask, lexicon: lexicon)
         return report.suggestions(from: scan.findings, settings: settings)

@@ -1,0 +1,48 @@
+extension QuickScan {
+    mutating func findLongSentences(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block) {
+        let isVerse = BlockLines(text, block.range).isVerse
+        for sentence in prose.sentences {
+            sentenceCount += 1
+            guard !isVerse, sentence.isTerminated, sentence.tokens.count > settings.longSentence else { continue }
+            let words = prose.tokens[sentence.tokens]
+            // A list of names or of file names is long, but no sentence to be cut.
+            let names = words.reduce(0) { $0 + ($1.isCapitalised ? 1 : 0) }
+            let measure = SentenceMeasure(words, text)
+            guard let first = words.first, names * 3 < measure.words, !measure.isTechnical,
+                measure.exceeds(settings.longSentence)
+            else { continue }
+            let identity = prose.tokens[min(sentence.tokens.lowerBound + 7, sentence.tokens.upperBound - 1)]
+            findings.append(
+                Finding(
+                    rule: .longSentence, range: first.start..<sentence.end, detail: "\(measure.words)",
+                    identityEnd: identity.end,
+                    isForNarrative: measure.exceeds(settings.longSentence * 3 / 2) && !speech.contains(first.start)))
+        }
+    }
+}
+
+/// How the lines of a block look.
+struct BlockLines {
+    /// Short lines that begin with capitals: verse, whose lines and repetitions are meant.
+    private(set) var isVerse = false
+
+    private static let longestVerse = 60
+
+    init(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>) {
+        var (lines, capitals) = (0, 0)
+        var start = block.lowerBound
+        while start < block.upperBound {
+            var end = start
+            while end < block.upperBound, text[end] != "\n", text[end] != "\r" { end += 1 }
+            let first = (start..<end).first { ProseTokens.isLetter(text[$0]) }
+            if let first {
+                lines += 1
+                if text[first].properties.isUppercase { capitals += 1 }
+                // One long line is enough to tell it from verse.
+                if end - first > Self.longestVerse { return }
+            }
+            start = end + 1
+        }
+        isVerse = lines >= 3 && capitals * 5 >= lines * 4
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+
+@testable import TKCore
+
+/// What a good copy editor leaves alone, and what stays a finding.
+@Suite("The quick pass: precision")
+struct QuickPrecisionTests {
+    private let pass: QuickPass
+
+    init() throws { pass = try quickPass() }
+
+    /// `rule: quote -> replacement`, one a finding.
+    private func lines(_ text: String, _ syntax: DraftSyntax = .markdown) -> [String] {
+        pass.suggestions(for: DraftText(text, syntax: syntax)).map {
+            "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")
+        }
+    }
+
+    @Test(
+        "What others say is not the writer's to polish",
+        arguments: [
+            "“It is a very nice house, so to speak,” she said.", "He wrote: \"We did it in order to win.\"",
+            "She asked, «was it written by the team?»",
+            "“It is a very nice house, and it goes on.\n\n“It is a very nice garden, too.”",
+        ])
+    func speech(text: String) {
+        #expect(lines(text) == [])
+    }
+
+    @Test("A slip is one in speech, too, but what is spoken of is none")
+    func slipsInSpeech() {
+        #expect(lines("“I went to the the house,” she said.") == ["repeated-word: the the -> the"])
+        #expect(lines("A slip like \"the the\" is found.") == [])
+        #expect(lines("A screen of 19\" is a very nice one.") == ["weak-words: very nice -> nice"])
+    }
+
+    @Test(
+        "A repeated word in columns, in code and in verse is none",
+        arguments: [
+            "single  single lines between the cells", "always\n    always show in columns", "AND and OR join two rules",
+            "use FROM from the list", "all\tAll events of it", "    Bind key key to a command of the table",
+            "make\nmake install", "The river runs down to the\nThe sea that waits for the\nThe ship",
+        ])
+    func columns(text: String) {
+        #expect(lines(text, .plain) == [])
+    }
+
+    @Test("A repeated word across the lines of a paragraph is one")
+    func acrossLines() {
+        #expect(lines("We went down to the\nthe sea, and stayed.", .plain) == ["repeated-word: the\nthe -> the"])
+        #expect(lines("We have have been there.", .plain) == ["repeated-word: have have -> have"])
+        #expect(lines("I assure you you are quite mistaken.") == [])
+    }
+
+    @Test(
+        "No wording is proposed that would not fit",
+        arguments: [
+            ("We must have the ability to read it.", ["wordy: must have the ability to -> must be able to"]),
+            ("The vast majority of the users like it.", ["wordy: The vast majority of the -> Most of the"]),
+            ("The vast majority of users like it.", ["wordy: The vast majority of -> Most"]),
+            ("We test for the purpose of finding errors.", ["wordy: for the purpose of"]),
+            ("It is done whether or not it is set.", []),
+            ("We determine whether or not it is set.", ["wordy: determine whether or not -> determine whether"]),
+            ("Thanks are in order for them.", []), ("It differs in the amount of work.", []),
+            ("She thinks of the nature of women.", []), ("His endeavours were in vain.", []),
+            ("She endeavoured to sleep.", ["wordy: endeavoured to -> tried to"]),
+            ("Ask if it is clear that he came.", []),
+            (
+                "Our situation with regard to her is odd.",
+                ["wordy: with regard to -> regarding"]
+            ),
+            ("It is basically the same file.", []), ("The argument is taken literally.", []),
+            ("It really changes the file.", []), ("It is a really nice file.", ["weak-words: really nice -> nice"]),
+            ("If you will wait, we come.", []), ("He is, if you will, a fool.", ["hedging: if you will"]),
+            ("Press the bottom line of the screen.", []), ("He had his hands full of toys.", []),
+        ])
+    func fitting(text: String, expected: [String]) {
+        #expect(lines(text) == expected)
+    }
+
+    @Test(
+        "A passive is one to turn round where a few known words end it",
+        arguments: [
+            ("The order is determined by the user.", []), ("The end is marked by a dot.", []),
+            ("It was exposed by a new change that uses these names in its output.", []),
+            ("It can be accessed by their name.", []), ("We saw the command being run by the shell.", []),
+            ("The exception is caught by the outer block.", []),
+            ("The file is then removed by the shell.", ["passive: is then removed by"]),
+            ("The page is maintained by Charles Campbell.", ["passive: is maintained by"]),
+        ])
+    func passives(text: String, expected: [String]) {
+        #expect(lines(text) == expected)
+    }
+
+    private func words(_ count: Int, _ last: String) -> String {
+        (1..<count).map { $0 % 2 == 0 ? "goes" : "it" }.joined(separator: " ") + last
+    }
+
+    @Test("Brackets, series, tables and verse make no sentence long")
+    func sentences() {
+        func isLong(_ text: String) -> Bool { lines(text).contains { $0.hasPrefix("long-sentence") } }
+        #expect(isLong("It " + words(45, " on.")))
+        #expect(!isLong("It " + words(20, " on (") + words(20, " on) ") + words(18, " on.")))
+        #expect(
+            !isLong(
+                "It takes " + (1...15).map { "some kind of n\($0 % 2 == 0 ? "uts" : "oodle"), " }.joined() + "it does.")
+        )
+        #expect(!isLong("It " + (1...22).map { _ in "goes | it " }.joined() + "on."))
+        #expect(
+            !isLong((1...8).map { _ in "We go down to the sea in ships\n" }.joined() + "And there is the end of it."))
+        #expect(isLong("We saw it. reset-failed " + words(45, " on.")))
+        #expect(!isLong("We saw it " + words(20, " there") + ". systemctl " + words(30, " on.")))
+    }
+
+    @Test("In a story a weak word is one in a crowd, and a long sentence half as long again")
+    func narrative() {
+        let story = String(repeating: "She went to him, and he told her what he had seen of his sister. ", count: 30)
+        #expect(lines(story) == [])
+        #expect(lines(story + "He had a very nice house.") == [])
+        #expect(
+            lines(story + "She was a very idle girl, but then her mother had always been a very nice woman.")
+                == ["weak-words: very nice -> nice"])
+        #expect(lines(story + "It was very noble, very grand.") == [])
+        func isLong(_ text: String) -> Bool { lines(text).contains { $0.hasPrefix("long-sentence") } }
+        #expect(!isLong(story + "She " + words(50, " on.")))
+        #expect(isLong(story + "She " + words(70, " on.")))
+        #expect(lines("He had a very nice house.") == ["weak-words: very nice -> nice"])
+    }
+}
