@@ -105,6 +105,29 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
+    @Test("beside a draft that is too long to be one stands that it is not reviewed")
+    func tooLong() async throws {
+        let steward = try await steward()
+        let aside = try steward.home.write(
+            "aside.md", Array(repeating: UInt8(ascii: "a"), count: (8 << 20) + 1))
+        try steward.shell(["mv", aside.text, steward.path("drafts/essay.md").text]).check()
+        try await sidecar(steward, holds: "This draft is not reviewed: it is longer than 8 MiB")
+        try steward.drop("drafts/essay.md", Self.before)
+        try await sidecar(steward, holds: "1 finding.")
+        try await steward.stop()
+    }
+
+    @Test("a draft is read as what it is: its source blocks are no prose")
+    func otherSyntax() async throws {
+        let steward = try await steward()
+        try steward.drop(
+            "drafts/essay.adoc", "= Title\n\n" + Self.before + "\n[source,sh]\n----\nWe met in order to talk.\n----\n")
+        try await steward.until("the sidecar is there") { try steward.exists("drafts/essay.adoc.review.md") }
+        try steward.wait()
+        #expect(try steward.read("drafts/essay.adoc.review.md").contains("1 finding."))
+        try await steward.stop()
+    }
+
     @Test("a sidecar goes with its draft, and what was answered is still known when that comes back")
     func removedDraft() async throws {
         let steward = try await steward()

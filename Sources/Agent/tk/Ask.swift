@@ -58,8 +58,10 @@ struct Ask: AsyncParsableCommand {
         let configuration = try wiring.configuration(prices).effective(flags: model.flags)
         let advisor = try catalogue.role(role ?? configuration.role)
         let kind = try self.kind.storyType.map(catalogue.storyType)
-        let draft = try context().map { DraftText($0.text) }
-        let (access, prompts) = (try await wiring.access(configuration, prices), try wiring.prompts())
+        let draft = try context()?.content
+        let prompts = try wiring.prompts()
+        let limit = TimeLimit(configuration.timeout)
+        let access = try await wiring.access(configuration, prices).within(limit)
         let engine = QuestionEngine(model: access, prompts: prompts)
         let memory = noKeep && !continues ? nil : try await Memory(wiring.home, advisor.id, continues: continues)
         let history = memory?.history ?? []
@@ -100,6 +102,7 @@ struct Ask: AsyncParsableCommand {
         let intent = await detected
         if model.verbose { Spending.report("ask", [answer.call] + intent.calls, setting) }
         if isHinted, byWords == nil, let hint = betterCommand(intent) { Terminal.note("tk: \(hint)") }
+        if limit.hasPassed, answer.isPartial { throw ExitCode(1) }
     }
 
     /// What the question asks for. No failure of a model's, and no budget, stands between the writer and the answer.

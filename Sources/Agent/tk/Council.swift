@@ -53,10 +53,11 @@ struct Council: AsyncParsableCommand {
             }
             let prices = try wiring.models()
             let configuration = try wiring.configuration(prices).effective(flags: model.flags)
-            let engine = CouncilEngine(
-                model: try await wiring.access(configuration, prices), prompts: try wiring.prompts())
+            let access = try await wiring.access(configuration, prices)
+            let limit = TimeLimit(configuration.timeout)
+            let engine = CouncilEngine(model: access.within(limit), prompts: try wiring.prompts())
             let setting = ReviewSetting(advisors: roles, storyType: kind, stage: self.kind.stage, prices: prices)
-            let scalars = DraftText(draft.text)
+            let scalars = draft.content
             let options = CouncilEngine.Options(
                 advisors: roles, question: question, storyType: kind, stage: self.kind.stage,
                 asksForSynthesis: synthesis)
@@ -70,6 +71,7 @@ struct Council: AsyncParsableCommand {
             let output = CouncilOutput(
                 name: draft.name, draft: scalars, report: report, question: question, setting: setting)
             Terminal.write(json ? output.json() : quiet ? output.quiet() : output.text(Terminal.style))
+            if limit.hasPassed { throw ExitCode(1) }
         }
     }
 }

@@ -9,12 +9,20 @@ struct Draft: Sendable {
     /// As it is shown.
     var name: String
     var bytes: [UInt8]
-    var text: String
+    var content: DraftText
     /// Nil for `--text` and standard input.
     var path: BytePath?
 
+    var text: String { content.string }
     /// How it is written.
-    var syntax: DraftSyntax { DraftSyntax.of(path, text) }
+    var syntax: DraftSyntax { content.syntax }
+
+    /// - Parameter place: where it comes from, for messages.
+    /// - Throws: `Fault` (`.refused`) where the bytes are no text in UTF-8.
+    init(name: String, _ bytes: [UInt8], from place: String, path: BytePath? = nil) throws {
+        (self.name, self.bytes, self.path) = (name, bytes, path)
+        content = try DraftText(bytes, place, path: path)
+    }
 }
 
 /// Finds the drafts of a command (seed 001, `InputResolver`): files, else `--text`, else standard input if that is no
@@ -27,7 +35,7 @@ enum Input {
     static func drafts(files: [String], text: String?) throws -> (drafts: [Draft], problems: [String]) {
         if let text {
             guard files.isEmpty else { throw ValidationError("give either files or --text, not both") }
-            return ([Draft(name: "(text)", bytes: Array(text.utf8), text: text, path: nil)], [])
+            return ([try Draft(name: "(text)", Array(text.utf8), from: "--text")], [])
         }
         if files.isEmpty {
             guard !Terminal.isTerminal(STDIN_FILENO) else {
@@ -65,13 +73,11 @@ enum Input {
         let status = try opened.status()
         if status.kind == .directory { throw Fault(.usage, "\(path) is a folder; name the files in it", path: path) }
         let bytes = status.kind == .file ? try opened.readAll(limit: limit) : try gather(opened.raw, path.description)
-        return Draft(
-            name: file, bytes: bytes, text: try DraftText.text(of: bytes, path.description, path: path), path: path)
+        return try Draft(name: file, bytes, from: path.description, path: path)
     }
 
     private static func standardInput() throws -> Draft {
-        let bytes = try gather(STDIN_FILENO, "standard input")
-        return Draft(name: "(stdin)", bytes: bytes, text: try DraftText.text(of: bytes, "standard input"), path: nil)
+        try Draft(name: "(stdin)", try gather(STDIN_FILENO, "standard input"), from: "standard input")
     }
 
     static func gather(_ descriptor: Int32, _ name: String) throws -> [UInt8] {

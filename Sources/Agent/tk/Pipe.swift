@@ -53,7 +53,7 @@ struct Pipe: AsyncParsableCommand {
                 let left = reviewed.suggestions.count - result.appliedCount
                 Terminal.note("tk: \(draft.name): \(result.appliedCount) applied, \(left) left (see `tk suggest`)")
             }
-            if reviewed.isUnanswered { throw ExitCode(1) }
+            if reviewed.isUnanswered || reviewed.isOutOfTime { throw ExitCode(1) }
         }
     }
 }

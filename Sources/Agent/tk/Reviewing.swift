@@ -15,6 +15,8 @@ struct Reviewing: Sendable {
     private let filter: SuggestionFilter
     private let lines: LineSelection?
     private let isVerbose: Bool
+    /// For each draft.
+    private let timeout: Duration
     private let outage = Outage()
 
     /// A failure with which the service would meet the next draft too.
@@ -38,8 +40,10 @@ struct Reviewing: Sendable {
         var advisors = try arguments.named(catalogue, configuration)
         var storyType = try arguments.storyType.map(catalogue.storyType)
         let access = arguments.quick ? nil : try await Self.access(wiring, configuration, prices, arguments)
+        timeout = configuration.timeout
         if let describe = arguments.describe {
-            let team = try await Self.team(describe, access, catalogue, wiring, model.verbose ? prices : nil)
+            let team = try await Self.team(
+                describe, access?.within(TimeLimit(timeout)), catalogue, wiring, model.verbose ? prices : nil)
             advisors = try catalogue.roles(team.advisors)
             storyType = try storyType ?? team.storyType.map(catalogue.storyType)
         }
@@ -112,7 +116,7 @@ struct Reviewing: Sendable {
     /// - Throws: with `--no-quick`, `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
     func review(_ given: Draft) async throws -> ReviewedDraft {
         let name = given.name
-        let draft = DraftText(given.text, syntax: given.syntax)
+        let draft = given.content
         let selection = try lines.map { try $0.range(in: draft, name) }
         let hints =
             quick.map {
@@ -130,8 +134,11 @@ struct Reviewing: Sendable {
         if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }) {
             var options = options
             options.selection = selection
+            let limit = TimeLimit(timeout)
+            let limited = SuggestionEngine(model: engine.model.within(limit), prompts: engine.prompts)
             do {
-                found += try await ask(engine, options, &reviewed)
+                found += try await ask(limited, options, &reviewed)
+                reviewed.isOutOfTime = limit.hasPassed
             } catch {
                 guard quick != nil, Self.leavesQuickPass(error) else { throw error }
                 reviewed.failures = setting.advisors.map { AdvisorFailure(advisorID: $0.id, error: error) }
@@ -177,7 +184,7 @@ struct Reviewing: Sendable {
     private static func concernsTheService(_ error: LLMError) -> Bool {
         switch error.kind {
         case .keyMissing, .authentication, .billing, .overloaded, .notAvailable, .notAllowed, .network, .server: true
-        case .rateLimited, .invalidRequest, .contextTooLong, .refused, .truncated, .malformed: false
+        case .rateLimited, .invalidRequest, .contextTooLong, .refused, .truncated, .timedOut, .malformed: false
         }
     }
 

@@ -64,7 +64,7 @@ struct StoryTypesAssemble: AsyncParsableCommand {
             let configuration = try wiring.configuration(prices).effective(flags: model.flags)
             var access: ModelAccess?
             do {
-                access = try await wiring.access(configuration, prices)
+                access = try await wiring.access(configuration, prices).within(TimeLimit(configuration.timeout))
             } catch let error as LLMError {
                 guard let absence = wiring.absence(error, configuration, prices) else { throw error }
                 Terminal.note("tk: no model can be asked, so the description's words decide: \(absence)")

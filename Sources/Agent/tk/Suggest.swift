@@ -75,7 +75,7 @@ struct Suggest: AsyncParsableCommand {
                 case .success(let found):
                     reviewing.report(found)
                     reviewed.append(found)
-                    if found.isUnanswered { hasFailed = true }
+                    if found.isUnanswered || found.isOutOfTime { hasFailed = true }
                     if !interactive { Terminal.write(formatter.piece(found)) }
                 case .failure(let error):
                     hasFailed = true

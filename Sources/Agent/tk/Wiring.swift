@@ -11,7 +11,18 @@ struct ModelOptions: ParsableArguments {
     @Flag(name: .long, help: "Say on standard error what is asked, the tokens and the cost.")
     var verbose = false
 
-    var flags: [ConfigurationKey: String] { provider.flags }
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long all calls for a draft or a question may take together, instead of the setting timeout (300).",
+            valueName: "seconds"))
+    var timeout: String?
+
+    var flags: [ConfigurationKey: String] {
+        var flags = provider.flags
+        flags[.timeout] = timeout
+        return flags
+    }
 }
 
 /// The settings that flags can override (seed 001: `--provider`/`--model`).

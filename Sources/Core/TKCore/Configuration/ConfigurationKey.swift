@@ -12,6 +12,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     case fallback
     /// Whether a server on this machine that another user runs may be asked.
     case localAllow = "local.allow"
+    /// Seconds that a whole call may take.
+    case timeout
     /// The advisor where none is named.
     case role
     /// Rules of the quick pass that are off, separated by commas.
@@ -26,7 +28,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         case .provider: "TK_PROVIDER"
         case .model: "TK_MODEL"
         case .baseURL: "TK_BASE_URL"
-        case .monthlyBudget, .fallback, .localAllow, .role, .ignoredRules: nil
+        case .monthlyBudget, .fallback, .localAllow, .timeout, .role, .ignoredRules: nil
         }
     }
 
@@ -39,10 +41,14 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         case .monthlyBudget: "US dollars a month; calls stop when they are used up"
         case .fallback: "who may answer when the provider cannot: none, local, any"
         case .localAllow: "whether a model on this machine that another user runs may read drafts: yes, no"
+        case .timeout: "seconds that a whole call may take, all advisors and tries together"
         case .role: "the advisor where none is named"
         case .ignoredRules: "rules of the quick pass that are off, separated by commas"
         }
     }
+
+    /// The seconds that ``timeout`` may have.
+    private static let timeouts = 1...86_400
 
     /// The values that ``provider`` may have.
     public static let providers = ["anthropic", "openai", "ollama", "apple"]
@@ -99,6 +105,12 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         case .localAllow:
             guard ["yes", "no"].contains(value) else { throw refuse("it must be yes or no") }
             return value
+        case .timeout:
+            guard let seconds = Int(value), Self.timeouts.contains(seconds) else {
+                throw refuse(
+                    "it must be a number of seconds from \(Self.timeouts.lowerBound) to \(Self.timeouts.upperBound)")
+            }
+            return String(seconds)
         case .ignoredRules:
             return value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
                 .joined(separator: ",")
@@ -111,7 +123,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     package var isForProjects: Bool {
         switch self {
         case .role, .ignoredRules: true
-        case .provider, .model, .baseURL, .monthlyBudget, .fallback, .localAllow: false
+        case .provider, .model, .baseURL, .monthlyBudget, .fallback, .localAllow, .timeout: false
         }
     }
 }

@@ -63,6 +63,10 @@ public struct TKConfiguration: Sendable, Hashable {
         Set((self[.ignoredRules] ?? "").split(separator: ",").map(String.init))
     }
 
+    /// What a whole call may take: the draft's review, the council, the question.
+    public var timeout: Duration { .seconds(self[.timeout].flatMap { Int($0) } ?? Self.usualTimeout) }
+    static let usualTimeout = 300
+
     /// As configured; without a word about it, a user of a local model stays local.
     public var fallback: FallbackPolicy {
         self[.fallback].flatMap { FallbackPolicy(rawValue: $0) }
@@ -114,6 +118,7 @@ package struct ConfigurationStore: Sendable {
             [
                 .provider: .init(value: "anthropic", source: .builtIn),
                 .role: .init(value: "general", source: .builtIn), .localAllow: .init(value: "no", source: .builtIn),
+                .timeout: .init(value: String(TKConfiguration.usualTimeout), source: .builtIn),
             ],
         ]
         // Within the home directory the two are one file.
@@ -260,6 +265,8 @@ package struct ConfigurationStore: Sendable {
         case nil, .null?, .string("")?: return nil
         case .string(let text)?: return text
         case .number(let number)? where key == .monthlyBudget: return String(number)
+        case .number(let number)? where key == .timeout:
+            return number == number.rounded() && abs(number) < 1e9 ? String(Int(number)) : String(number)
         case .bool(let isTrue)? where key == .localAllow: return isTrue ? "yes" : "no"
         case .array? where key == .ignoredRules:
             let rules = try file.texts(key.rawValue).joined(separator: ",")
@@ -272,7 +279,9 @@ package struct ConfigurationStore: Sendable {
         var object: [String: JSONValue] = [:]
         for (key, value) in values {
             object[key.rawValue] =
-                if key == .monthlyBudget, let number = Double(value) { .number(number) } else { .string(value) }
+                if key == .monthlyBudget || key == .timeout, let number = Double(value) { .number(number) } else {
+                    .string(value)
+                }
         }
         try TKFile.replace(home.configuration, with: try JSONFile.text(JSONValue.object(object)), mode: 0o600)
     }

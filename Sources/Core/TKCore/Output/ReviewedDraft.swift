@@ -12,6 +12,8 @@ package struct ReviewedDraft: Sendable {
     package var usedModel: Bool
     package var dropped: DroppedFindings
     package var isPartial: Bool
+    /// The time limit ended a call, so that advisors may have had more to say.
+    package var isOutOfTime = false
     package var failures: [AdvisorFailure]
     package var notices: [String]
     package var calls: [CallSummary]

@@ -23,6 +23,8 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
         /// On this machine, and another user's: nothing was sent to it.
         case notAllowed
         case network
+        /// The caller's ``TimeLimit`` was over.
+        case timedOut
         case server
         /// The answer is not what the protocol says.
         case malformed
@@ -74,7 +76,7 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
     public var isRetryable: Bool {
         switch kind {
         case .keyMissing, .authentication, .billing, .invalidRequest, .contextTooLong, .refused, .notAvailable,
-            .notAllowed:
+            .notAllowed, .timedOut:
             return false
         case .rateLimited, .overloaded, .truncated, .network, .server, .malformed:
             if let status, (400..<500).contains(status), ![408, 409, 429].contains(status) { return false }

@@ -39,6 +39,18 @@ public struct ModelAccess: Sendable {
         keptTokens = entry.flatMap { $0.minimumCachedTokens ?? ($0.cacheRead == nil ? nil : Self.usualMinimum) }
     }
 
+    /// The same, by way of another provider.
+    func with(_ provider: any LLMProvider) -> ModelAccess { ModelAccess(self, provider) }
+
+    private init(_ other: ModelAccess, _ provider: any LLMProvider) {
+        self.provider = provider
+        recorder = other.recorder
+        contextTokens = other.contextTokens
+        maxOutputTokens = other.maxOutputTokens
+        concurrency = other.concurrency
+        keptTokens = other.keptTokens
+    }
+
     /// Tokens that a text takes up at most, as good as always: more than ``TokenEstimate``, which is for prices, because
     /// a prompt that does not fit is lost.
     static func mostTokens(_ text: String) -> Int { text.utf8.count / 3 + 1 }

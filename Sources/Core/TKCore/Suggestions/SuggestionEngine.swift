@@ -168,7 +168,8 @@ public struct SuggestionEngine: Sendable {
     private static func mayHelpAlone(_ error: LLMError) -> Bool {
         switch error.kind {
         case .malformed, .refused, .truncated, .contextTooLong, .invalidRequest, .server: true
-        case .keyMissing, .authentication, .billing, .rateLimited, .overloaded, .notAvailable, .notAllowed, .network:
+        case .keyMissing, .authentication, .billing, .rateLimited, .overloaded, .notAvailable, .notAllowed, .network,
+            .timedOut:
             false
         }
     }

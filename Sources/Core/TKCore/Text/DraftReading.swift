@@ -1,31 +1,52 @@
 import Platform
 
 extension DraftText {
-    /// The text of a draft's bytes: UTF-8 without any NUL. One test for every way by which a draft comes in.
+    /// What bytes are that are no draft's text, which is UTF-8 without any NUL. Lines count from 1.
+    package enum Unreadable: Sendable, Hashable {
+        case utf16
+        case nul(line: Int)
+        case otherEncoding(line: Int)
+    }
+
+    /// A draft as it is read wherever one comes in: its text, and by its name and its beginning how it is written.
     ///
     /// - Parameter name: the draft's, for people.
     /// - Throws: `Fault` (`.refused`) that says what the bytes are instead, where, and what to do.
-    package static func text(of bytes: [UInt8], _ name: String, path: BytePath? = nil) throws -> String {
+    package init(_ bytes: [UInt8], _ name: String, path: BytePath? = nil) throws {
         func refuse(_ what: String) -> Fault { Fault(.refused, "\(name) \(what)", path: path) }
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        switch Self.read(bytes) {
+        case .success(let text): self.init(text, syntax: .of(path, text))
+        case .failure(.utf16):
             throw refuse("is text in UTF-16, and only UTF-8 is read; convert it first (`iconv -f utf-16 -t utf-8`)")
-        }
-        if let nul = bytes.firstIndex(of: 0) {
+        case .failure(.nul(let line)):
             throw refuse(
-                "is no text in UTF-8: it holds a NUL in line \(line(of: nul, in: bytes)). If it is text in another "
-                    + "encoding, convert it first (`iconv -t utf-8`)")
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            let valid = String(decoding: bytes, as: UTF8.self).unicodeScalars
-                .prefix { $0 != "\u{FFFD}" }.reduce(0) { $0 + UTF8.width($1) }
+                "is no text in UTF-8: it holds a NUL in line \(line). If it is text in another encoding, convert it "
+                    + "first (`iconv -t utf-8`)")
+        case .failure(.otherEncoding(let line)):
             throw refuse(
-                "is not text in UTF-8: line \(line(of: min(valid, bytes.count), in: bytes)) holds bytes of another "
-                    + "encoding; convert it first (`iconv -f windows-1252 -t utf-8`)")
+                "is not text in UTF-8: line \(line) holds bytes of another encoding; convert it first "
+                    + "(`iconv -f windows-1252 -t utf-8`)")
         }
-        return text
+    }
+
+    /// Why bytes are no draft's text; nil where they are.
+    package static func unreadable(_ bytes: [UInt8]) -> Unreadable? {
+        guard case .failure(let reason) = read(bytes) else { return nil }
+        return reason
+    }
+
+    private static func read(_ bytes: [UInt8]) -> Result<String, Unreadable> {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .failure(.utf16) }
+        if let nul = bytes.firstIndex(of: 0) { return .failure(.nul(line: line(of: nul, in: bytes))) }
+        if let text = String(validating: bytes, as: UTF8.self) { return .success(text) }
+        let valid = String(decoding: bytes, as: UTF8.self).unicodeScalars
+            .prefix { $0 != "\u{FFFD}" }.reduce(0) { $0 + UTF8.width($1) }
+        return .failure(.otherEncoding(line: line(of: min(valid, bytes.count), in: bytes)))
     }
 
     private static func line(of offset: Int, in bytes: [UInt8]) -> Int {
         bytes[..<offset].count { $0 == UInt8(ascii: "\n") } + 1
     }
 }
+
+extension DraftText.Unreadable: Error {}

@@ -80,7 +80,7 @@ public final class UsageRecorder: CallRecorder {
         case .keyMissing, .authentication, .billing, .rateLimited, .overloaded, .invalidRequest, .contextTooLong,
             .notAvailable, .notAllowed:
             return false
-        case .refused, .truncated, .network, .server, .malformed: return true
+        case .refused, .truncated, .network, .timedOut, .server, .malformed: return true
         }
     }
 }

@@ -62,9 +62,6 @@ struct ReviewDraft: RuleAction {
         ],
         example: "review: { advisors: [technical_writer], ignore: [passive] }")
 
-    /// A longer text is no draft.
-    private static let longest: Int64 = 8 << 20
-
     let settings: ReviewSettings
     let services: ActionServices
 
@@ -159,19 +156,21 @@ struct ReviewDraft: RuleAction {
                 path: file)
         }
         let isSidecar = files.draft != file
-        guard let content = try bytes(files.draft, held) else {
+        let size = try held.status(files.draft)?.size
+        let tooLong = size.flatMap(UnreadableDraft.reason(size:))
+        guard size != nil, let content = tooLong == nil ? try bytes(files.draft, held) : [] else {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
         }
         let known = try state(files, held)
         let sidecar = try text(files.sidecar, held)
         try checkOwner(of: sidecar, files, known.state, held)
-        if let reason = UnreadableDraft.reason(content) {
+        if let reason = tooLong ?? DraftText.unreadable(content).map(UnreadableDraft.reason) {
+            let hash = tooLong == nil ? ContentHash(of: content) : try held.hash(files.draft)
             let round = ReviewRound(
-                unreadable: reason, content: ContentHash(of: content), known: known.state, sidecar: sidecar?.string,
-                settings: settings)
+                unreadable: reason, content: hash, known: known.state, sidecar: sidecar?.string, settings: settings)
             return try Self.intent(round, DraftText(""), files, known, sidecar, root: root, held)
         }
-        let draft = DraftText(String(decoding: content, as: UTF8.self))
+        let draft = try DraftText(content, files.draft.description, path: files.draft)
         var sign: UnsavedSign?
         func mayWrite() throws -> Bool {
             sign = try services.reviews.unsaved.sign(on: files.draft, held)
@@ -330,16 +329,12 @@ struct ReviewDraft: RuleAction {
     }
 
     static func text(_ path: BytePath, _ held: HeldFiles) throws -> DraftText? {
-        guard let bytes = try bytes(path, held) else { return nil }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(.refused, "\(path) is not UTF-8; only UTF-8 is reviewed", path: path)
-        }
-        return DraftText(text, syntax: .of(path, text))
+        try bytes(path, held).map { try DraftText($0, path.description, path: path) }
     }
 
     static func bytes(_ path: BytePath, _ held: HeldFiles) throws -> [UInt8]? {
         do {
-            return try held.spot(path).openFile().readAll(limit: longest)
+            return try held.spot(path).openFile().readAll(limit: UnreadableDraft.longest)
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }

@@ -1,18 +1,27 @@
-/// Why a file is no text that can be reviewed.
+import Platform
+import TKCore
+
+/// Why a file is no text that can be reviewed, in a sentence for its writer.
 enum UnreadableDraft {
-    /// Nil where it is one; else a sentence for its writer.
-    static func reason(_ bytes: [UInt8]) -> String? {
-        let isText = String(validating: bytes, as: UTF8.self) != nil
-        if isText, !bytes.contains(0) { return nil }
-        let encoding: (is: String, name: String)
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            encoding = ("it is UTF-16", "utf-16")
-        } else if bytes.contains(0) {
-            encoding = ("it holds NUL bytes, as UTF-16 and files that are no text do", "utf-16")
-        } else {
-            encoding = ("it is not UTF-8, but Latin-1 or another encoding of single bytes", "latin1")
-        }
+    /// A longer text is no draft.
+    static let longest: Int64 = 8 << 20
+
+    static func reason(_ unreadable: DraftText.Unreadable) -> String {
+        let encoding: (is: String, name: String) =
+            switch unreadable {
+            case .utf16: ("it is UTF-16", "utf-16")
+            case .nul: ("it holds NUL bytes, as UTF-16 and files that are no text do", "utf-16")
+            case .otherEncoding: ("it is not UTF-8, but Latin-1 or another encoding of single bytes", "latin1")
+            }
         return "This draft is not reviewed: \(encoding.is). Save it as UTF-8, or convert it "
             + "(iconv -f \(encoding.name) -t utf-8); then it is."
+    }
+
+    /// Nil where a draft is not too long.
+    static func reason(size: Int64) -> String? {
+        guard size > longest else { return nil }
+        return
+            "This draft is not reviewed: it is longer than \(longest >> 20) MiB, which no draft is. Save its parts as "
+            + "drafts of their own; then they are."
     }
 }
