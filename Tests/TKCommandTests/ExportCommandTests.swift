@@ -112,4 +112,46 @@ struct ExportCommandTests {
         #expect(result.status == 1 && result.errors.contains("weasyprint"))
         #expect(try FileStatus.of(fixture.home.path.appending("draft.pdf")) == nil)
     }
+
+    @Test("plain text is exported as what it says: none of its signs means anything")
+    func plainText() throws {
+        let text = "1. no *list* and # no heading\n    no code, no <b>tag</b> & no [link](x)\n\n- no item_or_so\n"
+        try fixture.write("draft.txt", text)
+        let html = try fixture.tk(["export", "draft.txt", "-f", "html"])
+        #expect(html.status == 0, "\(html.errors)")
+        #expect(
+            html.output.contains(
+                "<p>1. no *list* and # no heading\nno code, no &lt;b&gt;tag&lt;/b&gt; &amp; no [link](x)</p>"),
+            "\(html.output)")
+        #expect(html.output.contains("<p>- no item_or_so</p>"), "\(html.output)")
+        #expect(try fixture.tk(["export", "draft.txt", "-f", "txt"]).output == text)
+    }
+
+    @Test("MDX is exported without its imports and elements")
+    func mdx() throws {
+        try fixture.write(
+            "draft.mdx",
+            "import Tabs from './tabs'\n\n# Title\n\n<Tabs kind=\"a\">\n\nSome *words* <Mark />here.\n\n</Tabs>\n\n"
+                + "```js\nimport kept from 'example'\n```\n")
+        let found = try fixture.tk(["export", "draft.mdx"])
+        #expect(found.status == 0, "\(found.errors)")
+        #expect(
+            found.output.contains("# Title") && found.output.contains("Some *words* here.")
+                && found.output.contains("import kept from 'example'"), "\(found.output)")
+        #expect(!found.output.contains("Tabs") && !found.output.contains("Mark"), "\(found.output)")
+    }
+
+    @Test(
+        "a format that would be misread is refused, and what can convert it is named",
+        arguments: [
+            ("draft.rst", "reStructuredText", "pandoc -f rst"), ("draft.adoc", "AsciiDoc", "asciidoctor"),
+            ("draft.org", "Org", "pandoc -f org"), ("draft.tex", "LaTeX", "pandoc -f latex"),
+        ])
+    func otherFormats(_ name: String, _ format: String, _ tool: String) throws {
+        try fixture.write(BytePath(name), "Some words.\n")
+        let found = try fixture.tk(["export", name, "-o", "draft.docx"])
+        #expect(found.status == 1 && found.errors.contains("\(name) is in \(format)"), "\(found.errors)")
+        #expect(found.errors.contains(tool), "\(found.errors)")
+        #expect(try fixture.shell("ls draft.docx 2>&1").status != 0)
+    }
 }

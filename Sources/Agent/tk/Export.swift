@@ -62,10 +62,12 @@ struct Export: AsyncParsableCommand {
                         + "--output", path: target)
             }
             let stem = draft.path.map { String(decoding: $0.stemAndExtension.stem, as: UTF8.self) }
-            let export = DraftExport(draft.text, title: title, fallbackTitle: stem ?? "Untitled")
+            let markdown = try DraftExport.markdown(of: draft.content, draft.name, path: draft.path)
+            let export = DraftExport(markdown, title: title, fallbackTitle: stem ?? "Untitled")
             let bytes: [UInt8]
             switch format {
             case .md: bytes = export.markdownBytes()
+            case .txt where draft.syntax == .plain: bytes = draft.bytes
             case .txt: bytes = Array(PlainTextExport.text(export).utf8)
             case .html: bytes = Array(HTMLExport.page(export).utf8)
             case .docx: bytes = DocxExport.bytes(export)

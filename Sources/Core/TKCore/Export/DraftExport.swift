@@ -39,6 +39,29 @@ package struct DraftExport: Sendable {
             ?? fallbackTitle
     }
 
+    /// A draft in the form that is exported, Markdown: plain text with its signs escaped, MDX without its imports and
+    /// elements.
+    ///
+    /// - Parameter name: the draft's, for people.
+    /// - Throws: `Fault` (`.refused`) for a format that would be misread, with what can convert it.
+    package static func markdown(of draft: DraftText, _ name: String, path: BytePath? = nil) throws -> String {
+        let converter: String
+        switch draft.syntax {
+        case .markdown: return draft.string
+        case .mdx: return MDXExport.markdown(draft)
+        case .plain: return PlainMarkdown.markdown(draft.string)
+        case .asciidoc: converter = "`asciidoctor`"
+        case .restructuredText: converter = "`pandoc -f rst`"
+        case .org: converter = "`pandoc -f org`"
+        case .latex: converter = "`pandoc -f latex`"
+        case .unknown: converter = "`pandoc`, if it knows the format,"
+        }
+        throw Fault(
+            .refused,
+            "\(name) is in \(draft.syntax.title), which would be exported as Markdown and come out wrong; \(converter) "
+                + "converts it", path: path)
+    }
+
     /// The draft as it stands, ending in a line end.
     package func markdownBytes() -> [UInt8] {
         Array((source.hasSuffix("\n") || source.isEmpty ? source : source + "\n").utf8)
