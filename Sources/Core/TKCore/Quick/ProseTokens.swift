@@ -116,8 +116,12 @@ struct ProseTokens {
     ) -> Int {
         var end = index + 1
         while end < block.upperBound, ".!?…)]\"'”’*_".unicodeScalars.contains(text[end]) { end += 1 }
-        guard end == block.upperBound || Self.isSpace(text[end]) else { return index + 1 }
+        // Books set a dash between two sentences: “pleasanter.--They”.
         var next = end
+        while next < block.upperBound, text[next] == "-" || text[next] == "—" { next += 1 }
+        let isDash = next > end && next < block.upperBound && text[next].properties.isUppercase
+        guard end == block.upperBound || isDash || Self.isSpace(text[end]) else { return index + 1 }
+        if !isDash { next = end }
         while next < block.upperBound, Self.isSpace(text[next]) { next += 1 }
         if text[index] == ".", next < block.upperBound {
             if text[next].properties.isLowercase, !isWhole(tokens.last, before: index, lexicon) { return end }

@@ -207,6 +207,9 @@ struct QuickScan {
             return "“{quote}” and a verb in -ing are a long way to say “to” and the verb itself."
         }
         // Beside a number or a limit it is read as “nearly”.
+        if finding.isRemoval, followsComma(tokens.lowerBound, text) {
+            return "“{quote}” can go, and the comma in front of it."
+        }
         guard finding.replacement?.lowercased() == "about" else { return nil }
         let before = tokens.lowerBound > 0 ? prose.tokens[tokens.lowerBound - 1] : nil
         let behind = tokens.upperBound < prose.tokens.count ? prose.tokens[tokens.upperBound] : nil
@@ -214,6 +217,11 @@ struct QuickScan {
         let isCounted = behind.map { text[$0.start].properties.numericType != nil } ?? false
         guard isLimited || isCounted else { return nil }
         return "“{quote}” is wordy, but “about” would be read as “nearly” here: find another way to say it."
+    }
+
+    private func followsComma(_ token: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Bool {
+        guard token > 0 else { return false }
+        return text[prose.tokens[token - 1].end..<prose.tokens[token].start].contains(",")
     }
 
     /// Whether a word only holds a sentence together.

@@ -17,9 +17,9 @@ extension QuickScan {
                 guard !participleKind.contains(.idiomatic), !speech.contains(token.start),
                     let by = agentMark(after: participle), isActor(behind: by, sentence)
                 else { continue }
-                var finding = Finding(rule: .passive, range: token.start..<prose.tokens[by].end)
-                finding.isForNarrative = isForNarrative(index, by, sentence)
-                findings.append(finding)
+                // A story stays with those whom it is told of, and what befalls them is a passive by right.
+                findings.append(
+                    Finding(rule: .passive, range: token.start..<prose.tokens[by].end, isForNarrative: false))
                 index = by
             }
             if hasPassive { passiveCount += 1 }
@@ -83,28 +83,8 @@ extension QuickScan {
         return true
     }
 
-    /// A story stays with those whom it is told of, and what befalls them is a passive by right: one that leads from a
-    /// thing to a person can be turned round.
-    private func isForNarrative(_ verb: Int, _ by: Int, _ sentence: ProseTokens.Sentence) -> Bool {
-        if verb > sentence.tokens.lowerBound {
-            let before = prose.tokens[verb - 1]
-            if isPronoun(before) || before.hash == Self.to { return false }
-        }
-        var last = by + 1
-        while last + 1 < sentence.tokens.upperBound, prose.tokens[last + 1].followsDirectly { last += 1 }
-        if last == by + 1, isPronoun(prose.tokens[last]) { return true }
-        return prose.tokens[by + 1...last].allSatisfy(\.isCapitalised)
-    }
-
-    private func isPronoun(_ token: ProseTokens.Token) -> Bool {
-        !lexicon.kind(token.word).isDisjoint(with: [.person, .teller]) || Self.pronouns.contains(token.hash)
-    }
-
     private static let longestActor = 4
-    private static let to = WordHash.of("to")
     private static let being = WordHash.of("being")
-    private static let pronouns = Set(
-        "who which that they them it you".split(separator: " ").map { WordHash.of(String($0)) })
     private static let measures = Set(
         [
             "time", "end", "way", "factor", "rate", "amount", "number", "margin", "same", "following", "means", "use",

@@ -30,7 +30,9 @@ extension QuickScan {
         let isCompound = tokens[last].end < text.count && text[tokens[last].end] == "-"
         // Words that are spoken of: a slip like "the the".
         let isMentioned = speech.ranges.contains(first.start..<tokens[last].end)
-        guard !isCompound, !isMentioned, times <= 3, isOneCase(first, tokens[index], text),
+        // Behind a command they are its arguments.
+        let isArgument = index > 1 && first.followsDirectly && tokens[index - 2].isTechnical
+        guard !isCompound, !isMentioned, !isArgument, times <= 3, isOneCase(first, tokens[index], text),
             (index...last).allSatisfy({ flows(tokens[$0 - 1].end..<tokens[$0].start, text, block) })
         else { return last }
         if kind.contains(.function) || (kind.contains(.repeatable) && times == 3 && first.hash == Self.that) {
@@ -100,14 +102,16 @@ extension QuickScan {
             let isDirect = (index - length + 1..<index + length).allSatisfy {
                 tokens[$0].followsDirectly && !tokens[$0].isTechnical
             }
-            guard isEqual, isDirect, !speech.contains(tokens[index].start),
+            guard isEqual, isDirect, !isPlain || indent(of: tokens[index].start, text, block) == 0,
+                !speech.contains(tokens[index].start),
                 flows(tokens[index - 1].end..<tokens[index].start, text, block)
             else { continue }
             let once = tokens[index - length].start..<tokens[index - 1].end
+            // Where one clause ends with the words that the next begins with, a comma is missing and no word too many.
             findings.append(
                 Finding(
                     rule: .repeatedWord, range: once.lowerBound..<tokens[index + length - 1].end,
-                    replacement: string(text, once), detail: string(text, once)))
+                    replacement: string(text, once), isRemark: true, detail: string(text, once)))
             return index + length - 1
         }
         return index
