@@ -67,6 +67,23 @@ struct RunningFailureTests {
         #expect(try await second.onlyJob().problem == nil)
     }
 
+    @Test("A job that is tried again waits no more, so that nobody takes its step for one that was cut off")
+    func atWork() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: a } } }")
+        script.perform("a") { _, _ in throw Fault(.transient, "the disk is full") }
+        let job = try await takeOne(bench)
+        #expect(job.state == .waiting)
+        let ledger = bench.ledger
+        script.perform("a") { _, context in
+            let state = try await ledger.read { try $0.job(context.jobID)?.state }
+            return Receipt("it is \(state?.rawValue ?? "gone")")
+        }
+        await bench.runner.submit([(job.id, job.place, job.path)])
+        await bench.runner.idle()
+        let step = try await bench.ledger.read { try $0.steps(of: job.id).first }
+        #expect(step?.receipt?.contains("it is ready") == true)
+    }
+
     @Test("What waits is tried at once where a person asks for it")
     func askedFor() async throws {
         let isBusy = Flag()

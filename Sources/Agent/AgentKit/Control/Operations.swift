@@ -36,22 +36,27 @@ package struct Operations: Sendable {
         }
         var lines: [JobLine] = []
         for job in jobs {
-            guard [.parked, .waiting, .refused, .superseded].contains(job.state) else {
-                throw Fault(
-                    .usage, "the job \(job.id.prefix(12)) is \(job.state.rawValue); there is nothing to try again")
+            if let state = try await makeReady(job) {
+                // Of many, one may have begun or ended meanwhile.
+                if id == nil { continue }
+                throw Fault(.usage, "the job \(job.id.prefix(12)) is \(state.rawValue); there is nothing to try again")
             }
-            try await makeReady(job)
             lines.append(JobLine(job: job.id, rule: job.rule, message: "to be tried again"))
         }
         if lines.isEmpty { return ControlReply(["nothing is parked or waiting"], json: "[]") }
         return try ControlReply(lines, lines: lines.map { "\($0.job.prefix(12))  \($0.rule): \($0.message)" })
     }
 
-    private func makeReady(_ job: JobRecord) async throws {
+    private static let retryable: Set<JobRecord.State> = [.parked, .waiting, .refused, .superseded]
+
+    /// - Returns: the state in which it cannot be tried again, where it is in such.
+    private func makeReady(_ job: JobRecord) async throws -> JobRecord.State? {
+        guard Self.retryable.contains(job.state) else { return job.state }
         let (registry, names) = (core.registry, ledger.names)
         let restored = try await takenOutOfQuarantine(job)
-        try await ledger.write { transaction in
-            guard var ready = try transaction.job(job.id) else { return }
+        let state = try await ledger.write { transaction -> JobRecord.State? in
+            guard var ready = try transaction.job(job.id) else { return job.state }
+            guard Self.retryable.contains(ready.state) else { return ready.state }
             if let restored { ready.file = try LedgerJSON.encode(restored, hiding: names) }
             ready.state = .ready
             ready.attempts = 0
@@ -62,8 +67,10 @@ package struct Operations: Sendable {
                 if registry[step.action]?.declaration.guarantee == .atMostOnce { try transaction.clearIntent(step) }
             }
             try transaction.note("retry", "asked for", job: job.id, place: job.place, path: job.path)
+            return nil
         }
-        await runner?.submit([(job.id, job.place, job.path)])
+        if state == nil { await runner?.submit([(job.id, job.place, job.path)]) }
+        return state
     }
 
     /// Puts a refused job's file back where it was; nil where it is not in quarantine.

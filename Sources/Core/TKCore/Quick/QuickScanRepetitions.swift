@@ -46,15 +46,18 @@ extension QuickScan {
                 !isPlain || indent(of: first.start, text, block) == 0
             else { return last }
         }
+        // “It it” may stand for “it is”, and a letter twice may be an example.
         findings.append(
             Finding(
                 rule: .repeatedWord, range: first.start..<tokens[last].end,
-                replacement: string(text, first.start..<first.end), detail: string(text, first.start..<first.end)))
+                replacement: string(text, first.start..<first.end), isRemark: length == 1 || first.hash == Self.it,
+                detail: string(text, first.start..<first.end)))
         return last
     }
 
     private static let that = WordHash.of("that")
     private static let letterI = WordHash.of("i")
+    private static let it = WordHash.of("it")
 
     /// `DIGITS digits` and `All all` are a name and a word; at a sentence's start the first has its capital by right.
     private func isOneCase(

@@ -44,11 +44,25 @@ package final class JobExecutor: Sendable {
     /// Runs what is left of a job, and records how it ended.
     func run(_ id: String) async -> Outcome {
         do {
-            guard let (job, steps) = try await load(id), job.state.isOpen else { return .ended }
+            guard var (job, steps) = try await load(id), job.state.isOpen else { return .ended }
+            if job.state == .waiting {
+                // What is at work does not wait: nobody may clear the intent of a step that is being carried out.
+                guard let begun = try await begin(id) else { return .ended }
+                (job, steps) = begun
+            }
             return await run(job, steps)
         } catch {
             log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
             return .again(5)
+        }
+    }
+
+    private func begin(_ id: String) async throws -> (JobRecord, [StepRecord])? {
+        try await ledger.write { transaction in
+            guard var job = try transaction.job(id), job.state.isOpen else { return nil }
+            job.state = .ready
+            try transaction.update(job)
+            return (job, try transaction.steps(of: id))
         }
     }
 
