@@ -121,12 +121,13 @@ package final class JobExecutor: Sendable {
         _ step: StepRecord, of job: inout JobRecord, later: [StepRecord], _ files: HeldFiles
     ) async throws {
         let action = try action(of: step)
-        let input = try input(job, step, later, files)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         let place = await WorkPlace.taken(in: gate)
         do {
             try await WorkPlace.$current.withValue(place) {
+                // Only now: hundreds of jobs may wait for a place.
+                let input = try input(job, step, later, files)
                 let intent = try await action.decide(input, hiding: names)
                 let targets = try action.targets(json: intent, names)
                 inWork.begin(targets)
