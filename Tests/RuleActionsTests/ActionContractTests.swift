@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What every action promises, tried on every registered one (design section 3).
+/// What every action promises, tried on every registered one (docs/design/exactly-once.md).
 @Suite struct ActionContract {
     @Test func everyActionHasASampleHere() throws {
         let names = try ActionScene().open().registry.names

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RuleActions
 
-/// Where no lease can be had: a changed copy takes the note's place (design section 3).
+/// Where no lease can be had: a changed copy takes the note's place (docs/design/notes.md).
 @Suite struct NoteExchange {
     private let scene: ActionScene
     private let world: ActionWorld

@@ -2,7 +2,7 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// Turns a file that was dropped into a valid request (design section 5): a note, a link, a photo or a dot.
+/// Turns a file that was dropped into a valid request: a note, a link, a photo or a dot.
 ///
 /// What a file is its content decides; its name only tells link files from notes. Pure but for ``read(_:arrival:)``.
 package struct CaptureReader: Sendable {

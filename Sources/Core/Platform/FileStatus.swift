@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells one version of a file from another without reading it (design section 2, "Fingerprint").
+/// What tells one version of a file from another without reading it (docs/design/events.md).
 package struct Fingerprint: Hashable, Sendable, Codable {
     package var device: UInt64
     package var inode: UInt64

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Moves and copies files so that no moment exists at which their bytes are not durable somewhere (design section 3).
+/// Moves and copies files so that no moment exists at which their bytes are not durable somewhere (docs/design/exactly-once.md).
 /// What was opened is what is moved: a name is compared with the open file, before and after. Everything here blocks.
 package enum Mover {
     /// Where a file came to lie.

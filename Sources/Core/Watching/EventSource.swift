@@ -1,6 +1,6 @@
 import Platform
 
-/// Something that says where to look (design section 2, "Watch"). The rest of the code knows no more of it than this.
+/// Something that says where to look (docs/design/events.md). The rest of the code knows no more of it than this.
 ///
 /// All calls but ``status()`` block until the owner thread has obeyed, which may take as long as
 /// a walk through the roots: call them on a `BlockingLane`.

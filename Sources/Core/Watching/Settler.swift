@@ -28,7 +28,7 @@ package struct Unsettled: Sendable, Equatable {
     package var waitingFor: Reason
 }
 
-/// Waits until files are whole (design section 2, "Settle").
+/// Waits until files are whole (docs/design/events.md).
 ///
 /// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
 /// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.

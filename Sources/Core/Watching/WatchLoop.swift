@@ -7,7 +7,7 @@ final class WatchBoard: Sendable {
     let status = Mutex(WatchStatus())
 }
 
-/// The owner thread: turns kernel events into marks (design section 2, "Watch").
+/// The owner thread: turns kernel events into marks (docs/design/events.md).
 ///
 /// One loop of: wait, obey commands, do what is due, read all events, put away what is no longer needed. Everything in
 /// it and below it is confined to the thread.

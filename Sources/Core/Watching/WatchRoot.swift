@@ -30,7 +30,7 @@ package struct WatchRoot: Sendable, Hashable {
     }
 }
 
-/// "Look here": a hint, never a statement of what happened (design section 1, law 1).
+/// "Look here": a hint, never a statement of what happened (docs/design/events.md).
 ///
 /// Paths are relative to the root; the empty path is the root itself.
 package enum DirtyMark: Sendable, Hashable {

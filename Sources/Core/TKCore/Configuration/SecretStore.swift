@@ -11,7 +11,7 @@ public protocol SecretStore: Sendable {
     func origin(for provider: String) throws -> String?
 }
 
-/// Environment, then systemd's credentials, then the user's files: the first that has the key (design section 5).
+/// Environment, then systemd's credentials, then the user's files: the first that has the key (`docs/tk.md`).
 public struct SecretChain: SecretStore {
     private let stores: [any SecretStore]
 

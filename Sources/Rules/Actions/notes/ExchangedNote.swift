@@ -6,7 +6,7 @@ import Platform
 import Rules
 
 /// Writing into a note on which no lease can be had: a changed copy takes its place in one step, and the version that
-/// it displaced is looked at again before it goes (design section 3, "Where no lease can be had"). Blocks.
+/// it displaced is looked at again before it goes (docs/design/notes.md). Blocks.
 struct ExchangedNote {
     struct Displaced: Sendable {
         let path: BytePath

@@ -3,7 +3,7 @@ import Ledger
 import Platform
 import Rules
 
-/// Writing into a note in place, under the kernel's own mutual exclusion (design section 3). Everything here blocks.
+/// Writing into a note in place, under the kernel's own mutual exclusion (docs/design/notes.md). Everything here blocks.
 struct InPlaceNote {
     enum Attempt: Sendable {
         case written([NoteBlockRecord])

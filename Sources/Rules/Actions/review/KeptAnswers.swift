@@ -4,7 +4,7 @@ import Synchronization
 import TKCore
 
 /// Models' raw answers, one file each, on the disk before anything is read from them: an answer that has arrived is
-/// never paid for again, whatever happens to the agent after it (design section 5).
+/// never paid for again, whatever happens to the agent after it (`docs/review.md`).
 package final class KeptAnswers: CallRecorder {
     private let folder: BytePath
     private let lanes: BlockingLanes

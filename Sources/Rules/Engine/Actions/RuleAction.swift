@@ -59,7 +59,7 @@ extension RuleAction {
     }
 }
 
-/// How often an effect may happen when the agent is killed at the worst moment (design section 3).
+/// How often an effect may happen when the agent is killed at the worst moment (docs/design/exactly-once.md).
 package enum Guarantee: String, Sendable, Codable {
     case exactlyOnce = "exactly once"
     case atLeastOnce = "at least once"

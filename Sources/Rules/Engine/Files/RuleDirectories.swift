@@ -46,7 +46,7 @@ package struct RuleFileReader: Sendable {
     }
 }
 
-/// `rules.d` directories, as systemd and udev read theirs (design section 4): files `*.yaml` in the order of their
+/// `rules.d` directories, as systemd and udev read theirs (docs/design/values.md): files `*.yaml` in the order of their
 /// names across all directories; a file replaces those of its name in earlier directories, an empty one masks them.
 package enum RuleDirectories {
     private static let suffix = Array(".yaml".utf8)

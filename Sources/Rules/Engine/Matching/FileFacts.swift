@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// A block that a changed note has gained since the ledger last saw it (design section 4, `anchor`).
+/// A block that a changed note has gained since the ledger last saw it (docs/design/values.md).
 package struct BlockFacts: Sendable, Codable, Hashable {
     package let prefix: String
     package let time: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rendering for places where a value must not be able to do more than stand there (design section 4, "Values are data").
+/// Rendering for places where a value must not be able to do more than stand there (docs/design/values.md).
 extension Arguments {
     /// For paths: a value holds no `/`, no control character and no leading dot, but for `file.path` and `file.folder`,
     /// which are paths already.
