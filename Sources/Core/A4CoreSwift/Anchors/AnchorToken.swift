@@ -1,5 +1,5 @@
 /// The name of a block: `<prefix>-<HHMM>`, and the device's name where two devices wrote in the same minute
-/// (seed sections 1.2 and 4.4).
+/// (docs/design/a4.md).
 public struct AnchorToken: Hashable, Sendable, CustomStringConvertible {
     /// `[a-z][a-z0-9-]{1,24}`: what kind of block it is.
     public let prefix: String

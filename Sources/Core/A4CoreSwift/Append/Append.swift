@@ -1,6 +1,6 @@
 import Foundation
 
-/// Appending anchored blocks to notes (seed section 4.7).
+/// Appending anchored blocks to notes (docs/design/a4.md).
 public enum Append {
     /// Appends one block to a note of the vault; a note that is missing is made, with its folders. Blocks.
     ///

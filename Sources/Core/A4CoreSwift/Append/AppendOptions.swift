@@ -2,7 +2,7 @@ import Foundation
 
 /// Where a block goes in a note that has its heading already.
 public enum Placement: String, Hashable, Sendable {
-    /// At the end of the file, whatever section that is (seed section 4.7).
+    /// At the end of the file, whatever section that is (docs/design/a4.md).
     case endOfFile
     /// At the end of the heading's own section (the first one of that name): after its last line that is not blank
     /// and before the next H1 or H2, with exactly one blank line before the anchor and one before that heading. In
@@ -10,7 +10,7 @@ public enum Placement: String, Hashable, Sendable {
     case endOfSection
 }
 
-/// One block to append, and where (seed section 4.7).
+/// One block to append, and where (docs/design/a4.md).
 public struct AppendOptions: Equatable, Sendable {
     /// The text of the H2 that the block stands under; it is made where it is missing.
     public let heading: String

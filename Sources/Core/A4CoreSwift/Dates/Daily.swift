@@ -1,6 +1,6 @@
 import Foundation
 
-/// The daily note: where it lies and what a new one starts from. Pure; nothing is created here (seed section 1.8).
+/// The daily note: where it lies and what a new one starts from. Pure; nothing is created here (docs/design/a4.md).
 public enum Daily {
     /// The path of the day's note below the vault: `capture/YYYY/YYYY-MM/YYYY-MM-DD.md`.
     public static func relativePath(for day: UtcDay) -> String {

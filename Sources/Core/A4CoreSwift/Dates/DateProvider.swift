@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a program takes "now" from, so that a test can say what time it is (seed section 4.3).
+/// Where a program takes "now" from, so that a test can say what time it is (docs/design/a4.md).
 public protocol DateProvider {
     /// The present moment, as this provider has it.
     func now() -> Date

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A day of the proleptic Gregorian calendar in UTC, which names a daily note (seed section 4.3).
+/// A day of the proleptic Gregorian calendar in UTC, which names a daily note (docs/design/a4.md).
 public struct UtcDay: Hashable, Sendable {
     /// As ISO 8601 counts: 0 is the year before 1.
     public let year: Int
@@ -17,7 +17,7 @@ public struct UtcDay: Hashable, Sendable {
     }
 }
 
-/// The dates and times that A4 writes into names and anchors: days in UTC, times of day local (seed section 4.3).
+/// The dates and times that A4 writes into names and anchors: days in UTC, times of day local (docs/design/a4.md).
 public enum Dates {
     /// The day that `date` falls on in UTC.
     public static func utcDay(from date: Date) -> UtcDay {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// What every function of this module throws (seed section 4.1). The texts say what was wrong, where, and what helps.
+/// What every function of this module throws (docs/design/a4.md). The texts say what was wrong, where, and what helps.
 public enum A4Error: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing stands where the vault should be.
     case vaultNotFound(String)

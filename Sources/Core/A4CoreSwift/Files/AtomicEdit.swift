@@ -7,7 +7,7 @@ extension VaultFolder {
     /// Replaces the content of a note by what `change` makes of it, or makes the note. Blocks.
     ///
     /// The new content goes to `.<name>.tmp` beside the note, is synced and renamed over it, and the folder is synced
-    /// (seed section 5.1). An exclusive lock on that temporary file makes the writers of this library wait for one
+    /// (docs/design/a4.md). An exclusive lock on that temporary file makes the writers of this library wait for one
     /// another. All is done through the descriptor of the folder, which was opened below the root. If somebody else
     /// changes the note between the reading and the rename, `change` is asked again.
     ///

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// What ``Files/writeMarkdown(vault:at:bytes:mode:)`` does about a file that exists (seed section 4.8).
+/// What ``Files/writeMarkdown(vault:at:bytes:mode:)`` does about a file that exists (docs/design/a4.md).
 public enum CreateMode: String, Hashable, Sendable {
     /// Refuse.
     case createNew

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The H2 headings that blocks stand under (seed section 4.6).
+/// The H2 headings that blocks stand under (docs/design/a4.md).
 public enum Headings {
     /// Makes sure that `textBytes` has the heading `## {heading}`: where it has not, `\n## {heading}\n\n` is appended,
     /// exactly that; otherwise the bytes come back as they are.

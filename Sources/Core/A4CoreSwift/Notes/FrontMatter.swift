@@ -1,6 +1,6 @@
 import Foundation
 
-/// A note cut into its front matter and the rest (seed section 4.5).
+/// A note cut into its front matter and the rest (docs/design/a4.md).
 public enum FrontMatterSplit: Equatable, Sendable {
     case none(body: Data)
     /// `header` holds both fences: all bytes from the opening `---\n` to the closing `\n---\n`.
@@ -22,7 +22,7 @@ public enum FrontMatterSplit: Equatable, Sendable {
     }
 }
 
-/// Cutting a note and putting it together, byte for byte (seed sections 4.5 and 5.4).
+/// Cutting a note and putting it together, byte for byte (docs/design/a4.md).
 public enum Notes {
     /// Cuts off front matter: a note that begins with `---\n`, up to and including the first `\n---\n` (whose first
     /// newline may be that of the opening fence). No YAML is parsed; an opening fence that nothing closes is body.

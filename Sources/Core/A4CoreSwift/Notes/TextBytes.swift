@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rules that all text of a vault obeys: UTF-8, LF, a newline at the end (seed section 5.3).
+/// The rules that all text of a vault obeys: UTF-8, LF, a newline at the end (docs/design/a4.md).
 enum TextBytes {
     /// - Parameter what: names the bytes in the message.
     /// - Throws: `A4Error.encoding`, with the place of the first byte that is not UTF-8.

@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// An A4 vault that exists on disk (seed section 4.2). Nothing here creates one.
+/// An A4 vault that exists on disk (docs/design/a4.md). Nothing here creates one.
 public struct Vault: Equatable, Sendable {
     /// The vault's folder, absolute.
     public let root: URL

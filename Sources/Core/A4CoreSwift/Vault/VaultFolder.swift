@@ -3,7 +3,7 @@ import OwnFiles
 import Platform
 
 /// A vault's root, held open: all paths below it are opened relative to this descriptor and never leave it, whatever
-/// is swapped in between (seed section 5.2).
+/// is swapped in between (docs/design/a4.md).
 ///
 /// The kernel refuses every absolute link, even one that leads back into the vault. Such a path is resolved, compared
 /// with the root, and opened by its resolved name, again below this descriptor.

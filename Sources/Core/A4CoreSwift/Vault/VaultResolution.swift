@@ -17,7 +17,7 @@ extension Vault {
         case fallback
     }
 
-    /// Finds the vault by the standard order (seed section 4.2). Blocks.
+    /// Finds the vault by the standard order (docs/design/a4.md). Blocks.
     ///
     /// The first strategy that names a place decides: a path that was given explicitly or by `A4_VAULT_DIR` and is no
     /// vault is an error, never a reason to write somewhere else.
