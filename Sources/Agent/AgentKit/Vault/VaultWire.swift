@@ -112,7 +112,13 @@ package enum VaultClient {
         guard let connection = try ControlConnection.connect(socket) else { return nil }
         var request = request
         request.secrets = secrets.map { .init(kind: $0.kind, count: $0.bytes.count) }
-        try connection.send(ControlRequest(.vault, vault: request))
+        do {
+            try connection.send(ControlRequest(.vault, vault: request))
+        } catch {
+            // Who is turned away is told so before he has asked.
+            _ = try Self.frame(connection)
+            throw error
+        }
         var rest = secrets[...]
         while true {
             let (frame, bytes) = try Self.frame(connection)

@@ -221,15 +221,19 @@ struct InPlaceNote {
         } catch let fault as Fault where fault.errno == EAGAIN {
             // Another agent's lease is being broken.
             throw Fault(.transient, "\(note) is leased by another process", path: note)
+        } catch let fault as Fault where fault.errno == EACCES {
+            if let status = try files.statusFollowing(note), status.mode & 0o222 == 0 { throw Self.readOnly(note) }
+            throw fault
         }
         let status = try file.status()
         guard status.kind == .file else { throw Fault(.failed, "\(note) is not a file", path: note) }
         // A superuser's agent could write it all the same; the user has said not to.
-        guard status.mode & 0o222 != 0 else {
-            throw Fault(
-                .failed, "\(note) is read-only; make it writable (chmod u+w), then run `steward retry`", path: note)
-        }
+        guard status.mode & 0o222 != 0 else { throw Self.readOnly(note) }
         return file
+    }
+
+    private static func readOnly(_ note: BytePath) -> Fault {
+        Fault(.failed, "\(note) is read-only; make it writable (chmod u+w), then run `steward retry`", path: note)
     }
 
     private func stillNames(_ file: Descriptor, _ note: BytePath, _ files: HeldFiles) throws -> Bool {
