@@ -21,10 +21,7 @@ package final class SpawnedProgram: Sendable {
         _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil
     ) throws -> (program: SpawnedProgram, output: Descriptor) {
         let program = BytePath(arguments.first ?? "")
-        var ends: [Int32] = [-1, -1]
-        guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe for", program) }
-        let output = Descriptor(owning: ends[0], path: program)
-        let input = Descriptor(owning: ends[1], path: program)
+        let (output, input) = try Descriptor.pipe(for: program)
         guard fcntl(output.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Fault.system("read the output of", program) }
         var id: Int32 = 0
         let code = withCStrings(arguments) { arguments in
@@ -71,5 +68,17 @@ private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafeMut
     return copies.withUnsafeBufferPointer { buffer in
         // An array that holds at least its end has an address.
         buffer.baseAddress.map(body) ?? withUnsafePointer(to: nil) { body($0) }
+    }
+}
+
+extension Descriptor {
+    /// A pipe that no other program inherits: what is written to the second end is read from the first, whose end comes when
+    /// the second is closed.
+    ///
+    /// - Parameter path: what messages call it.
+    package static func pipe(for path: BytePath) throws -> (reading: Descriptor, writing: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe for", path) }
+        return (Descriptor(owning: ends[0], path: path), Descriptor(owning: ends[1], path: path))
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Glibc
 import Platform
@@ -22,15 +21,32 @@ enum ChildProcess {
     private final class Running: Sendable {
         let output = Mutex(Data())
         let timedOut = Atomic<Bool>(false)
+        private let pipe: Descriptor
+        /// Hangs up once nobody is to read any more.
+        private let ended: Descriptor
+
+        init(_ pipe: Descriptor, _ ended: Descriptor) { (self.pipe, self.ended) = (pipe, ended) }
+
+        /// Reads until the pipe's end, or until nobody is to read any more. Blocks: on a thread of its own, and not by a source of dispatch, whose
+        /// loop can trip over one that is cancelled while its pipe hangs up, and take the agent with it.
+        func read() {
+            while true {
+                var waits = [pipe.raw, ended.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                let ready = poll(&waits, 2, -1)
+                if ready < 0, errno == EINTR { continue }
+                if ready < 0 || waits[1].revents != 0 || drain() { return }
+            }
+        }
 
         /// Takes what is in the pipe now, and of a pipe that is filled all the while no more than it can hold at once;
         /// returns whether that was its end.
-        func drain(_ pipe: Int32) -> Bool {
+        @discardableResult
+        func drain() -> Bool {
             output.withLock { output in
                 var part = [UInt8](repeating: 0, count: 65_536)
                 var left = capacity
                 while left > 0 {
-                    let count = read(pipe, &part, part.count)
+                    let count = Glibc.read(pipe.raw, &part, part.count)
                     if count < 0, errno == EINTR { continue }
                     guard count > 0 else { return count == 0 }
                     output.append(contentsOf: part.prefix(min(count, max(0, limit - output.count))))
@@ -48,18 +64,14 @@ enum ChildProcess {
         _ arguments: [String], in folder: Folder, file: Descriptor?, adding environment: [String: String],
         timeout: Double
     ) async throws -> Result {
+        let (ended, open) = try Descriptor.pipe(for: BytePath(arguments.first ?? ""))
         let (program, pipe) = try SpawnedProgram.start(
             arguments, environment: ProgramEnvironment.inherited.merging(environment) { $1 }, in: folder,
             file: file)
-        let state = Running()
         // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: pipe.raw, queue: DispatchQueue(label: "steward.program-output"))
-        source.setEventHandler { if state.drain(pipe.raw) { source.cancel() } }
-        // The pipe stays open until nothing reads from it any more.
-        source.setCancelHandler { withExtendedLifetime(pipe) {} }
-        source.activate()
-        defer { source.cancel() }
+        let state = Running(pipe, ended)
+        Thread.detachNewThread { state.read() }
+        defer { withExtendedLifetime(open) {} }
         let deadline = Task {
             do {
                 try await Task.sleep(for: .seconds(timeout))
@@ -79,7 +91,7 @@ enum ChildProcess {
         }
         deadline.cancel()
         // What it printed last may still be in the pipe; a child of its own may hold that open for ever.
-        _ = state.drain(pipe.raw)
+        state.drain()
         return Result(
             status: status, timedOut: state.timedOut.load(ordering: .relaxed),
             output: String(decoding: state.output.withLock { $0 }, as: UTF8.self))
