@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -12,7 +13,9 @@ import Testing
 /// have not been opened yet. The places' own roots may be opened by their paths.
 @Suite("System calls on files of places")
 struct SystemCallTests {
-    @Test("after the first opening no action reaches a person's file by its path")
+    @Test(
+        "after the first opening no action reaches a person's file by its path",
+        .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let folder = steward.home.path.appending("calls")

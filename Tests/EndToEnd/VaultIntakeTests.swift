@@ -54,7 +54,9 @@ struct VaultIntakeTests {
         try await steward.stop()
     }
 
-    @Test("one of 300 MB takes less than 64 MiB of memory, and no more locked memory than there is")
+    @Test(
+        "one of 300 MB takes less than 64 MiB of memory, and no more locked memory than there is",
+        .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its memory"))
     func memory() async throws {
         let scene = try VaultScene()
         let file = scene.steward.home.path.appending("large")
