@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Glibc
 import Platform
 import Synchronization
 import TestSupport
@@ -66,6 +67,67 @@ struct BlockingLaneTests {
             try await group.waitForAll()
         }
         #expect(running.most == 1)
+    }
+
+    @Test("Calls that do not return hold up nobody else's, are told of, and refuse those behind them until they do")
+    func hanging() async throws {
+        let lanes = BlockingLanes("test", count: 2, apart: true)
+        let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
+        let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    try await Bulkhead.$current.withValue(silent) {
+                        try await lanes.run {
+                            begun.enter()
+                            gate.wait()
+                        }
+                    }
+                }
+            }
+            try await waitUntil("both calls have begun") { begun.most == 2 }
+            let behind = Task { try await Bulkhead.$current.withValue(silent) { try await lanes.run { 1 } } }
+            #expect(try await Bulkhead.$current.withValue(well) { try await lanes.run { 2 } } == 2)
+            #expect(!HangWatch.shared.hangs(for: silent))
+            // Not begun, so that it may be tried again.
+            let refusal = await #expect(throws: Fault.self) { try await behind.value }
+            #expect(refusal?.kind == .transient)
+            #expect(refusal?.code == Fault.hanging)
+            #expect(HangWatch.shared.hangs.filter { $0.whose == silent.label }.count == 1)
+            #expect(HangWatch.shared.hangs.allSatisfy { $0.whose != well.label })
+            gate.signal()
+            gate.signal()
+            try await group.waitForAll()
+        }
+        #expect(!HangWatch.shared.hangs(for: silent))
+        #expect(try await Bulkhead.$current.withValue(silent) { try await lanes.run { 3 } } == 3)
+    }
+
+    @Test("Work that goes on for long is not taken for a call that does not return")
+    func busy() async throws {
+        let lanes = BlockingLanes("test", count: 1, apart: true)
+        let whose = Bulkhead("the place busy")
+        let isHung = try await Bulkhead.$current.withValue(whose) {
+            try await lanes.run { () -> Bool in
+                let end = ContinuousClock.now.advanced(by: .seconds(HangWatch.patience * 1.5))
+                var found = false
+                while ContinuousClock.now < end {
+                    usleep(20_000)
+                    found = found || HangWatch.shared.hangs(for: whose)
+                }
+                return found
+            }
+        }
+        #expect(!isHung)
+    }
+
+    @Test("What does not answer is not waited for")
+    func unanswered() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        #expect(try await answer(within: 0.1) { gate.wait() } == nil)
+        gate.signal()
+        #expect(try await answer(within: 60) { 7 } == 7)
+        await #expect(throws: Fault.self) { try await answer(within: 60) { throw Fault(.failed, "x") } }
     }
 
     @Test("What the work throws reaches the caller, and the lane goes on")

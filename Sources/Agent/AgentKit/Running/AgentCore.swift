@@ -43,7 +43,8 @@ package final class AgentCore: Sendable {
         let services = ActionServices(
             journal: journal, notes: notes,
             captures: CaptureLibrary(directory: directories.data.appending("captures")) { log.warning("\($0)") },
-            comics: ComicIntake(), files: BlockingLanes("files", count: 4), timeZone: configuration.timeZone,
+            comics: ComicIntake(), files: BlockingLanes("files", count: 4, apart: true),
+            timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run,
             homeTrash: directories.trash, vaults: vaults,
@@ -51,7 +52,7 @@ package final class AgentCore: Sendable {
         registry = StandardActions.registry(services)
         quarantine = Quarantine(
             root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
-        let lanes = BlockingLanes("judge", count: 4)
+        let lanes = BlockingLanes("judge", count: 4, apart: true)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .empty, blocksOf: Self.blocks, lanes: lanes,
             host: configuration.device, log: log)

@@ -10,11 +10,16 @@ package actor ComicIntake {
     private var reports: [(hash: ContentHash, report: ComicReport)] = []
     private static let most = 64
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
-    nonisolated let shelf = BlockingLane("library")
+    private nonisolated let shelf = BlockingLanes("library", count: 1, apart: true)
     nonisolated let placed = PlacedComics()
 
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
     package init(program: BytePath? = nil) { self.program = program }
+
+    /// Runs `work` in a library's turn.
+    nonisolated func shelving<R: Sendable>(in library: BytePath, _ work: @Sendable () throws -> R) async throws -> R {
+        try await Bulkhead.$current.withValue(Bulkhead("the library \(library)")) { try await shelf.run(work) }
+    }
 
     /// Judges the archive in the worker. One that takes long leaves the place that its step has, and goes on among the
     /// slow ones.

@@ -76,7 +76,7 @@ struct ComicToLibrary: Sendable {
     // MARK: Carrying it out
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await services.comics.shelf.run {
+        try await services.comics.shelving(in: intent.library) {
             if let done = try finished(intent, context) { return done }
             if let copy = try copy(intent, context.files) {
                 return skipped(
@@ -98,7 +98,7 @@ struct ComicToLibrary: Sendable {
     }
 
     func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        try await services.comics.shelf.run {
+        try await services.comics.shelving(in: intent.library) {
             if let done = try finished(intent, context) { return .done(done) }
             return .notDone
         }

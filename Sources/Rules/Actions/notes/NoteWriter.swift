@@ -42,7 +42,7 @@ package actor NoteWriter {
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
     private let patience: NotePatience
-    let lanes = BlockingLanes("notes", count: 4)
+    let lanes = BlockingLanes("notes", count: 4, apart: true)
     let log: Logger
     private var waiting: [BytePath: [Waiting]] = [:]
     private var atWork: Set<BytePath> = []
@@ -84,9 +84,15 @@ package actor NoteWriter {
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
     func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
-        try await withCheckedThrowingContinuation { answer in
+        let whose = Bulkhead("the note \(note)")
+        if HangWatch.shared.hangs(for: whose) {
+            throw Fault(
+                .transient, "\(note) has to wait: its file system does not answer", path: note, code: Fault.hanging)
+        }
+        return try await withCheckedThrowingContinuation { answer in
             waiting[note, default: []].append(Waiting(wish: wish, answer: answer))
-            if atWork.insert(note).inserted { Task { await self.serve(note) } }
+            guard atWork.insert(note).inserted else { return }
+            Task { await Bulkhead.$current.withValue(whose) { await self.serve(note) } }
         }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// the agent stops.
 package final class ContentReader: Sendable {
     private let lanes: BlockingLanes
-    private let largeLane = BlockingLane("judge.large")
+    private let largeLane = BlockingLanes("judge.large", count: 1, apart: true)
     private let stopping = Atomic<Bool>(false)
 
     /// Bytes from which on a file waits for others of its size.

@@ -1,10 +1,11 @@
-import Synchronization
+import Platform
 
 /// At most `limit` at a time; the others wait in the order in which they came.
 package actor Gate {
     private let limit: Int
     private var inside = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var places: [ObjectIdentifier: (place: WorkPlace, since: ContinuousClock.Instant)] = [:]
 
     package init(limit: Int) { self.limit = max(1, limit) }
 
@@ -14,6 +15,25 @@ package actor Gate {
         } else {
             await withCheckedContinuation { waiting.append($0) }
         }
+    }
+
+    fileprivate func takePlace() async -> WorkPlace {
+        await enter()
+        let place = WorkPlace(self)
+        places[ObjectIdentifier(place)] = (place, .now)
+        return place
+    }
+
+    fileprivate func leave(_ place: WorkPlace) {
+        guard places.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
+        leave()
+    }
+
+    /// Takes the places from those who have had them for longer than calls take that return: their steps go on without,
+    /// if they ever do.
+    func reclaim() {
+        let now = ContinuousClock.now
+        for (_, held) in places where held.since.duration(to: now) >= .seconds(HangWatch.patience) { leave(held.place) }
     }
 
     package func leave() {
@@ -31,25 +51,15 @@ package final class WorkPlace: Sendable {
     @TaskLocal package static var current: WorkPlace?
 
     private let gate: Gate
-    private let isHeld = Mutex(true)
 
     /// Waits until there is one.
-    static func taken(in gate: Gate) async -> WorkPlace {
-        await gate.enter()
-        return WorkPlace(gate)
-    }
+    static func taken(in gate: Gate) async -> WorkPlace { await gate.takePlace() }
 
-    private init(_ gate: Gate) { self.gate = gate }
+    fileprivate init(_ gate: Gate) { self.gate = gate }
 
     /// Leaves the place to others though the step goes on: it has found out that it takes long, and waits for what else
     /// is limited.
     package func giveUp() { Task { await leave() } }
 
-    func leave() async {
-        let held = isHeld.withLock { isHeld in
-            defer { isHeld = false }
-            return isHeld
-        }
-        if held { await gate.leave() }
-    }
+    func leave() async { await gate.leave(self) }
 }

@@ -39,6 +39,14 @@ package final class JobExecutor: Sendable {
         self.log = log
     }
 
+    /// Kinds of work whose limit protects this machine, and not what others are asked for.
+    private static let local: Set<WorkKind> = [.disk, .cpu, .process]
+
+    /// A call has been found to hang: steps that wait for such keep nobody else from working.
+    package func makeRoom() async {
+        for kind in Self.local { await gates[kind]?.reclaim() }
+    }
+
     func stopAfterStep() { stopping.store(true, ordering: .relaxed) }
 
     /// Runs what is left of a job, and records how it ended.
@@ -94,6 +102,12 @@ package final class JobExecutor: Sendable {
     }
 
     private func run(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
+        await Bulkhead.$current.withValue(Bulkhead("the rule \(start.rule) in \(start.place)")) {
+            await carryOut(start, steps)
+        }
+    }
+
+    private func carryOut(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
         var job = start
         let files = journal.files()
         do {
@@ -123,6 +137,7 @@ package final class JobExecutor: Sendable {
         let action = try action(of: step)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
+        if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
         let place = await WorkPlace.taken(in: gate)
         do {
             try await WorkPlace.$current.withValue(place) {
@@ -294,7 +309,7 @@ package final class JobExecutor: Sendable {
         let file = try file(job)
         let files = journal.files()
         // What is not there, or lies behind a link by now, is not ours to move.
-        let inPlace = try await quarantine.lane.run { try Self.isThere(file.absolute, files) }
+        let inPlace = try await journal.presence.lanes.run { try Self.isThere(file.absolute, files) }
         if job.refused == "quarantine", inPlace {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }

@@ -18,7 +18,7 @@ package final class PlacePresence: Sendable {
 
     private let ledger: Ledger
     private let places: PlaceMap
-    let lane = BlockingLane("places")
+    let lanes = BlockingLanes("places", count: 4, apart: true)
     /// What the ledger holds of each place that was looked at.
     private let known = Mutex<[String: PlaceRecord]>([:])
 
@@ -173,7 +173,7 @@ extension JobExecutor {
         do {
             let presence = journal.presence
             for path in [try file(job).absolute, fault.path].compactMap({ $0 }) {
-                if let away = try await presence.lane.run({ try presence.absence(of: path) }) { return away }
+                if let away = try await presence.lanes.run({ try presence.absence(of: path) }) { return away }
             }
             return fault
         } catch {

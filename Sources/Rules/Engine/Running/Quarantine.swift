@@ -10,10 +10,10 @@ package struct Quarantine: Sendable {
     /// Bytes that may lie there.
     private let limit: Int64
     private let journal: EffectJournal
-    let lane = BlockingLane("quarantine")
+    let lane = BlockingLanes("quarantine", count: 1, apart: true)
     private let tally = Tally()
 
-    /// Bytes that lie there, as far as that is known; only on the lane.
+    /// Bytes that lie there, as far as that is known.
     private final class Tally: Sendable {
         let held = Mutex<Int64?>(nil)
     }
@@ -66,10 +66,18 @@ package struct Quarantine: Sendable {
     /// - Throws: `Fault(.refused)`, with ``full`` as its code, where there is none.
     private func requireRoom(for source: BytePath, _ files: HeldFiles) throws {
         guard limit < .max, let status = try files.status(source) else { return }
-        let held = try tally.held.withLock { $0 } ?? measured(files)
-        guard held + status.allocated > limit else {
-            return tally.held.withLock { $0 = held + status.allocated }
+        if tally.held.withLock({ $0 == nil }) {
+            let measured = try measured(files)
+            tally.held.withLock { $0 = $0 ?? measured }
         }
+        // In one go, so that two together do not take more than there is.
+        let (held, isTaken) = tally.held.withLock { held in
+            let before = held ?? 0
+            let fits = before + status.allocated <= limit
+            if fits { held = before + status.allocated }
+            return (before, fits)
+        }
+        if isTaken { return }
         throw Fault(
             .refused,
             "quarantine is full: \(held) bytes lie there and \(limit) may (`quarantine: { size: … }`); empty it with "
@@ -149,7 +157,6 @@ package struct Quarantine: Sendable {
             let files = journal.files()
             try files.makeFolders(for: target, mode: 0o700)
             if try files.status(isHidden ? try Self.located(record, files).stored : target)?.kind != .file {
-                // In the same turn of the lane, so that two together do not take more than there is.
                 try requireRoom(for: source, files)
                 let hash = try expected ?? files.hash(source)
                 _ = try files.move(source, expecting: hash, to: [target]) {

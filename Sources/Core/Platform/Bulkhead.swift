@@ -1,0 +1,13 @@
+/// On whose behalf calls block: a place, a rule in a place, a note. Those of one never wait for those of another, so that
+/// a server that does not answer stops what needs it and nothing else (the bulkhead of M. Nygard's "Release It!").
+package struct Bulkhead: Hashable, Sendable {
+    /// What it is, for people: `the place comics`.
+    package let label: String
+
+    package init(_ label: String) { self.label = label }
+
+    /// That of the task at work; calls without one share a bulkhead.
+    @TaskLocal package static var current: Bulkhead?
+
+    package static func place(_ name: String) -> Bulkhead { Bulkhead("the place \(name)") }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import Synchronization
+
+/// Notices calls into the kernel that do not return: those of a server that is gone, or of a file system whose program
+/// has stopped. A call is one when its thread has used no processor time for ``patience``; reading a large file slowly
+/// uses some.
+///
+/// Nothing runs while no call is open.
+package final class HangWatch: Sendable {
+    /// One for the process, as is its kernel.
+    package static let shared = HangWatch()
+
+    /// A call that has not returned.
+    package struct Hang: Sendable, Hashable {
+        /// On whose behalf it was made, for people: `the place comics`.
+        package let whose: String
+        package let since: Timestamp
+
+        /// For the log, `status` and `doctor`.
+        package var message: String {
+            "\(whose): a file system does not answer: a call made at \(since) has not returned; see whether its disk, "
+                + "server or program still runs. All else goes on, and so does this when it answers"
+        }
+    }
+
+    private struct Call {
+        let whose: Bulkhead?
+        let began: Timestamp
+        let clock: clockid_t
+        let changed: @Sendable (_ isHung: Bool) -> Void
+        var used: Int64
+        /// Looks in a row in which its thread had used nothing.
+        var idleLooks = 0
+        var isHung: Bool { idleLooks >= HangWatch.looks }
+    }
+
+    private struct State {
+        var calls: [Int: Call] = [:]
+        var next = 0
+        var isLooking = false
+        var listener: (@Sendable (Hang, _ hasBegun: Bool) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Seconds after which a call counts as one that hangs.
+    package static let patience = 10.0
+    /// Counted in looks, not by the clock: a process that was stopped itself does not take its calls for hung ones.
+    private static let looks = 4
+
+    private init() {}
+
+    /// Is told when the first call made on somebody's behalf hangs, and when none does any more.
+    package func listen(_ listener: @escaping @Sendable (Hang, _ hasBegun: Bool) -> Void) {
+        state.withLock { $0.listener = listener }
+    }
+
+    /// The calls that hang, one for each on whose behalf they were made; sorted.
+    package var hangs: [Hang] {
+        let hung = state.withLock { $0.calls.values.filter(\.isHung) }
+        let oldest = Dictionary(grouping: hung, by: \.whose).values.compactMap { $0.min { $0.began < $1.began } }
+        return oldest.map(Self.hang).sorted { $0.whose < $1.whose }
+    }
+
+    package func hangs(for whose: Bulkhead) -> Bool {
+        state.withLock { $0.calls.values.contains { $0.whose == whose && $0.isHung } }
+    }
+
+    private static func hang(_ call: Call) -> Hang { Hang(whose: call.whose?.label ?? "the agent", since: call.began) }
+
+    /// Runs `work` on this thread, watched.
+    ///
+    /// - Parameter changed: told when this call hangs, and when it has returned after all.
+    func watching<R>(
+        _ whose: Bulkhead?, changed: @escaping @Sendable (_ isHung: Bool) -> Void, _ work: () throws -> R
+    ) rethrows -> R {
+        var clock = clockid_t()
+        // The only failure is a kernel without such clocks; then nothing is noticed, as before.
+        guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return try work() }
+        let call = Call(whose: whose, began: .now(), clock: clock, changed: changed, used: Self.used(clock))
+        let (ticket, mustLook) = state.withLock { state in
+            state.next += 1
+            state.calls[state.next] = call
+            defer { state.isLooking = true }
+            return (state.next, !state.isLooking)
+        }
+        if mustLook { startLooking() }
+        defer { end(ticket) }
+        return try work()
+    }
+
+    /// Waits until `condition` holds, looking every now and then; where calls hang, only for as long as those take that do
+    /// not. For ends: whoever waits has been told to stop.
+    ///
+    /// - Returns: whether it holds.
+    @discardableResult
+    package static func wait(until condition: @escaping @Sendable () async -> Bool) async -> Bool {
+        // In a task of its own: the caller's has been cancelled as a rule, and cannot sleep.
+        await Task.detached {
+            var left = patience
+            while !(await condition()) {
+                if left <= 0 { return false }
+                do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
+                if !shared.hangs.isEmpty { left -= 0.02 }
+            }
+            return true
+        }.value
+    }
+
+    private static func used(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return -1 }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    private func end(_ ticket: Int) {
+        let (call, told) = state.withLock { state in
+            let call = state.calls.removeValue(forKey: ticket)
+            let isLast = call.map { call in !state.calls.values.contains { $0.whose == call.whose && $0.isHung } }
+            return (call, isLast == true ? state.listener : nil)
+        }
+        guard let call, call.isHung else { return }
+        call.changed(false)
+        told?(Self.hang(call), false)
+    }
+
+    private func startLooking() {
+        Task.detached {
+            repeat {
+                // Not cancelled by anybody: it ends with the calls.
+                do { try await Task.sleep(for: .seconds(Self.patience / Double(Self.looks))) } catch { return }
+            } while self.look()
+        }
+    }
+
+    /// - Returns: whether there is anything left to look at.
+    private func look() -> Bool {
+        let (hung, first, listener, goOn) = state.withLock { state in
+            var hung: [Call] = []
+            var first: [Call] = []
+            let before = Set(state.calls.values.filter(\.isHung).map(\.whose))
+            for (ticket, var call) in state.calls {
+                // Its thread is in the call: what is open here cannot end while this looks.
+                let used = Self.used(call.clock)
+                let wasHung = call.isHung
+                // What hung once counts so until it returns.
+                if used != call.used, !wasHung { call.idleLooks = 0 } else { call.idleLooks += 1 }
+                call.used = used
+                state.calls[ticket] = call
+                guard call.isHung, !wasHung else { continue }
+                hung.append(call)
+                if !before.contains(call.whose), !first.contains(where: { $0.whose == call.whose }) {
+                    first.append(call)
+                }
+            }
+            state.isLooking = !state.calls.isEmpty
+            return (hung, first, state.listener, state.isLooking)
+        }
+        for call in hung { call.changed(true) }
+        for call in first { listener?(Self.hang(call), true) }
+        return goOn
+    }
+}
+
+/// What `work`, which blocks, says within some seconds; nil where it has not said anything by then. It goes on.
+package func answer<R: Sendable>(
+    within seconds: Double, _ work: @escaping @Sendable () throws -> R
+) async throws -> R? {
+    let asker = Mutex<CheckedContinuation<Result<R, any Error>?, Never>?>(nil)
+    let found = await withCheckedContinuation { continuation in
+        asker.withLock { $0 = continuation }
+        let say: @Sendable (Result<R, any Error>?) -> Void = { found in
+            asker.withLock { asker in
+                defer { asker = nil }
+                return asker
+            }?.resume(returning: found)
+        }
+        Task.detached {
+            do { say(.success(try await BlockingLane("answer").run(work))) } catch { say(.failure(error)) }
+        }
+        Task.detached {
+            // Cancelled by nobody.
+            try? await Task.sleep(for: .seconds(seconds))
+            say(nil)
+        }
+    }
+    return try found?.get()
+}
+
+extension Fault {
+    /// The ``code`` of what was not begun because earlier calls for the same place or rule have not returned.
+    package static let hanging = "hanging"
+}
