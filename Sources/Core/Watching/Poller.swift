@@ -17,7 +17,7 @@ final class Poller: Sendable {
     private let root: WatchRoot
     private let from: BytePath
     private let ignore: IgnoreList
-    private let lane: BlockingLane
+    private let lanes: BlockingLanes
     private let emit: @Sendable (DirtyMark) -> Void
     private let stateChanged: @Sendable () -> Void
     private let state = Mutex(State())
@@ -35,11 +35,12 @@ final class Poller: Sendable {
         self.ignore = ignore
         self.emit = emit
         self.stateChanged = stateChanged
-        lane = BlockingLane("poll.\(root.name)")
+        lanes = BlockingLanes("poll", count: 1, apart: true)
     }
 
     func start() {
-        let running = Task { await self.run() }
+        let place = root.name
+        let running = Task { await Bulkhead.$current.withValue(.place(place)) { await self.run() } }
         task.withLock { $0 = running }
     }
 
@@ -51,7 +52,7 @@ final class Poller: Sendable {
     private func run() async {
         while !Task.isCancelled {
             do {
-                try await lane.run { self.look() }
+                try await lanes.run { self.look() }
                 try await Task.sleep(for: .seconds(root.pollInterval))
             } catch {
                 // Only cancellation ends a look or a sleep.

@@ -87,7 +87,7 @@ package actor Settler {
         Lease.ignoreBreakSignal()
         self.width = max(1, width)
         self.patience = patience
-        lanes = BlockingLanes("settle", count: width)
+        lanes = BlockingLanes("settle", count: width, apart: true)
     }
 
     deinit {
@@ -208,8 +208,12 @@ package actor Settler {
                         let roots = OpenRoots()
                         return part.map { ($0.key, $0.entry.turn, Self.look($0.entry, roots)) }
                     }
-                    // A lane throws only what the work throws, and this work throws nothing.
-                    return (try? await lanes.run(look)) ?? []
+                    do {
+                        return try await lanes.run(look)
+                    } catch {
+                        // The place's earlier looks have not returned.
+                        return part.map { ($0.key, $0.entry.turn, .saw(.unknown, replacing: false)) }
+                    }
                 }
             }
             for await findings in group {

@@ -25,6 +25,14 @@ extension WatchLoop {
         while let next = open.popLast() {
             let absolute = real.path.appending(next.path)
             let known = next.parent == nil ? root.top : next.parent?.children[next.name]
+            if next.parent != nil, let mount = mounts.last(where: { $0.path == absolute }),
+                let reason = FileSystemKind.reasonToPoll(type: mount.type)
+            {
+                // Not even its status is asked for: it may never answer.
+                if let known { drop(known) }
+                if root.pollers[next.path] == nil { beginPolling(root, next.path, absolute, reason) }
+                continue
+            }
             guard let status = folderStatus(absolute) else {
                 if let known { drop(known) }
                 continue
@@ -79,9 +87,13 @@ extension WatchLoop {
         guard let reason = FileSystemKind.reasonToPoll(absolute) else { return false }
         let root = node.owner
         drop(node)
+        beginPolling(root, path, absolute, reason)
+        return true
+    }
+
+    private func beginPolling(_ root: RootWatch, _ path: BytePath, _ absolute: BytePath, _ reason: String) {
         startPoller(root, path)
         say("\(absolute) is looked at every \(root.spec.pollInterval) s: \(reason)")
-        return true
     }
 
     /// Gets the node its watch. False if the folder is gone or may not be read, so that there is nothing below it.

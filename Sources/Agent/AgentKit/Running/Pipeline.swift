@@ -7,25 +7,26 @@ import Rules
 import Synchronization
 import Watching
 
-/// From dirty paths to jobs: marks are looked at, files settle, the judge decides, the runner gets what follows.
+/// From dirty paths to jobs: marks are looked at, files settle, the judge decides, the runner gets what follows. Each
+/// place has all of that for itself: one whose server does not answer holds up no other.
 package actor Pipeline {
     private let core: AgentCore
     private let runner: Runner
     private let source: InotifySource
-    private let settler: Settler
-    private let scanLane = BlockingLane("scan")
+    private let scanLanes = BlockingLanes("scan", count: 1, apart: true)
     private let watchLane = BlockingLane("watch")
     private let log: Logger
     private nonisolated let ignore: IgnoreList
     package nonisolated let roots: [WatchRoot]
-    private let rootsByName: [String: WatchRoot]
+    private var inflows: [String: PlaceInflow]
+    private var tasks: [Task<Void, Never>] = []
 
     private var meetings: [String: Meeting] = [:]
     private var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
     private var isStopped = false
     private var isHeld: Bool
-    private var released: CheckedContinuation<Void, Never>?
+    private var released: [CheckedContinuation<Void, Never>] = []
     private var firstScans: Set<String> = []
     /// Of places that are looked through for the first time: what was found there and has not been judged.
     private var unsurveyed: [String: Set<BytePath>] = [:]
@@ -39,13 +40,25 @@ package actor Pipeline {
     private var missed: [String: Set<BytePath>] = [:]
     /// Large files that are read or wait for it, and their bytes.
     private var beingRead: [Key: Int64] = [:]
-    /// Large files that wait for each other to be read, in the order in which they came.
-    private let large: AsyncStream<Key>
-    private let queueLarge: AsyncStream<Key>.Continuation
 
     private struct Key: Hashable {
         let root: String
         let path: BytePath
+    }
+
+    /// What each place has for itself.
+    private struct PlaceInflow {
+        let root: WatchRoot
+        let settler = Settler()
+        /// Folders that are to be looked through.
+        let scans = DirtySet()
+        var isScanning = false
+        /// How many files are judged at the same time.
+        let judging = Gate(limit: 128)
+        /// Large files wait for each other to be read, in the order in which they came.
+        let reading = Gate(limit: 1)
+
+        init(_ root: WatchRoot) { self.root = root }
     }
 
     /// A place that is met for the first time, until all that lay there has been judged.
@@ -57,18 +70,13 @@ package actor Pipeline {
         var isScanned = false
     }
 
-    /// How many files are judged at the same time.
-    private static let width = 128
-
     /// - Parameter isHeld: nothing is judged until ``release()``.
     package init(core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false) {
         self.isHeld = isHeld
-        (large, queueLarge) = AsyncStream.makeStream(of: Key.self)
         self.core = core
         self.runner = runner
         self.source = source
         log = core.log
-        settler = Settler()
         ignore = IgnoreList(extra: core.configuration.ignore)
         let map = core.places
         let poll = core.configuration.poll
@@ -77,7 +85,7 @@ package actor Pipeline {
                 name: place.info.name, path: place.info.root, excluded: map.nested(in: place.info), mode: place.mode,
                 pollInterval: poll)
         }
-        rootsByName = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0) })
+        inflows = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, PlaceInflow($0)) })
     }
 
     /// Notes which places are new, before anything is seen of them.
@@ -133,6 +141,14 @@ package actor Pipeline {
     package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws
         -> Int
     {
+        try await Bulkhead.$current.withValue(.place(place.name)) {
+            try await planAll(of: place, rules: rules, again: again, within: within)
+        }
+    }
+
+    private func planAll(
+        of place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath
+    ) async throws -> Int {
         var count = 0
         for record in try await core.ledger.read({ try $0.files(place.name, within: within) }) {
             do {
@@ -148,22 +164,26 @@ package actor Pipeline {
         return count
     }
 
-    /// Runs until ``stop()``.
+    /// Runs until ``stop()``, or until its task is cancelled.
     package func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.readMarks() }
-            group.addTask { await self.judgeSettled() }
-            group.addTask { await self.judgeLarge() }
-            await group.waitForAll()
+        tasks = roots.map { root in
+            Task { await Bulkhead.$current.withValue(.place(root.name)) { await self.judgeSettled(root.name) } }
         }
+        await readMarks()
+        for task in tasks { task.cancel() }
     }
 
     package func stop() {
         isStopped = true
         core.planner.reader.stop()
-        queueLarge.finish()
+        for task in tasks { task.cancel() }
         release()
     }
+
+    /// After ``stop()``: waits until what was being judged has been, but not for a file system that does not answer.
+    package func drain() async { await HangWatch.wait { await self.isAtRest } }
+
+    private var isAtRest: Bool { inJudgement.isEmpty && !inflows.values.contains { $0.isScanning } }
 
     /// Whether files wait for rules that are valid.
     package var waitsForRules: Bool { isHeld }
@@ -171,8 +191,8 @@ package actor Pipeline {
     /// Ends the state in which nothing is judged.
     package func release() {
         isHeld = false
-        released?.resume()
-        released = nil
+        for waiter in released { waiter.resume() }
+        released = []
     }
 
     /// Whether nothing is waiting to be looked at, to settle or to be judged.
@@ -180,11 +200,16 @@ package actor Pipeline {
         let source = source
         // What was written before the question belongs to it, even if its event is still in the kernel's queue.
         guard try await watchLane.run({ source.catchUp() }) else { return false }
-        guard source.dirty.isIdle, inJudgement.isEmpty, firstScans.isEmpty else { return false }
-        return await settler.isIdle && source.dirty.isIdle && inJudgement.isEmpty
+        guard source.dirty.isIdle, isAtRest, firstScans.isEmpty else { return false }
+        for inflow in inflows.values where !(await inflow.settler.isIdle) { return false }
+        return source.dirty.isIdle && isAtRest
     }
 
-    package func settling() async -> [Unsettled] { await settler.pending() }
+    package func settling() async -> [Unsettled] {
+        var all: [Unsettled] = []
+        for inflow in inflows.values { all += await inflow.settler.pending() }
+        return all
+    }
 
     /// The files of a place, below it, that are passed over because they may not be read; sorted.
     package func unreadable(_ place: String) -> [BytePath] {
@@ -234,7 +259,7 @@ package actor Pipeline {
             if !ignore.ignores(to.name) { await settle(toRoot, to) }
             if root == toRoot, !ignore.ignores(to.name) { await settle(root, from, extra: 1.5) }
         case .subtree(let root, let path):
-            await scan(root, path)
+            lookThrough(root, path)
         case .rootState(let root):
             if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
                 log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
@@ -247,13 +272,28 @@ package actor Pipeline {
 
     private func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
         // A token stands for a hidden file that is gone.
-        guard let root = rootsByName[name], NameVeil.isToken(path) || !ignore.ignores(anyPartOf: path) else { return }
+        guard let inflow = inflows[name], NameVeil.isToken(path) || !ignore.ignores(anyPartOf: path) else { return }
         let time = core.planner.ruleSet.settleTime(place: name, name: path.name) ?? core.configuration.settle
-        await settler.add(root: root, path: path, settle: time + extra, alreadyStill: still)
+        await inflow.settler.add(root: inflow.root, path: path, settle: time + extra, alreadyStill: still)
     }
 
     /// Has a place looked through, as after an event.
     package func lookThrough(_ place: PlaceInfo) { source.dirty.insert(.subtree(root: place.name, path: "")) }
+
+    private func lookThrough(_ name: String, _ path: BytePath) {
+        guard let inflow = inflows[name] else { return }
+        inflow.scans.insert(.subtree(root: name, path: path))
+        guard !inflow.isScanning else { return }
+        inflows[name]?.isScanning = true
+        Task { await Bulkhead.$current.withValue(.place(name)) { await self.scanAll(name) } }
+    }
+
+    private func scanAll(_ name: String) async {
+        while !isStopped, let marks = inflows[name]?.scans.take(), !marks.isEmpty {
+            for case .subtree(_, let path) in marks where !isStopped { await scan(name, path) }
+        }
+        inflows[name]?.isScanning = false
+    }
 
     /// Looks whether the place is there, and if so has the jobs go on that wait for it.
     ///
@@ -261,7 +301,7 @@ package actor Pipeline {
     private func look(at root: WatchRoot, anew: Bool) async throws {
         guard let place = core.places[name: root.name] else { return }
         let presence = core.journal.presence
-        switch try await scanLane.run({ try presence.look(at: place, anew: anew) }) {
+        switch try await scanLanes.run({ try presence.look(at: place, anew: anew) }) {
         case .missing: return
         case .other:
             guard away.insert(root.name).inserted else { return }
@@ -280,13 +320,13 @@ package actor Pipeline {
 
     /// Compares what is on the disk with what the ledger knows.
     private func scan(_ name: String, _ path: BytePath) async {
-        guard let root = rootsByName[name] else { return }
+        guard let root = inflows[name]?.root else { return }
         do {
             try await look(at: root, anew: path.isEmpty)
             let known = try await core.ledger.read { try $0.files(name, within: path) }
             let (ignore, names) = (ignore, core.ledger.names)
             let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
-            let found = try await scanLane.run {
+            let found = try await scanLanes.run {
                 () -> (news: [BytePath], gone: [BytePath], left: [BytePath], report: ScanReport) in
                 let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
                 var news: [BytePath] = []
@@ -336,42 +376,41 @@ package actor Pipeline {
 
     // MARK: Judgement
 
-    private func judgeSettled() async {
-        await withTaskGroup(of: Void.self) { group in
-            var running = 0
-            while !isStopped, !Task.isCancelled {
-                if isHeld { await withCheckedContinuation { released = $0 } }
-                let batch = await settler.next()
-                if batch.isEmpty { return }
-                for settled in batch {
-                    let key = Self.key(settled)
-                    guard inJudgement.insert(key).inserted else {
-                        again[key] = settled
-                        continue
-                    }
-                    if case .whole(_, _, let status) = settled, status.size > ContentReader.large {
-                        beingRead[key] = status.size
-                        queueLarge.yield(key)
-                        continue
-                    }
-                    if running >= Self.width {
-                        await group.next()
-                        running -= 1
-                    }
-                    running += 1
-                    group.addTask { await self.judge(key) }
+    private func judgeSettled(_ name: String) async {
+        guard let inflow = inflows[name] else { return }
+        while !isStopped, !Task.isCancelled {
+            if isHeld { await withCheckedContinuation { released.append($0) } }
+            let batch = await inflow.settler.next()
+            if batch.isEmpty { return }
+            for settled in batch {
+                let key = Self.key(settled)
+                guard inJudgement.insert(key).inserted else {
+                    again[key] = settled
+                    continue
                 }
-                await settler.acknowledge()
+                if case .whole(_, _, let status) = settled, status.size > ContentReader.large {
+                    beingRead[key] = status.size
+                    judgeLarge(key)
+                    continue
+                }
+                await inflow.judging.enter()
+                Task {
+                    await self.judge(key)
+                    await inflow.judging.leave()
+                }
             }
+            await inflow.settler.acknowledge()
         }
     }
 
     /// One at a time, so that the small ones never wait for them.
-    private func judgeLarge() async {
-        for await key in large {
-            if isStopped || Task.isCancelled { return }
-            await judge(key)
-            beingRead[key] = nil
+    private func judgeLarge(_ key: Key) {
+        guard let reading = inflows[key.root]?.reading else { return }
+        Task {
+            await reading.enter()
+            await self.judge(key)
+            self.beingRead[key] = nil
+            await reading.leave()
         }
     }
 
@@ -382,7 +421,10 @@ package actor Pipeline {
     }
 
     private func judge(_ key: Key) async {
-        guard let place = core.places[name: key.root] else { return }
+        guard !isStopped, let place = core.places[name: key.root] else {
+            inJudgement.remove(key)
+            return
+        }
         var isDone = true
         var isRefused = false
         var denial: Fault?
@@ -410,6 +452,10 @@ package actor Pipeline {
             }
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             denial = fault
+        } catch let fault as Fault where fault.code == Fault.hanging {
+            isDone = false
+            log.debug("\(fault.message)")
+            await settle(key.root, key.path, extra: 30)
         } catch is CancellationError {
             // The agent is stopping; the next start finds it as it was.
             isDone = false
