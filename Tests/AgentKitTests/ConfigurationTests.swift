@@ -145,7 +145,7 @@ struct SetupTests {
     }
 
     @Test("doctor looks at every place, and says how to mend a missing one")
-    func doctor() throws {
+    func doctor() async throws {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])
         try Durable.makeDirectory(folder.path.appending("there"))
@@ -153,7 +153,7 @@ struct SetupTests {
             ".config/steward/steward.yaml",
             "places: { there: { path: \(folder.path)/there }, missing: { path: \(folder.path)/missing } }")
         let (read, _) = Configuration.load(directories)
-        let findings = try Examination(configuration: try #require(read), directories: directories).findings()
+        let findings = try await Examination(configuration: try #require(read), directories: directories).findings()
         #expect(findings.first { $0.subject == "place missing" }?.isWell == false)
         #expect(findings.first { $0.subject == "place missing" }?.remedy?.contains("make it") == true)
         #expect(findings.first { $0.subject == "place there" }?.isWell == true)

@@ -38,6 +38,7 @@ package struct LoggedStatus: Decodable, Sendable {
     package let waiting: [Job]
     package let parked: [Job]
     package let quarantined: Int
+    package let hanging: [String]
     package let watchLimitHit: Bool
     package let overflows: Int
     package let warnings: [String]

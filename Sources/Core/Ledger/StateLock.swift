@@ -22,6 +22,10 @@ package final class StateLock: Sendable {
         try file.write(Array("\(getpid())\n".utf8), at: 0)
     }
 
+    /// Gives the directory to whoever comes, though a thread of this process may never end: one in a call on a file system
+    /// that does not answer keeps the process from going, and its files open.
+    package func release() { flock(file.raw, LOCK_UN) }
+
     /// The process that holds `directory` now, or nil where nobody does.
     package static func holder(of directory: BytePath) -> Int32? {
         guard let file = try? Descriptor(directory.appending("lock"), O_RDWR) else { return nil }

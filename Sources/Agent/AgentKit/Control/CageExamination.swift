@@ -7,7 +7,6 @@ import Rules
 /// allows it. It does what jobs do, so that nothing is well here that fails there.
 package struct CageExamination: Sendable {
     private let core: AgentCore
-    private let lane = BlockingLane("examination")
 
     init(_ core: AgentCore) { self.core = core }
 
@@ -15,7 +14,20 @@ package struct CageExamination: Sendable {
     func findings() async -> [Examination.Finding] {
         var all: [Examination.Finding] = []
         do {
-            all = try await lane.run { folders() + [landlock(), filters()] }
+            let state = core.directories.state
+            all =
+                try await answer(within: 10) {
+                    [folder(state, "state directory", needsLeases: false), landlock(), filters()]
+                } ?? [Self.silent("state directory", state)]
+            for place in core.places.places {
+                let subject = "place \(place.name)"
+                all +=
+                    try await answer(within: 5) {
+                        // One that is not there is another finding.
+                        (try? FileStatus.of(place.root)) ?? nil == nil
+                            ? [] : [folder(place.root, subject, needsLeases: true)]
+                    } ?? [Self.silent(subject, place.root)]
+            }
         } catch {
             all = [Self.finding("examination", explain(error), "read the agent's log")]
         }
@@ -37,13 +49,10 @@ package struct CageExamination: Sendable {
         Examination.Finding(subject: subject, isWell: remedy == nil, message: message, remedy: remedy)
     }
 
-    private func folders() -> [Examination.Finding] {
-        let state = core.directories.state
-        return [folder(state, "state directory", needsLeases: false)]
-            // One that is not there is another finding.
-            + core.places.places.filter { (try? FileStatus.of($0.root)) ?? nil != nil }.map {
-                folder($0.root, "place \($0.name)", needsLeases: true)
-            }
+    private static func silent(_ subject: String, _ path: BytePath) -> Examination.Finding {
+        finding(
+            subject, "nothing answers at \(path)",
+            "see whether its disk, server or program still runs; everything else goes on without it")
     }
 
     private func folder(_ path: BytePath, _ subject: String, needsLeases: Bool) -> Examination.Finding {

@@ -29,19 +29,40 @@ package struct Examination: Sendable {
         self.directories = directories
     }
 
-    /// Looks at everything. Blocks; writes and removes a few bytes in places and in the state directory.
-    package func findings() throws -> [Finding] {
-        var all = [agent(), watches(), queue(), space(directories.state, "state directory"), clock(), secrets()]
+    /// Looks at everything; writes and removes a few bytes in places and in the state directory.
+    package func findings() async throws -> [Finding] {
+        var all = [agent()]
+        var found: [Finding] = []
+        var folders = 0
         for place in configuration.places.map(\.info) {
-            do {
-                all.append(try self.place(place.name, place.root))
-                if let finding = try denials(place) { all.append(finding) }
-            } catch {
-                all.append(
-                    bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it"))
+            // Whether it answers at all is soon known; how many folders it has is not.
+            guard try await answer(within: 5, { existsAt(place.root) }) != nil else {
+                found.append(
+                    bad(
+                        "place \(place.name)", "nothing answers at \(place.root)",
+                        "see whether its disk, server or program still runs; everything else goes on without it"))
+                continue
             }
+            let looked = try await answer(within: 600) { (countFolders(place.root), look(at: place)) }
+            folders += looked?.0 ?? 0
+            found +=
+                looked?.1 ?? [
+                    bad(
+                        "place \(place.name)", "it could not be looked through within ten minutes",
+                        "see whether its disk, server or program still runs; everything else goes on without it")
+                ]
         }
-        return all
+        all += [watches(folders), queue(), space(directories.state, "state directory"), clock(), secrets()]
+        return all + found
+    }
+
+    private func look(at place: PlaceInfo) -> [Finding] {
+        do {
+            let finding = try self.place(place.name, place.root)
+            return [finding] + (try denials(place).map { [$0] } ?? [])
+        } catch {
+            return [bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it")]
+        }
     }
 
     private func good(_ subject: String, _ message: String) -> Finding {
@@ -63,12 +84,10 @@ package struct Examination: Sendable {
     }
 
     /// One watch a folder; other programs of the user take from the same number.
-    private func watches() -> Finding {
+    private func watches(_ folders: Int) -> Finding {
         guard let limit = number("/proc/sys/fs/inotify/max_user_watches") else {
             return good("watches", "the limit cannot be read here")
         }
-        var folders = 0
-        for place in configuration.places { folders += countFolders(place.info.root) }
         if folders * 2 > limit {
             return bad(
                 "watches", "the places have \(folders) folders, and this user may watch \(limit)",

@@ -52,6 +52,8 @@ package struct StatusReport: Codable, Sendable {
     package var settling: [Pending]
     /// Notes that cannot be written just now, and why.
     package var heldUpNotes: [String: String] = [:]
+    /// Calls that have not returned: of places, rules and notes whose file system does not answer.
+    package var hanging: [String] = []
     /// Blocks that their notes lack, though nobody is known to have taken them out.
     package var missingBlocks: [MissingBlock] = []
     package var waiting: [Waiting]
@@ -64,9 +66,12 @@ package struct StatusReport: Codable, Sendable {
     package var warnings: [String]
 
     static func live(_ agent: Agent) async throws -> StatusReport {
-        var report = try await fromLedger(agent.core.ledger, agent.core.configuration)
-        let runner = await agent.runner.status()
         let watch = agent.source.status()
+        // From memory: a place that does not answer is not asked.
+        let there = Dictionary(watch.roots.map { ($0.name, $0.present) }) { first, _ in first }
+        var report = try await fromLedger(agent.core.ledger, agent.core.configuration, there)
+        let runner = await agent.runner.status()
+        report.hanging = HangWatch.shared.hangs.map(\.message)
         report.isRunning = true
         report.process = getpid()
         report.since = agent.started
@@ -117,10 +122,31 @@ package struct StatusReport: Codable, Sendable {
 
     /// What the ledger alone tells, beside a daemon or without one.
     package static func fromLedger(_ ledger: Ledger, _ configuration: Configuration) async throws -> StatusReport {
+        var there: [String: Bool] = [:]
+        var hanging: [String] = []
+        for place in configuration.places.map(\.info) {
+            let isThere = try await answer(within: 3) { isFolder(place.root) }
+            there[place.name] = isThere ?? false
+            if isThere == nil { hanging.append(silent(place.root, place.name)) }
+        }
+        var report = try await fromLedger(ledger, configuration, there)
+        report.hanging = hanging
+        return report
+    }
+
+    /// What is said of a place whose file system does not answer.
+    static func silent(_ path: BytePath, _ name: String) -> String {
+        "the place \(name): nothing answers at \(path); see whether its disk, server or program still runs"
+    }
+
+    /// - Parameter there: by name, whether a folder stands where the place should be.
+    private static func fromLedger(
+        _ ledger: Ledger, _ configuration: Configuration, _ there: [String: Bool]
+    ) async throws -> StatusReport {
         let infos = configuration.places.map(\.info)
         return try await ledger.read { transaction in
             let places = try infos.map { place in
-                let isFolder = isFolder(place.root)
+                let isFolder = there[place.name] ?? false
                 let isReplaced = try isFolder && transaction.place(place.name)?.other != nil
                 return Place(
                     name: place.name, kind: place.kind, path: place.root, isPresent: isFolder && !isReplaced,
@@ -169,12 +195,15 @@ package struct StatusReport: Codable, Sendable {
         } else {
             out.append("not running\(isPaused ? " (paused)" : "")")
         }
-        out += warnings.map { "! \($0)" }
+        out += (warnings + hanging).map { "! \($0)" }
         out.append("")
         for place in places {
+            let isSilent = hanging.contains { $0.hasPrefix("\(Bulkhead.place(place.name).label):") }
             out.append(
                 "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
-                    + (place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
+                    + (isSilent
+                        ? "  does not answer"
+                        : place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
             out += place.unreadable.map { "    may not be read: \($0) (grant the agent's user access)" }
             out += (place.tooLarge ?? [:]).sorted { $0.key < $1.key }.map {

@@ -132,6 +132,14 @@ package final class Agent: Service {
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.takeUp() }
         let isNew = opening == .new
+        HangWatch.shared.listen { [log, core] hang, hasBegun in
+            if hasBegun {
+                log.warning("\(hang.message)")
+                Task { await core.executor.makeRoom() }
+            } else {
+                log.notice("\(hang.whose): the file system answers again")
+            }
+        }
         let roots = pipeline.roots
         let source = source
         try await BlockingLane("watch.start").run { try source.start(roots) }
@@ -230,11 +238,14 @@ package final class Agent: Service {
 
     private func finish() async throws {
         await runner.drain()
+        await pipeline.drain()
+        let (core, source) = (core, source)
+        // Not for longer than an end may take: a vault, or a folder above a place, may lie where nothing answers.
+        if try await answer(within: 30, { source.stop() }) == nil { log.warning("watching has not ended in time") }
         await core.vaults.lock(.stop)
-        let source = source
-        await BlockingLane("watch.stop").runQuietly { source.stop() }
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
+        lock.release()
         log.notice("stopped")
     }
 
