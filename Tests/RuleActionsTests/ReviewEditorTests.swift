@@ -27,6 +27,14 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
+            // For a moment a process has its new name and no arguments yet, as an editor without a file.
+            let words = "/proc/\(process.processIdentifier)/cmdline"
+            for _ in 0..<3_000 {
+                guard let found = FileManager.default.contents(atPath: words),
+                    !found.starts(with: Data(path.text.utf8))
+                else { break }
+                usleep(10_000)
+            }
         }
 
         func end() throws {
