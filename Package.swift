@@ -34,6 +34,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 
 let http: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
@@ -85,7 +86,9 @@ let package = Package(
         core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
             name: "TKCore",
-            dependencies: ["OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioHTTP, nioTLS],
+            dependencies: [
+                "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP, nioTLS,
+            ],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
         .target(

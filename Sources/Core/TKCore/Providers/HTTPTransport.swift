@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import Platform
 import Synchronization
@@ -166,40 +167,29 @@ public final class HTTPTransport: Sendable {
             return (error.errnoCode == ECONNREFUSED, String(cString: strerror(error.errnoCode)))
         case is ChannelError: return (true, "the connection failed (\(error))")
         case let error as BodyTooLong: return (false, "the answer is longer than \(error.limit) bytes")
-        default: return explainByName(error)
+        case let error as NIOConnectionError:
+            let isUnknownName = error.dnsAError != nil || error.dnsAAAAError != nil
+            return (true, isUnknownName ? "the name of the server cannot be resolved" : "nothing answers there")
+        case _ where isUntrusted(error): return (false, explainTLS(String(describing: error)))
+        default: return nil
         }
     }
 
     /// Whether no trusted connection came about, which no repetition changes: an unknown or expired certificate, a
     /// server without TLS.
     package static func isUntrusted(_ error: any Error) -> Bool {
-        String(reflecting: Swift.type(of: error)).hasPrefix("NIOSSL.")
+        error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
+            || error is NIOSSLCloseTimedOutError || error is NIOTLSUnwrappingError
     }
 
-    /// NIO's sockets and TLS throw errors of modules that this one has no other use for.
-    private static func explainByName(_ error: any Error) -> (isRefused: Bool, reason: String)? {
-        let type = String(reflecting: Swift.type(of: error))
-        if type.hasPrefix("NIOPosix.NIOConnectionError") {
-            let fields = Mirror(reflecting: error).children
-            let isUnknownName = fields.contains { field in
-                field.label?.hasPrefix("dns") == true && !Mirror(reflecting: field.value).children.isEmpty
-            }
-            return (true, isUnknownName ? "the name of the server cannot be resolved" : "nothing answers there")
+    private static func explainTLS(_ text: String) -> String {
+        // BoringSSL's own word, without the place in its source: CERTIFICATE_VERIFY_FAILED.
+        let word = text.firstMatch(of: /:OPENSSL_internal:([A-Z0-9_]+)/)?.output.1
+        if let word, ["TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL"].contains(word) {
+            return "the server offers no TLS 1.2, and older versions are not secure, so nothing was sent to it"
         }
-        if isUntrusted(error) || type.hasPrefix("NIOHTTP2.") {
-            let text = String(describing: error)
-            // BoringSSL's own word, without the place in its source: CERTIFICATE_VERIFY_FAILED.
-            let word = text.firstMatch(of: /:OPENSSL_internal:([A-Z0-9_]+)/)?.output.1
-            if let word, ["TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL"].contains(word) {
-                return (
-                    false,
-                    "the server offers no TLS 1.2, and older versions are not secure, so nothing was sent to it"
-                )
-            }
-            let reason = word.map { $0.lowercased().replacing("_", with: " ") } ?? String(text.prefix(200))
-            return (false, "no trusted connection came about: \(reason)")
-        }
-        return nil
+        let reason = word.map { $0.lowercased().replacing("_", with: " ") } ?? String(text.prefix(200))
+        return "no trusted connection came about: \(reason)"
     }
 }
 

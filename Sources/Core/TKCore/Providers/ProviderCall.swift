@@ -254,7 +254,7 @@ package struct ProviderCall: Sendable {
             )
         } else {
             let (isRefused, reason) =
-                HTTPTransport.explain(error) ?? (false, String(describing: type(of: error)))
+                HTTPTransport.explain(error) ?? (false, String(String(describing: error).prefix(200)))
             result = LLMError(
                 .network,
                 "\(provider): no answer from \(place): \(reason). "
