@@ -44,8 +44,14 @@ final class OwnerThread: Sendable {
 final class Mailbox<Owner>: Sendable {
     typealias Command = @Sendable (Owner) -> Void
 
+    /// Whether a command was obeyed, for the one who waits for it.
+    private final class Reply: Sendable {
+        let isThere = DispatchSemaphore(value: 0)
+        let wasObeyed = Atomic<Bool>(false)
+    }
+
     private struct State {
-        var letters: [(run: Command, done: DispatchSemaphore?)] = []
+        var letters: [(run: Command, done: Reply?)] = []
         var closed = false
     }
 
@@ -63,16 +69,16 @@ final class Mailbox<Owner>: Sendable {
     @discardableResult
     func post(_ command: @escaping Command) -> Bool { leave(command, nil) }
 
-    /// Leaves a command and waits until it has run (or the owner is gone). Blocks.
+    /// Leaves a command and waits until it has run; false if the owner went without. Blocks.
     @discardableResult
     func ask(_ command: @escaping Command) -> Bool {
-        let done = DispatchSemaphore(value: 0)
-        guard leave(command, done) else { return false }
-        done.wait()
-        return true
+        let reply = Reply()
+        guard leave(command, reply) else { return false }
+        reply.isThere.wait()
+        return reply.wasObeyed.load(ordering: .acquiring)
     }
 
-    private func leave(_ command: @escaping Command, _ done: DispatchSemaphore?) -> Bool {
+    private func leave(_ command: @escaping Command, _ done: Reply?) -> Bool {
         let open = state.withLock { state in
             if !state.closed { state.letters.append((command, done)) }
             return !state.closed
@@ -91,7 +97,8 @@ final class Mailbox<Owner>: Sendable {
         }
         for letter in letters {
             letter.run(owner)
-            letter.done?.signal()
+            letter.done?.wasObeyed.store(true, ordering: .releasing)
+            letter.done?.isThere.signal()
         }
     }
 
@@ -102,6 +109,6 @@ final class Mailbox<Owner>: Sendable {
             defer { state.letters = [] }
             return state.letters
         }
-        for letter in letters { letter.done?.signal() }
+        for letter in letters { letter.done?.isThere.signal() }
     }
 }
