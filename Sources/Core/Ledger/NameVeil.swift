@@ -189,23 +189,23 @@ package final class NameVeil: Sendable {
 
     private func key() throws -> [UInt8] {
         if let key = state.withLock({ $0.key }) { return key }
-        var key = [UInt8](repeating: 0, count: Self.keySize)
-        guard getentropy(&key, key.count) == 0 else { throw Fault.system("make a key for hidden names") }
-        let made = key
-        return try state.withLock { state in
-            if let key = state.key { return key }
-            if let file, makesKey {
-                let temporary = try Durable.stage(made, for: file, mode: 0o600)
-                guard try Durable.renameNew(temporary, to: file) else {
-                    try Durable.remove(temporary)
-                    let other = try Descriptor(file).readAll(limit: 4096)
-                    state.key = other
-                    return other
-                }
-            }
-            state.key = made
-            return made
+        var made = [UInt8](repeating: 0, count: Self.keySize)
+        guard getentropy(&made, made.count) == 0 else { throw Fault.system("make a key for hidden names") }
+        // Not under the lock, which others take on threads that may not wait for a disk.
+        if let file, makesKey { made = try Self.stored(made, in: file) }
+        return state.withLock { state in
+            let key = state.key ?? made
+            state.key = key
+            return key
         }
+    }
+
+    /// The key that the file holds: this one, or that of whoever came first.
+    private static func stored(_ key: [UInt8], in file: BytePath) throws -> [UInt8] {
+        let temporary = try Durable.stage(key, for: file, mode: 0o600)
+        if try Durable.renameNew(temporary, to: file) { return key }
+        try Durable.remove(temporary)
+        return try Descriptor(file).readAll(limit: 4096)
     }
 
     /// HMAC-SHA256 (RFC 2104), of a key no longer than a block.
