@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 import TestSupport
@@ -119,6 +120,19 @@ struct BlockingLaneTests {
             }
         }
         #expect(!isHung)
+    }
+
+    @Test("In a debug build of the agent a call that blocks traps on the pool, and nowhere else")
+    func trapped() async {
+        await #expect(processExitsWith: .failure) {
+            Blocking.forbidOnPool()
+            let folder = try Folder(Descriptor(".", O_RDONLY | O_DIRECTORY))
+            _ = await Task.detached { try? folder.entries() }.value
+        }
+        await #expect(processExitsWith: .success) {
+            Blocking.forbidOnPool()
+            _ = try await BlockingLane("test").run { try Folder(Descriptor(".", O_RDONLY | O_DIRECTORY)).entries() }
+        }
     }
 
     @Test("What does not answer is not waited for")

@@ -145,6 +145,7 @@ package final class Ledger: Sendable {
 
     /// As ``read(_:)``, for code that may block.
     package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
+        Blocking.call()
         do {
             return try pool.read { try body(LedgerTransaction(db: $0, names: names)) }
         } catch {
@@ -158,6 +159,7 @@ package final class Ledger: Sendable {
     /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be written just now. Nothing of it is
     ///   kept then.
     package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
+        Blocking.call()
         do {
             let result = try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
             accepted()
@@ -268,13 +270,18 @@ package final class Ledger: Sendable {
     /// Writes a copy of the ledger (VACUUM INTO) in place of an earlier copy, which stays until the new one is whole.
     package func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
-        try Durable.remove(temporary)
-        // VACUUM INTO takes an empty file, and leaves it its mode.
-        try PrivateDatabase.prepare(temporary)
+        let lane = BlockingLane("ledger.backup")
+        try await lane.run {
+            try Durable.remove(temporary)
+            // VACUUM INTO takes an empty file, and leaves it its mode.
+            try PrivateDatabase.prepare(temporary)
+        }
         try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
-        try Descriptor(temporary).sync()
-        guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
-        try Durable.syncDirectory(target.parent)
+        try await lane.run {
+            try Descriptor(temporary).sync()
+            guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
+            try Durable.syncDirectory(target.parent)
+        }
     }
 
     /// Folds the log into the file, so that whoever copies the file has everything, and closes.

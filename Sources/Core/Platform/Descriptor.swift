@@ -15,6 +15,7 @@ package final class Descriptor: Sendable {
     deinit { close(raw) }
 
     package func status() throws -> FileStatus {
+        Blocking.call()
         var found = stat()
         guard fstat(raw, &found) == 0 else { throw Fault.system("read the status of", path) }
         return FileStatus(found)
@@ -23,6 +24,7 @@ package final class Descriptor: Sendable {
     /// When the file was made, in nanoseconds since 1970: with its inode what tells it from one that got the inode after
     /// it. Nil where the file system does not say.
     package func birth() throws -> Int64? {
+        Blocking.call()
         var time: Int64 = 0
         switch steward_birth(raw, "", &time) {
         case 0: return time
@@ -33,7 +35,8 @@ package final class Descriptor: Sendable {
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        Blocking.call()
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let got = pread(raw, buffer.baseAddress?.advanced(by: filled), count - filled, Int(offset) + filled)
                 if got == 0 { break }
@@ -68,6 +71,7 @@ package final class Descriptor: Sendable {
 
     /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: some Collection<UInt8>, at offset: Int64) throws {
+        Blocking.call()
         try Array(bytes).withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
@@ -84,12 +88,14 @@ package final class Descriptor: Sendable {
     }
 
     package func truncate(to size: Int64) throws {
+        Blocking.call()
         guard ftruncate(raw, Int(size)) == 0 else { throw Fault.system("truncate", path) }
         FaultPoint.reach("truncated")
     }
 
     /// fsync(2): data and metadata are on the disk when it returns.
     package func sync() throws {
+        Blocking.call()
         guard fsync(raw) == 0 else { throw Fault.system("sync", path) }
         FaultPoint.reach("synced")
     }

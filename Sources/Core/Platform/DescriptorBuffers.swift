@@ -5,6 +5,7 @@ extension Descriptor {
     ///
     /// - Returns: how many bytes were read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        Blocking.call()
         var filled = 0
         while filled < buffer.count {
             let got = pread(raw, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, Int(offset) + filled)
@@ -20,6 +21,7 @@ extension Descriptor {
 
     /// Writes all of `buffer` at `offset`, without an array in between. Blocks.
     package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws {
+        Blocking.call()
         var done = 0
         while done < buffer.count {
             let part = FaultPoint.isArmed && done == 0 ? (buffer.count + 1) / 2 : buffer.count - done

@@ -103,6 +103,7 @@ package enum Durable {
     package static func renameNew(
         _ source: Spot, to target: Spot, check: () throws -> Void = {}
     ) throws -> Bool {
+        Blocking.call()
         let result = source.name.withCString { from in
             target.name.withCString { to in
                 steward_renameat2(source.folder.raw, from, target.folder.raw, to, STEWARD_RENAME_NOREPLACE)
@@ -121,6 +122,7 @@ package enum Durable {
 
     /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
     private static func linkNew(_ source: Spot, to target: Spot) throws -> Bool {
+        Blocking.call()
         let result = source.name.withCString { from in
             target.name.withCString { to in linkat(source.folder.raw, from, target.folder.raw, to, 0) }
         }
@@ -136,6 +138,7 @@ package enum Durable {
 
     /// Swaps the two names in one step, and syncs the folders.
     package static func exchange(_ one: Spot, _ other: Spot) throws {
+        Blocking.call()
         let result = one.name.withCString { from in
             other.name.withCString { to in
                 steward_renameat2(one.folder.raw, from, other.folder.raw, to, STEWARD_RENAME_EXCHANGE)
@@ -148,6 +151,7 @@ package enum Durable {
 
     /// Unlinks a file; one that is already gone is fine.
     package static func remove(_ spot: Spot) throws {
+        Blocking.call()
         guard spot.name.withCString({ unlinkat(spot.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
             throw Fault.system("remove", spot.path)
         }
@@ -158,6 +162,7 @@ package enum Durable {
     ///
     /// - Returns: false where it still holds something, or is not there.
     package static func removeFolder(_ spot: Spot) throws -> Bool {
+        Blocking.call()
         if spot.name.withCString({ unlinkat(spot.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
         if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
         throw Fault.system("remove the folder", spot.path)
@@ -165,6 +170,7 @@ package enum Durable {
 
     /// Puts a staged file in the place of another, in one step, and syncs the folder.
     package static func replace(_ target: Spot, with staged: Spot) throws {
+        Blocking.call()
         let result = staged.name.withCString { from in
             target.name.withCString { to in renameat(staged.folder.raw, from, target.folder.raw, to) }
         }

@@ -5,6 +5,7 @@ import Glibc
 package enum ExtendedAttributes {
     /// All names; none where the file system has no attributes.
     package static func names(of file: Descriptor) throws -> [String] {
+        Blocking.call()
         let size = steward_flistxattr(file.raw, nil, 0)
         if size < 0 && errno == ENOTSUP { return [] }
         guard size >= 0 else { throw Fault.system("list the attributes of", file.path) }
@@ -18,6 +19,7 @@ package enum ExtendedAttributes {
 
     /// The value, or nil where the file has no such attribute.
     package static func value(_ name: String, of file: Descriptor) throws -> [UInt8]? {
+        Blocking.call()
         let size = steward_fgetxattr(file.raw, name, nil, 0)
         if size < 0 && (errno == ENODATA || errno == ENOTSUP) { return nil }
         guard size >= 0 else { throw Fault.system("read the attribute \(name) of", file.path) }
@@ -29,6 +31,7 @@ package enum ExtendedAttributes {
 
     /// Sets it, or with nil removes it.
     package static func set(_ name: String, _ value: [UInt8]?, on file: Descriptor) throws {
+        Blocking.call()
         defer { FaultPoint.reach("attribute set") }
         if let value {
             guard steward_fsetxattr(file.raw, name, value, UInt(value.count)) == 0 else {

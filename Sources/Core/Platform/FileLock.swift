@@ -10,6 +10,7 @@ package enum FileLock {
     ///
     /// - Returns: false where somebody holds one that conflicts.
     package static func take(_ mode: Mode, on file: Descriptor) throws -> Bool {
+        Blocking.call()
         if steward_lock_file(file.raw, mode == .exclusive ? 1 : 0) == 0 { return true }
         if errno == EAGAIN || errno == EACCES { return false }
         throw Fault.system("lock", file.path)
@@ -18,6 +19,7 @@ package enum FileLock {
     /// Takes the lock, waiting for a moment: a process that has just been forked keeps a copy of every open file, and the
     /// locks with them, until it executes its program. Blocks for at most half a second.
     package static func takeSoon(_ mode: Mode, on file: Descriptor) throws -> Bool {
+        Blocking.call()
         for _ in 0..<20 {
             if try take(mode, on: file) { return true }
             poll(nil, 0, 25)

@@ -69,6 +69,7 @@ package struct FileStatus: Sendable {
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package static func of(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
+        Blocking.call()
         var found = stat()
         if path.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -87,6 +88,7 @@ package struct DirectoryEntry: Sendable {
 ///
 /// - Throws: `Fault` with the errno of readdir(3).
 func listDirectory(_ folder: Descriptor) throws -> [DirectoryEntry] {
+    Blocking.call()
     let path = folder.path
     // The stream closes what it reads from.
     let raw = fcntl(folder.raw, F_DUPFD_CLOEXEC, 0)

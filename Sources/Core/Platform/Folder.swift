@@ -47,6 +47,7 @@ package final class Folder: Sendable {
 
     /// The same folder, open for reading.
     package func reading() throws -> Descriptor {
+        Blocking.call()
         let copy = openat(raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Fault.system("open the folder", path) }
         return Descriptor(owning: copy, path: path)
@@ -54,6 +55,7 @@ package final class Folder: Sendable {
 
     /// The folder that this one lies in, by the kernel and not by its path; nil at the top of everything.
     package func above() throws -> Folder? {
+        Blocking.call()
         let up = openat(raw, "..", pathOnly | O_DIRECTORY | O_CLOEXEC)
         guard up >= 0 else { throw Fault.system("open the folder above", path) }
         let above = Folder(Descriptor(owning: up, path: path.parent))
@@ -65,6 +67,7 @@ package final class Folder: Sendable {
 
     /// The path at which it lies now, as the kernel tells it.
     package func currentPath() throws -> BytePath {
+        Blocking.call()
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
         guard length > 0 else { throw Fault.system("ask for the path of", path) }
@@ -104,6 +107,7 @@ public struct Spot: Sendable {
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package func status() throws -> FileStatus? {
+        Blocking.call()
         var found = stat()
         if name.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -112,6 +116,7 @@ public struct Spot: Sendable {
 
     /// When it was made, in nanoseconds since 1970; nil where the file system does not say, or nothing has that name.
     package func birth() throws -> Int64? {
+        Blocking.call()
         var time: Int64 = 0
         switch name.withCString({ steward_birth(folder.raw, $0, &time) }) {
         case 0: return time
@@ -125,6 +130,7 @@ public struct Spot: Sendable {
     /// Opens it with close-on-exec, without waiting and without becoming a terminal's; a symbolic link is refused with
     /// ELOOP.
     package func open(_ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
+        Blocking.call()
         let raw = name.withCString {
             openat(folder.raw, $0, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, mode)
         }
@@ -162,6 +168,7 @@ public struct Spot: Sendable {
     ///
     /// - Returns: false where something has that name already.
     package func makeDirectory(mode: mode_t) throws -> Bool {
+        Blocking.call()
         guard name.withCString({ mkdirat(folder.raw, $0, mode) }) == 0 else {
             if errno == EEXIST { return false }
             throw Fault.system("make the folder", path)
@@ -182,6 +189,7 @@ public struct Spot: Sendable {
 
     /// Syncs the folder that the name is in.
     package func syncFolder() throws {
+        Blocking.call()
         if folder.raw != AT_FDCWD { return try folder.sync() }
         let parent = name.parent.isEmpty ? BytePath(name.isAbsolute ? "/" : ".") : name.parent
         let raw = parent.withCString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

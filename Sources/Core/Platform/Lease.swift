@@ -55,6 +55,7 @@ package enum Lease {
     }
 
     private static func take(_ file: Descriptor, _ type: Int32) -> Answer {
+        Blocking.call()
         if steward_set_lease(file.raw, type) == 0 { return .granted }
         return errno == EAGAIN || errno == EBUSY ? .busy : .unsupported
     }

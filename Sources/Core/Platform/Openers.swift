@@ -9,6 +9,7 @@ package enum Openers {
     }
 
     package static func processes(holding spot: Spot) -> [(id: Int32, name: String)] {
+        Blocking.call()
         // What cannot be read belongs to others and is left out: the answer is for a message, not for a decision.
         guard let wanted = (try? spot.status()) ?? nil, let entries = try? names("/proc") else { return [] }
         var found: [(id: Int32, name: String)] = []

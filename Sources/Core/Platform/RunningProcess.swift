@@ -13,7 +13,8 @@ package struct RunningProcess: Sendable {
 
     /// All processes of these users, but this one. Blocks.
     package static func all(of users: Set<uid_t>) -> [RunningProcess] {
-        (reading { try entries("/proc") } ?? []).compactMap { entry in
+        Blocking.call()
+        return (reading { try entries("/proc") } ?? []).compactMap { entry in
             guard let id = Int32(String(decoding: entry.name, as: UTF8.self)), id != getpid() else { return nil }
             return RunningProcess(id, of: users)
         }

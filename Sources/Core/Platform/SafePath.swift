@@ -10,6 +10,7 @@ package enum SafePath {
     package static func open(
         _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
     ) throws -> Descriptor {
+        Blocking.call()
         let full = directory.path.appending(relative)
         let creates = flags & O_CREAT != 0
         let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {

@@ -12,6 +12,7 @@ extension SafePath {
     package static func locate(
         _ relative: BytePath, beneath directory: Descriptor, follow: Bool = true, _ more: Int32 = 0
     ) throws -> Descriptor {
+        Blocking.call()
         let full = directory.path.appending(relative)
         let flags = UInt64(pathOnly | more) | (follow ? 0 : UInt64(O_NOFOLLOW))
         let raw = (relative.isEmpty ? BytePath(".") : relative).withCString {

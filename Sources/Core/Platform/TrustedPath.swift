@@ -37,6 +37,7 @@ enum TrustedPath {
     }
 
     private static func open(_ name: BytePath, at folder: Int32, _ path: BytePath) throws -> Descriptor {
+        Blocking.call()
         let raw = name.withCString { openat(folder, $0, pathOnly | O_NOFOLLOW | O_CLOEXEC) }
         guard raw >= 0 else { throw Fault.system("open", path) }
         return Descriptor(owning: raw, path: path)

@@ -38,6 +38,7 @@ package struct SQLiteFile {
     /// - Returns: the database; a corrupt one is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun.
     /// - Throws: `Fault`, and the files are as they were; `.fatal` where a newer version wrote it.
     package func open(now: Timestamp) throws -> Opened {
+        Blocking.call()
         guard let text = String(validating: path.bytes, as: UTF8.self) else {
             throw Fault(.usage, "\(path) cannot hold \(contents): SQLite needs a path in UTF-8", path: path)
         }

@@ -38,6 +38,7 @@ package final class Agent: Service {
     package static func make(_ configuration: Configuration, _ directories: Directories, log: Logger) async throws
         -> Agent
     {
+        Blocking.forbidOnPool()
         let lane = BlockingLane("start")
         // The library selects on its descriptor, which must be a low one: first of all.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))

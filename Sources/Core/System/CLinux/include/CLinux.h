@@ -26,6 +26,9 @@ extern const int STEWARD_LEASE_READ;
 extern const int STEWARD_LEASE_WRITE;
 extern const int STEWARD_LEASE_NONE;
 
+/// The name of the dispatch queue that the calling thread works for; empty where it works for none.
+const char *steward_queue_at_work(void);
+
 /// PR_SET_DUMPABLE 0: no core dump, no ptrace by others of the same user.
 int steward_forbid_core_dumps(void);
 

@@ -1,0 +1,33 @@
+import CLinux
+import Synchronization
+
+/// The cooperative pool is never blocked (law 10): in a debug build of the agent, a call that blocks traps on one of the
+/// pool's threads. Whoever waits for a disk has a queue or a thread of his own, such as a ``BlockingLane``.
+///
+/// A token that lanes hand out would hold that at compile time, but every call on a file would carry it, through closures
+/// of GRDB and OpenSSL that have no room for it; `docs/design/blocking.md` shows both on one module.
+package enum Blocking {
+    #if DEBUG
+        private static let isForbidden = Atomic<Bool>(false)
+
+        /// From now on such calls trap on threads of the pool.
+        package static func forbidOnPool() { isForbidden.store(true, ordering: .relaxed) }
+
+        /// Says that the calling function blocks.
+        @inline(__always)
+        package static func call(_ name: StaticString = #function) {
+            if isForbidden.load(ordering: .relaxed) { check(name) }
+        }
+
+        private static func check(_ name: StaticString) {
+            // The pool's threads serve dispatch's root queues; lanes and GRDB have queues with names of their own, and a
+            // thread that is none of dispatch's counts to those that overcommit.
+            let queue = String(cString: steward_queue_at_work())
+            let isPool = queue.hasPrefix("com.apple.root.") && !queue.hasSuffix(".overcommit")
+            precondition(!isPool, "\(name) blocks, and was called on the cooperative pool")
+        }
+    #else
+        @inline(__always) package static func forbidOnPool() {}
+        @inline(__always) package static func call(_ name: StaticString = #function) {}
+    #endif
+}
