@@ -1,4 +1,3 @@
-import CLinux
 import ComicTestSupport
 import Foundation
 import Platform
@@ -206,8 +205,7 @@ import Testing
 
     @Test(.enabled(if: isInstalled))
     func `one that lies in memory only is judged and drawn`() throws {
-        let raw = steward_memory_file("a")
-        let file = Descriptor(owning: raw, path: "a.pdf")
+        let file = try Descriptor(inMemory: "a.pdf")
         try file.write(pdf([PdfSample(), PdfSample()]), at: 0)
         #expect(try worker.judge(.file(file)).report?.pages.count == 2)
         let (page, count) = try worker.page(1, of: .file(file))

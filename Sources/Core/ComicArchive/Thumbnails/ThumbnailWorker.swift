@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import OwnFiles
 import Platform
@@ -59,9 +58,7 @@ package struct ThumbnailWorker: Sendable {
 
     /// The same; blocks.
     package func shrink(opened pictures: [[UInt8]], to size: ThumbnailSize) throws -> [ThumbnailOutcome] {
-        let raw = steward_memory_file("pictures")
-        guard raw >= 0 else { throw Fault.system("make a file in memory") }
-        let file = Descriptor(owning: raw, path: "the pictures")
+        let file = try Descriptor(inMemory: "the pictures")
         var offset: Int64 = 0
         for picture in pictures {
             try file.write(picture, at: offset)

@@ -1,4 +1,3 @@
-import CLinux
 import Platform
 
 /// For archives that are open already, or are asked for: those that lie on no disk in the clear. All of it blocks.
@@ -61,9 +60,7 @@ extension ArchiveWorker {
         do {
             let pages = try work.pages()
             guard pages.indices.contains(index) else { return (nil, pages.count) }
-            let raw = steward_memory_file("page")
-            guard raw >= 0 else { throw Fault.system("make a file in memory for", file.path) }
-            let target = Descriptor(owning: raw, path: PdfPage.name(index))
+            let target = try Descriptor(inMemory: PdfPage.name(index))
             _ = try work.draw(index, pages[index], into: target)
             let bytes = try target.readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
             return (PageInMemory(name: PdfPage.name(index).name, bytes: bytes), pages.count)

@@ -1,7 +1,3 @@
-import Glibc
-import OwnFiles
-import Platform
-
 /// How much this process may still take of memory: what the control groups allow that it is in, each with those around
 /// it (systemd's `MemoryMax=`), for whoever takes more is killed.
 package struct MemoryRoom: Sendable, Equatable {
@@ -51,7 +47,7 @@ package struct MemoryRoom: Sendable, Equatable {
 
     /// These files have no size; nil where one cannot be read.
     private static func text(_ path: BytePath) -> String? {
-        guard let bytes = try? Descriptor(path, follow: true).read(at: 0, count: 1 << 16) else { return nil }
+        guard let bytes = try? Spot(.nowhere, path).open().read(at: 0, count: 1 << 16) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,8 +1,7 @@
-import Platform
 import TestSupport
 import Testing
 
-@testable import ComicVault
+@testable import Platform
 
 /// What is looked into in memory must fit there: whoever takes more than his control group may have is killed.
 @Suite("Room in memory")

@@ -1,0 +1,57 @@
+import Glibc
+
+/// Files that lie in memory and nowhere else, for what has no place on a disk in the clear (memfd_create(2)). They can
+/// reach the swap, like all memory: swap belongs encrypted, or off.
+package enum MemoryFile {
+    /// Fills a file and seals it against every change.
+    ///
+    /// - Parameters:
+    ///   - size: bytes that are going to be written.
+    ///   - path: what it is called in messages.
+    ///   - fill: is given what writes the next bytes.
+    /// - Throws: `Fault(.transient)` with ``tooLarge`` where that would take more than half of the machine's memory, or
+    ///   more than this process may have: the kernel would kill it.
+    package static func filled(
+        _ size: Int64, _ path: BytePath, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> Descriptor {
+        try admit(size, path, memory: memory, MemoryRoom.current())
+        let file = try Descriptor(inMemory: path)
+        var offset: Int64 = 0
+        try fill { part in
+            try file.write(part, at: offset)
+            offset += Int64(part.count)
+        }
+        try file.seal()
+        return file
+    }
+
+    /// The ``Fault/code`` of what memory has no room for.
+    package static let tooLarge = "memory"
+
+    /// Bytes for those that read the file: this process, and the caged one.
+    private static let besides: Int64 = 64 << 20
+
+    /// - Parameter memory: bytes that the machine has.
+    package static func admit(_ size: Int64, _ path: BytePath, memory: Int64, _ room: MemoryRoom?) throws {
+        func mebibytes(_ count: Int64) -> String { "\(count >> 20) MiB" }
+        let what =
+            "\(path) has \(mebibytes(size + (1 << 20) - 1)), and is looked into in memory, never on a disk in the clear"
+        guard size <= memory / 2 else {
+            throw Fault(
+                .transient, "\(what): that is more than half of what this machine has (\(mebibytes(memory)))",
+                path: path,
+                code: tooLarge)
+        }
+        guard let room, size + besides > room.left else { return }
+        throw Fault(
+            .transient,
+            "\(what): the control group \(room.group) has room for \(mebibytes(room.left)) more of its "
+                + "\(mebibytes(room.most)), and \(mebibytes(besides)) are needed besides; raise MemoryMax= of the service "
+                + "(`systemctl edit`), or end other work", path: path, code: tooLarge)
+    }
+
+    /// Bytes that this machine has.
+    private static var memory: Int64 {
+        Int64(max(1, sysconf(Int32(_SC_PHYS_PAGES)))) * Int64(max(1, sysconf(Int32(_SC_PAGESIZE))))
+    }
+}
