@@ -77,9 +77,7 @@ import Testing
         }
         func block(_ fields: [UInt8]) -> [UInt8] {
             let body = variable(fields.count) + fields
-            var crc = CRC32()
-            body.withUnsafeBytes { crc.update($0) }
-            return little(crc.value) + body
+            return little(CRC32.of(body)) + body
         }
         var bytes = Rar5Headers.signature + block([1, 0, 0])
         for (index, page) in pages.enumerated() {

@@ -1,5 +1,6 @@
 import CArchive
 import Foundation
+import Platform
 import TestSupport
 
 /// A number in `count` bytes, lowest first.
@@ -10,36 +11,12 @@ package func little(_ value: some BinaryInteger, _ count: Int) -> [UInt8] {
 /// A number in `count` bytes, highest first.
 package func big(_ value: some BinaryInteger, _ count: Int) -> [UInt8] { little(value, count).reversed() }
 
-private let checksumTable: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }
-}
-
 /// The CRC-32 of ZIP, RAR and 7z.
-package func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    checksumTable.withUnsafeBufferPointer { table in
-        ~bytes.reduce(0xFFFF_FFFF) { $0 >> 8 ^ table[Int(($0 ^ UInt32($1)) & 255)] }
-    }
-}
+package func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 { CRC32.of(Array(bytes)) }
 
 /// The CRC-32 of two runs of bytes after one another, from their checksums and the second's length.
 package func checksum(_ first: UInt32, then second: UInt32, length: Int) -> UInt32 {
-    func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
-        var right = right
-        return stride(from: 31, through: 0, by: -1).reduce(UInt32(0)) { sum, bit in
-            defer { right = right & 1 == 0 ? right >> 1 : right >> 1 ^ 0xEDB8_8320 }
-            return left >> UInt32(bit) & 1 == 0 ? sum : sum ^ right
-        }
-    }
-    // x to the power of 8 × length, by squaring.
-    var power: UInt32 = 1 << 31
-    var square: UInt32 = 1 << 23
-    var left = length
-    while left > 0 {
-        if left & 1 == 1 { power = product(square, power) }
-        square = product(square, square)
-        left >>= 1
-    }
-    return product(power, first) ^ second
+    CRC32.combined(first, second, length: Int64(length))
 }
 
 /// The bytes as a raw deflate stream.

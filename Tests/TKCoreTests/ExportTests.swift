@@ -84,7 +84,4 @@ struct ExportTests {
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains(#"<w:t xml:space="preserve">a</w:t><w:tab/><w:t xml:space="preserve">b</w:t>"#))
     }
-
-    @Test("the sum of a stored file is CRC-32")
-    func checksum() { #expect(StoredZip.crc32(Array("123456789".utf8)) == 0xCBF4_3926) }
 }

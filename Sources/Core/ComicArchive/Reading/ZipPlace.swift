@@ -1,4 +1,3 @@
-import CLinux
 import Platform
 
 /// Where a page's packed bytes stand in a ZIP: enough to have the page without the rest of the archive.
@@ -27,40 +26,23 @@ package struct ZipPlace: Sendable, Codable, Hashable {
     ) throws -> [UInt8]? {
         guard packed.count == size, (0...ArchiveLimits.maxUncompressedEntrySize).contains(count) else { return nil }
         if method == 0 {
-            var sum = CRC32()
-            packed.withUnsafeBytes { sum.update($0) }
-            return count == size && sum.value == crc32 ? packed : nil
+            return count == size && CRC32.of(packed) == crc32 ? packed : nil
         }
         // The process compares the checksum; sizes above need another form of ZIP, and no page has them.
         guard size <= ArchiveLimits.maxUncompressedEntrySize else { return nil }
-        let raw = steward_memory_file("page")
-        guard raw >= 0 else { throw Fault.system("make a file in memory") }
-        let file = Descriptor(owning: raw, path: "a page in memory")
-        let (head, tail) = ends(of: UInt32(count))
+        // Bits 1 and 2 belong to the method; that a descriptor follows, and that the name is UTF-8, is true no more.
+        var zip = ZipWriter()
+        let head = zip.begin(
+            ZipWriter.Entry(
+                Array("page".utf8), method: method, flags: flags & 6, crc32: crc32, packedSize: UInt32(size),
+                size: UInt32(count)))
+        let file = try Descriptor(inMemory: "a page in memory")
         try file.write(head, at: 0)
         try file.write(packed, at: Int64(head.count))
-        try file.write(tail, at: Int64(head.count) + size)
+        try file.write(zip.finished(), at: Int64(head.count) + size)
         guard let page = try worker().contents(.file(file), [0], limit: Int(count))[0], page.count == count else {
             return nil
         }
         return page
-    }
-
-    /// What stands before and after the packed bytes in a ZIP of this one entry (APPNOTE.TXT 4.3).
-    private func ends(of count: UInt32) -> (head: [UInt8], tail: [UInt8]) {
-        func bytes(_ value: UInt64, _ count: Int) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
-        }
-        let name = Array("page".utf8)
-        // Bits 1 and 2 belong to the method; that a descriptor follows, and that the name is UTF-8, is true no more.
-        let common =
-            bytes(UInt64(flags & 6), 2) + bytes(UInt64(method), 2) + bytes(0, 4) + bytes(UInt64(crc32), 4)
-            + bytes(UInt64(size), 4) + bytes(UInt64(count), 4) + bytes(UInt64(name.count), 2) + bytes(0, 2)
-        let head = bytes(0x0403_4B50, 4) + bytes(63, 2) + common + name
-        let listed = bytes(0x0201_4B50, 4) + bytes(63, 2) + bytes(63, 2) + common + bytes(0, 14) + name
-        let end =
-            bytes(0x0605_4B50, 4) + bytes(0, 4) + bytes(1, 2) + bytes(1, 2) + bytes(UInt64(listed.count), 4)
-            + bytes(UInt64(head.count) + UInt64(size), 4) + bytes(0, 2)
-        return (head, listed + end)
     }
 }

@@ -1,3 +1,5 @@
+import Platform
+
 /// A gzip file, which may be several after one another, and zeros behind them, as tapes and parallel programs leave it.
 ///
 /// libarchive inflates all of them as one and passes over their checksums. Where one ends cannot be told from outside

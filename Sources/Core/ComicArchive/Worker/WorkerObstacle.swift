@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import Platform
 
@@ -45,9 +44,7 @@ extension ArchiveWorker {
     /// As the outcome's own, of an archive. Blocks.
     func obstacle(_ outcome: WorkerProcess.Outcome, _ path: BytePath) throws -> Fault? {
         try outcome.obstacle(path) {
-            let raw = steward_memory_file("sample")
-            guard raw >= 0 else { throw Fault.system("make a file in memory") }
-            let file = Descriptor(owning: raw, path: "a sound archive")
+            let file = try Descriptor(inMemory: "a sound archive")
             try file.write(Self.sample, at: 0)
             var pages = 0
             let outcome = try process(.file(file), ["inspect", "hash"]).run { record in
@@ -63,17 +60,6 @@ extension ArchiveWorker {
         let picture: [UInt8] =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
             + [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55]
-        let name = Array("1.png".utf8)
-        // From the version on: no flags, stored, 1980; the picture's checksum and its size, twice.
-        let fields: [UInt8] =
-            [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0xC0, 0xAB, 0x30, 0xF6, 33, 0, 0, 0, 33, 0, 0, 0, 5, 0, 0, 0]
-        let entry = [0x50, 0x4B, 3, 4] + fields + name + picture
-        let directory = [0x50, 0x4B, 1, 2, 20, 0] + fields + [UInt8](repeating: 0, count: 14) + name
-        let end: [UInt8] =
-            [
-                0x50, 0x4B, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0, UInt8(directory.count), 0, 0, 0, UInt8(entry.count), 0, 0, 0,
-                0, 0,
-            ]
-        return entry + directory + end
+        return ZipWriter.archive([("1.png", picture)])
     }()
 }

@@ -192,5 +192,3 @@ enum steward_picture_sight steward_picture_look(
 }
 
 void steward_picture_free(void *jpeg) { vips.free(jpeg); }
-
-int steward_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -1,3 +1,5 @@
+import Platform
+
 /// A draft as a WordprocessingML document (ECMA-376), the least of it that word processors want: styles by name, so
 /// that the receiver's own template decides how it looks.
 package struct DocxExport {
@@ -11,9 +13,9 @@ package struct DocxExport {
     package static func bytes(_ draft: DraftExport) -> [UInt8] {
         var export = DocxExport()
         if case .document(let nodes) = MarkdownNode(draft.markdown) { export.blocks(nodes, Place()) }
-        var zip = StoredZip()
+        var files: [(name: String, bytes: [UInt8])] = []
         func add(_ name: String, _ xml: String) {
-            zip.add(name, Array(("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n" + xml).utf8))
+            files.append((name, Array(("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n" + xml).utf8)))
         }
         add("[Content_Types].xml", DocxParts.contentTypes)
         add("_rels/.rels", DocxParts.relationships)
@@ -22,7 +24,7 @@ package struct DocxExport {
         add("word/styles.xml", DocxParts.styles)
         add("word/numbering.xml", DocxParts.numbering(export.numberings))
         add("word/_rels/document.xml.rels", DocxParts.documentRelationships(export.links.map(escaped)))
-        return zip.finished()
+        return ZipWriter.archive(files)
     }
 
     /// Where a block stands.

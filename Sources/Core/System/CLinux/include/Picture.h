@@ -34,6 +34,3 @@ int steward_filter_painter(int asks);
 
 /// Limits as `steward_limit_worker` sets them, but the number of threads, which the filter above sees to.
 int steward_limit_painter(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory);
-
-/// An empty file in memory, close-on-exec; a descriptor, or -1 with errno set.
-int steward_memory_file(const char *name);

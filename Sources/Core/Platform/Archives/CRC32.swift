@@ -1,5 +1,5 @@
-/// The checksum of ZIP and RAR over bytes that come in parts, eight at a time.
-struct CRC32 {
+/// The checksum of ZIP, gzip, PNG and RAR over bytes that come in parts, eight at a time.
+package struct CRC32: Sendable {
     private var state: UInt32 = 0xFFFF_FFFF
 
     private static let tables: [UInt32] = {
@@ -16,12 +16,22 @@ struct CRC32 {
         return tables
     }()
 
-    var value: UInt32 { ~state }
+    package init() {}
+
+    /// The checksum of some bytes.
+    package static func of(_ bytes: [UInt8]) -> UInt32 {
+        var crc = CRC32()
+        bytes.withUnsafeBytes { crc.update($0) }
+        return crc.value
+    }
+
+    /// Of all bytes so far.
+    package var value: UInt32 { ~state }
 
     /// The checksum of two runs of bytes after one another.
     ///
     /// - Parameter length: bytes of the second.
-    static func combined(_ first: UInt32, _ second: UInt32, length: Int64) -> UInt32 {
+    package static func combined(_ first: UInt32, _ second: UInt32, length: Int64) -> UInt32 {
         // Polynomials over two elements, the highest power in the lowest bit, modulo that of the checksum.
         func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
             var (sum, right): (UInt32, UInt32) = (0, right)
@@ -41,7 +51,7 @@ struct CRC32 {
         return product(power, first) ^ second
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var crc = state
         Self.tables.withUnsafeBufferPointer { table in
             var index = 0
