@@ -14,6 +14,10 @@ package struct RawRar: Sendable {
         package var isEncrypted = false
         /// Of a RAR 4 entry: packed with what was learnt from those before it.
         package var isSolid = false
+        /// Of a RAR 4 entry: what the flags say, whatever the mode does.
+        package var isFolder = false
+        /// Of a RAR 4 entry: its name holds its Unicode form behind a zero.
+        package var isUnicode = false
         /// What a RAR 4 header says of how it is packed: the version that unpacks it, and the method.
         package var packing: [UInt8] = [20, 0x30]
         /// What a RAR 5 header says of that: version, method and size of the dictionary.
@@ -42,6 +46,13 @@ package struct RawRar: Sendable {
 
     package init(_ entries: [Entry]) { self.entries = entries }
 
+    /// A solid one of pages `1.png`, `2.png` and so on, which are stored all the same.
+    package init(solid pages: [[UInt8]]) {
+        self.init(pages.enumerated().map { Entry("\($0 + 1).png", $1) })
+        isSolid = true
+        for index in entries.indices.dropFirst() { entries[index].isSolid = true }
+    }
+
     // MARK: RAR 4
 
     package var four: [UInt8] { blocksOfFour.flatMap { $0 } }
@@ -60,7 +71,9 @@ package struct RawRar: Sendable {
             let fields =
                 little(entry.bytes.count, 4) + little(entry.size, 4) + [3] + little(entry.crc ?? 0, 4)
                 + little(0x5A21_0000, 4) + entry.packing + little(entry.name.count, 2) + little(entry.mode, 4)
-            let flags = 0x8000 | (entry.isSplit ? 2 : 0) | (entry.isEncrypted ? 4 : 0) | (entry.isSolid ? 16 : 0)
+            let flags =
+                0x8000 | (entry.isSplit ? 2 : 0) | (entry.isEncrypted ? 4 : 0) | (entry.isSolid ? 16 : 0)
+                | (entry.isFolder ? 0xE0 : 0) | (entry.isUnicode ? 0x200 : 0)
             blocks.append(block(0x74, flags, fields + entry.name) + entry.bytes)
         }
         return blocks + (hasEnd ? [block(0x7B, 0x4000, [])] : [])

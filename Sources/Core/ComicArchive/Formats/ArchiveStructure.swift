@@ -31,6 +31,9 @@ struct RarFile: Equatable {
     var blake2sp: [UInt8]?
     /// Why nothing here unpacks it; nil where libarchive may.
     var obstacle: String?
+    /// Name and kind: of RAR 4 alone, and only where they are asked for.
+    var name: [UInt8] = []
+    var kind = EntryHeader.Kind.file
 }
 
 /// A look at a container's own headers, in the worker.

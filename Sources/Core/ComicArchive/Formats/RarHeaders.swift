@@ -4,7 +4,20 @@ import Platform
 enum Rar4Headers {
     static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
 
-    static func scan(_ file: ArchiveBytes, start: Int64) throws -> StructureScan {
+    /// Whether an archive is solid, by its first header; nothing of one that is encrypted, or of one part of several.
+    ///
+    /// - Parameter head: the archive's first bytes.
+    static func isSolid(_ head: [UInt8]) -> Bool {
+        var cursor = ByteCursor(head, at: signature.count)
+        guard head.starts(with: signature), cursor.skip(2), cursor.number(1) == 0x73, let flags = cursor.number(2)
+        else {
+            return false
+        }
+        return flags & 0x0089 == 0x0008
+    }
+
+    /// - Parameter withNames: whether names and kinds of the files are wanted, which takes reading more.
+    static func scan(_ file: ArchiveBytes, start: Int64, withNames: Bool = false) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
@@ -28,7 +41,11 @@ enum Rar4Headers {
                 if flags & 0x0008 != 0 { traits.insert(.solid) }
                 if flags & 0x0080 != 0 { traits.formUnion([.encrypted, .encryptedHeaders]) }
             case 0x74, 0x7A:
-                guard let found = readFile(&block, flags: flags) else { return result(traits, files, hasEnd: hasEnd) }
+                let isNamed = withNames && type == 0x74
+                if isNamed { block = ByteCursor(try file.read(at: offset, count: Int(length)), at: block.position) }
+                guard let found = readFile(&block, flags: flags, isNamed: isNamed) else {
+                    return result(traits, files, hasEnd: hasEnd)
+                }
                 dataSize = found.packedSize
                 guard type == 0x74 else { break }
                 if found.file.isEncrypted { traits.insert(.encrypted) }
@@ -49,10 +66,12 @@ enum Rar4Headers {
         return result(traits, files, hasEnd: hasEnd, isBetween)
     }
 
-    private static func readFile(_ block: inout ByteCursor, flags: UInt64) -> (file: RarFile, packedSize: UInt64)? {
-        guard var packed = block.number(4), var unpacked = block.number(4), block.skip(1),
+    private static func readFile(
+        _ block: inout ByteCursor, flags: UInt64, isNamed: Bool
+    ) -> (file: RarFile, packedSize: UInt64)? {
+        guard var packed = block.number(4), var unpacked = block.number(4), let system = block.number(1),
             let crc = block.number(4), block.skip(4), let version = block.number(1),
-            let method = block.number(1), block.skip(6)
+            let method = block.number(1), let nameLength = block.number(2), let attributes = block.number(4)
         else { return nil }
         if flags & 0x0100 != 0 {
             guard let highPacked = block.number(4), let highUnpacked = block.number(4) else { return nil }
@@ -63,7 +82,24 @@ enum Rar4Headers {
             isStored: method == 0x30, isEncrypted: flags & 0x0004 != 0, unpackedSize: unpacked, crc32: UInt32(crc))
         // libarchive takes older streams for those of RAR 2.9 and finds them damaged.
         if method != 0x30, version < 29 { file.obstacle = "its compression method is that of RAR 1.5 or 2" }
+        if isNamed {
+            guard let name = block.bytes(Int(nameLength)) else { return nil }
+            file.name = Rar4Name.read(name, isUnicode: flags & 0x0200 != 0)
+            file.kind = kind(flags: flags, system: system, attributes: attributes)
+        }
         return (file, packed)
+    }
+
+    private static func kind(flags: UInt64, system: UInt64, attributes: UInt64) -> EntryHeader.Kind {
+        if flags & 0x00E0 == 0x00E0 { return .folder }
+        // Of Unix alone the attributes are a mode.
+        guard system == 3 else { return .file }
+        switch attributes & 0xF000 {
+        case 0, 0x8000: return .file
+        case 0x4000: return .folder
+        case 0xA000: return .link
+        default: return .other
+        }
     }
 
     private static func result(
