@@ -24,8 +24,11 @@ struct VaultDepositTests {
     }
 
     private func deposit(_ name: BytePath, _ entries: [Packed]) throws -> ObjectID {
-        let file = home.path.appending(name)
-        try pack(entries, .storedZip, to: file)
+        try deposit(name, packed(entries))
+    }
+
+    private func deposit(_ name: BytePath, _ bytes: [UInt8]) throws -> ObjectID {
+        let file = try home.write(name, bytes)
         let envelope = DropEnvelope(
             name: name, source: "inbox", hash: ContentHash(of: try Descriptor(file).readAll()), time: .now())
         return try VaultDeposit.seal(Descriptor(file), envelope, into: place.path, host: place.hostState()).drop
@@ -62,6 +65,18 @@ struct VaultDepositTests {
         #expect(log.contains("took in the deposit \(good)"))
         #expect(log.contains("did not take in the deposit \(bad)"))
         for word in ["Saga", "Secret", "Trap", "p1.png"] { #expect(!log.contains(word), "\(word) in\n\(log)") }
+    }
+
+    @Test("a solid RAR 4 is taken in", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    func solid() async throws {
+        _ = try deposit("Saga 8.cbr", RawRar(solid: [picture(1), picture(2)]).four)
+        let service = VaultService(place, judge: ArchiveDepositJudge(program: try builtWorker().program))
+        try await service.unlock(key)
+        try await waitUntil("all were tried") { await !service.isTakingIn }
+        #expect(await service.refusals.isEmpty)
+        let summary = try #require(try await service.use { try $0.list() }.first?.summary)
+        #expect(summary.pages == 2 && summary.format == "cbr")
+        await service.lock(.stop)
     }
 
     @Test("without the worker deposits wait for another unlock")

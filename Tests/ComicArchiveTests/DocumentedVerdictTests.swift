@@ -14,10 +14,14 @@ import Testing
 
     let folder: TemporaryFolder
     let validator: ComicValidator
+    let withoutUnar: ComicValidator
 
     init() throws {
         folder = try TemporaryFolder("table")
-        validator = ComicValidator(worker: try builtWorker())
+        let worker = try builtWorker()
+        validator = ComicValidator(worker: worker)
+        let nothing = folder.path.appending("unar").text
+        withoutUnar = ComicValidator(worker: try ArchiveWorker(program: worker.program, unar: [nothing]))
     }
 
     /// The rows, what is judged and what comes of it.
@@ -38,6 +42,9 @@ import Testing
         #expect(Set(rows.map(\.what)) == Set(samples.keys))
         for (what, expected) in rows {
             if what.hasPrefix("PDF"), access("/usr/bin/pdftoppm", X_OK) != 0 { continue }
+            let isWithout = what.hasSuffix("where unar is not installed")
+            if what.hasPrefix("RAR 4: solid"), !isWithout, !ArchiveWorker.unpacksSolidRar { continue }
+            let validator = isWithout ? withoutUnar : validator
             let isDecoded = what.hasSuffix("decoded")
             if isDecoded, !hasThumbnails { continue }
             for sample in samples[what] ?? [] {
@@ -99,6 +106,10 @@ import Testing
             "RAR 4: stored": four(rar { _ in }),
             "RAR 4: solid, each page packed with those before it": four(
                 rar({ $0.isSolid = true }, { $0.isSolid = true })),
+            "RAR 4: solid, where unar is not installed": four(rar({ $0.isSolid = true }, { $0.isSolid = true })),
+            "RAR 4: solid, a page's checksum is wrong": four(rar({ $0.crc = 1 }, { $0.isSolid = true })),
+            "RAR 4: solid, and shorter than its headers say": four(rar({ $0.size += 9 }, { $0.isSolid = true })),
+            "RAR 4: solid, and longer than 512 MiB": four(rar({ $0.size = 513 << 20 }, { $0.isSolid = true })),
             "RAR 4: packed by RAR 1.5 or 2": four(rar { $0.packing = [20, 0x33] })
                 + four(rar { $0.packing = [15, 0x33] }),
             "RAR 4: no mark at its end": four(rar({ _ in }, { $0.hasEnd = false })),

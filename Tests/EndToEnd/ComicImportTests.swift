@@ -55,6 +55,13 @@ struct ComicImportTests {
             comics.append(
                 ("Saga 08.pdf", pdf([PdfSample(), PdfSample()]), "Saga/Saga 08.pdf", "**Saga 8**, 2 pages"))
         }
+        if ArchiveWorker.unpacksSolidRar {
+            comics.append(
+                (
+                    "Saga 09.cbr", RawRar(solid: [picture(11), picture(12)]).four, "Saga/Saga 09.cbr",
+                    "**Saga 9**, 2 pages"
+                ))
+        }
         for comic in comics { try steward.moveIn(BytePath("comics/\(comic.name)"), comic.bytes) }
         try steward.wait()
         for comic in comics {

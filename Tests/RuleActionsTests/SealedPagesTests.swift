@@ -54,6 +54,25 @@ struct SealedPagesTests {
         try await scene.service.use { try SealedMetadata.page(index, of: entry.id, in: $0) { try builtWorker() } }
     }
 
+    @Test("a solid RAR 4 is sealed as it is, and read page by page", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    func solid() async throws {
+        let scene = try VaultScene()
+        let pages = (1...9).map { picture($0, size: Self.size) }
+        let bytes = RawRar(solid: pages).four
+        let entry = try await sealed("a.cbr", bytes, in: scene)
+        let (kept, whole) = try await scene.service.use { vault in
+            let reader = try vault.open(.archive, of: entry.id)
+            var kept: [UInt8] = []
+            try reader.stream { kept += $0 }
+            let archive = try ArchiveSource.sealed(reader, "a.cbr") { _ in }
+            return (kept, try builtWorker().page(8, of: archive).page)
+        }
+        #expect(kept == bytes)
+        #expect(whole?.bytes == pages[8])
+        try damage(entry, .pagePack, in: scene)
+        #expect(try await page(1, of: entry, in: scene)?.page?.bytes == pages[1])
+    }
+
     @Test("the pages of an EPUB stand in the order of its spine")
     func epub() async throws {
         let scene = try VaultScene()

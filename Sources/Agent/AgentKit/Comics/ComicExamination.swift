@@ -7,8 +7,10 @@ package struct ComicExamination: Sendable {
     package init() {}
 
     /// Has the worker break a rule of its cage to see that the cage holds, and a thumbnail made; looks for the programs
-    /// that draw PDFs.
-    package func findings() async -> [Examination.Finding] { [await archives(), await thumbnails(), documents()] }
+    /// that draw PDFs and unpack solid RAR archives.
+    package func findings() async -> [Examination.Finding] {
+        [await archives(), await thumbnails(), documents(), solidArchives()]
+    }
 
     private func archives() async -> Examination.Finding {
         do {
@@ -54,5 +56,13 @@ package struct ComicExamination: Sendable {
         return Examination.Finding(
             subject: "PDF", isWell: false, message: "\(missing.joined(separator: " and ")) cannot be found",
             remedy: "apt install poppler-utils; PDF comics are refused without it, all others are read")
+    }
+
+    private func solidArchives() -> Examination.Finding {
+        let isThere = ArchiveWorker.unpacksSolidRar
+        return Examination.Finding(
+            subject: "solid RAR", isWell: isThere,
+            message: isThere ? "those of RAR 4 are unpacked by unar, locked down" : "unar cannot be found",
+            remedy: isThere ? nil : "apt install unar; solid RAR 4 comics are refused without it, all others are read")
     }
 }

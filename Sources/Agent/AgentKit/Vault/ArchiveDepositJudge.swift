@@ -20,6 +20,9 @@ package struct ArchiveDepositJudge: DepositJudge {
         }
         let archive = try ArchiveSource.sealed(deposit)
         switch try worker.judge(archive, mode: .lenient, hashes: false) {
+        case .refused(.solid, let message) where !ArchiveWorker.unpacksSolidRar:
+            // The program that unpacks it was there when it was deposited, and may be again.
+            throw Fault(.failed, message, path: archive.path)
         case .refused(let reason, let message):
             throw Fault(.refused, message, path: archive.path, code: reason.rawValue)
         case .accepted(let report):

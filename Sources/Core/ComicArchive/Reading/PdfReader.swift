@@ -27,7 +27,7 @@ package final class PdfReader: ArchiveReader {
         let target = newFile(for: entry, in: folder)
         do {
             try await worker.drawPdf(archive, entry.position, pages[entry.position], to: target)
-        } catch let refusal as PdfRefusal {
+        } catch let refusal as ComicRefusal {
             let fault = Fault(.refused, "\(entry.path) of \(archive): \(refusal.message)", path: archive)
             throw InkyPanelsError.archive(.extractionFailed(underlying: fault))
         }
@@ -39,7 +39,7 @@ package final class PdfReader: ArchiveReader {
             let found = try await worker.pdfPages(archive)
             known.withLock { $0 = found }
             return found
-        } catch let refusal as PdfRefusal {
+        } catch let refusal as ComicRefusal {
             let error: ArchiveError =
                 switch refusal.reason {
                 case .encrypted: .passwordProtected

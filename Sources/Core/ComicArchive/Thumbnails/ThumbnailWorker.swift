@@ -7,16 +7,14 @@ import Platform
 /// libvips is a package of its own. Where it is not installed each call throws a `Fault` that names it; nothing else of
 /// this module needs it.
 package struct ThumbnailWorker: Sendable {
-    private let program: BytePath
+    private let worker: ArchiveWorker
     private let lanes: BlockingLanes
-    private let pass: ExaminationPass?
 
     /// - Parameters:
     ///   - worker: names the program.
     ///   - count: how many processes may make thumbnails at the same time.
     package init(_ worker: ArchiveWorker, count: Int = 2) {
-        program = worker.program
-        pass = worker.pass
+        self.worker = worker
         lanes = BlockingLanes("thumbnails", count: count)
     }
 
@@ -32,7 +30,7 @@ package struct ThumbnailWorker: Sendable {
     ) async throws {
         let wanted = Set(positions).sorted()
         try await lanes.run {
-            try run(.file(Descriptor(archive)), wanted, Self.painting(size), receive) { left in
+            try run(worker.readable(.file(Descriptor(archive))), wanted, Self.painting(size), receive) { left in
                 ["archive"] + Self.words(size) + left
             }
         }
@@ -43,7 +41,7 @@ package struct ThumbnailWorker: Sendable {
         opened archive: ArchiveSource, positions: some Sequence<Int>, to size: ThumbnailSize,
         receive: (Int, ThumbnailOutcome) throws -> Void
     ) throws {
-        try run(archive, Set(positions).sorted(), Self.painting(size), receive) { left in
+        try run(worker.readable(archive), Set(positions).sorted(), Self.painting(size), receive) { left in
             ["archive"] + Self.words(size) + left
         }
     }
@@ -82,7 +80,9 @@ package struct ThumbnailWorker: Sendable {
             made: { content, bytes in
                 bytes.isEmpty ? content.message.isEmpty ? .whole : .part(content.message) : nil
             }, failed: { .nothing($0) })
-        try run(.file(archive), Set(positions).sorted(), work, { seen[$0] = $1 }) { left in ["decode"] + left }
+        try run(worker.readable(.file(archive)), Set(positions).sorted(), work, { seen[$0] = $1 }) { left in
+            ["decode"] + left
+        }
         return seen
     }
 
@@ -95,7 +95,8 @@ package struct ThumbnailWorker: Sendable {
     package func probe(_ what: String) async throws -> String {
         try await lanes.run {
             let process = WorkerProcess(
-                program: program, archive: .file(try Descriptor("/dev/null")), arguments: ["thumbnail", "probe", what],
+                program: worker.program, archive: .file(try Descriptor("/dev/null")),
+                arguments: ["thumbnail", "probe", what],
                 patience: WorkerLimits.standard.patience)
             switch try process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
@@ -141,8 +142,9 @@ package struct ThumbnailWorker: Sendable {
             var batch = ThumbnailBatch(wanted: Set(left), work: work)
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
-                program: program, archive: archive, arguments: words,
-                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4), pass: pass)
+                program: worker.program, archive: archive, arguments: words,
+                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4),
+                pass: worker.pass)
             let outcome = try process.run { try batch.take($0, receive) }
             left.removeAll { batch.done.contains($0) }
             if case .mute(ThumbnailPass.absent) = outcome { throw Self.absent }

@@ -9,6 +9,9 @@ package enum ArchiveLimits {
     /// Bytes of all entries, 2 GiB; more refuse the archive.
     package static let maxTotalUncompressedSize: Int64 = 2 << 30
 
+    /// Bytes of all entries of a solid RAR 4, which is unpacked in memory, 512 MiB; more refuse the archive.
+    package static let maxSolidRarSize: Int64 = 512 << 20
+
     /// Headers of every kind: folders, links and skipped files count too.
     package static let maxHeaderCount = 5000
     /// Bytes of one name.

@@ -34,18 +34,24 @@ package enum ArchiveSource: Sendable {
     }
 
     func isPdf() throws -> Bool {
-        let head: [UInt8] =
-            switch self {
-            case .file(let file): try file.read(at: 0, count: ComicFileType.headLength)
-            case .asked(let archive): try archive.head()
-            }
-        return ComicFileType.detect(head: head, name: path.name, isDirectory: false).family == .pdf
+        ComicFileType.detect(head: try head(), name: path.name, isDirectory: false).family == .pdf
+    }
+
+    /// Whether it is a solid RAR 4, which libarchive cannot read.
+    func isSolidRar() throws -> Bool { Rar4Headers.isSolid(try head()) }
+
+    private func head() throws -> [UInt8] {
+        switch self {
+        case .file(let file): try file.read(at: 0, count: ComicFileType.headLength)
+        case .asked(let archive): try archive.head()
+        }
     }
 
     /// - Throws: `Fault` where there is none.
     func file() throws -> Descriptor {
         guard case .file(let file) = self else {
-            throw Fault(.failed, "\(path) is a PDF, which is drawn from a file alone; please report it", path: path)
+            throw Fault(
+                .failed, "\(path) is read by another program, which takes a file alone; please report it", path: path)
         }
         return file
     }
@@ -68,8 +74,12 @@ package struct AskedArchive: Sendable {
         self.read = read
     }
 
-    /// Whether it is a PDF, which no worker can ask for: the program that draws it reads a file by itself.
-    package func isPdf() throws -> Bool { try ArchiveSource.asked(self).isPdf() }
+    /// Whether no worker can ask for it: a foreign program, which reads a file by itself, draws PDFs and unpacks solid RAR
+    /// 4 archives.
+    package func needsFile() throws -> Bool {
+        let source = ArchiveSource.asked(self)
+        return try source.isPdf() || source.isSolidRar()
+    }
 
     fileprivate func head() throws -> [UInt8] {
         let count = Int(min(size, Int64(ComicFileType.headLength)))

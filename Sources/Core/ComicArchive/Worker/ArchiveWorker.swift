@@ -7,6 +7,8 @@ import Platform
 package struct ArchiveWorker: Sendable {
     package let program: BytePath
     package let limits: WorkerLimits
+    /// A program in `unar`'s place, with its arguments; empty for `unar` itself.
+    let unar: [String]
     let lanes: BlockingLanes
     let places: ExaminationPlaces
     /// The examination that its processes are part of.
@@ -17,8 +19,11 @@ package struct ArchiveWorker: Sendable {
     ///     `libexec/steward` beside that one's folder.
     ///   - count: how many archives may be unpacked at the same time, and as many examined, besides one that takes long.
     ///   - limits: what each of them may use up.
+    ///   - unar: the path of a program that unpacks solid RAR 4 archives in `unar`'s place, and its arguments.
     /// - Throws: `Fault` where there is no such program.
-    package init(program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard) throws {
+    package init(
+        program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard, unar: [String] = []
+    ) throws {
         guard let found = program ?? Self.locate(), Self.isProgram(found) else {
             let named = program ?? getenv("STEWARD_UNPACK").map { BytePath(String(cString: $0)) }
             throw Fault(
@@ -29,6 +34,7 @@ package struct ArchiveWorker: Sendable {
         }
         self.program = found
         self.limits = limits
+        self.unar = unar
         lanes = BlockingLanes("unpack", count: count)
         places = ExaminationPlaces(count: count)
     }
@@ -82,13 +88,13 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Throws: `Fault` (`.refused` where the archive cannot be listed).
     package func list(_ path: BytePath) async throws -> [EntryHeader] {
-        try await lanes.run { try headers(.file(Descriptor(path))) }
+        try await lanes.run { try headers(readable(.file(Descriptor(path)))) }
     }
 
     /// The headers as ``list(_:)``, and in an EPUB what its spine makes of them.
     func listComic(_ path: BytePath) async throws -> (headers: [EntryHeader], order: EpubOrder?) {
         try await lanes.run {
-            let archive = ArchiveSource.file(try Descriptor(path))
+            let archive = try readable(.file(Descriptor(path)))
             let found = try headers(archive)
             return (found, try epubOrder(archive, found))
         }
@@ -157,7 +163,7 @@ package struct ArchiveWorker: Sendable {
             var structure = ArchiveStructure(format: .unknown, traits: [])
             do {
                 let words = ["extract"] + targets.keys.sorted().map { "\($0)" }
-                let outcome = try process(.file(Descriptor(path)), words).run { record in
+                let outcome = try process(readable(.file(Descriptor(path))), words).run { record in
                     if case .structure(let found) = record { structure = found }
                     return try extraction.take(record)
                 }
@@ -188,7 +194,7 @@ package struct ArchiveWorker: Sendable {
 
     /// The pages of a PDF.
     ///
-    /// - Throws: ``PdfRefusal``; `Fault` where PDFs cannot be drawn on this machine: the message says what to install.
+    /// - Throws: ``ComicRefusal``; `Fault` where PDFs cannot be drawn on this machine: the message says what to install.
     func pdfPages(_ path: BytePath) async throws -> [PdfPage] {
         try await lanes.run { try PdfWork(program: program, limits: limits, file: Descriptor(path)).pages() }
     }

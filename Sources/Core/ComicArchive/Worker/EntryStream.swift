@@ -64,6 +64,7 @@ extension ArchiveWorker {
     ///
     /// - Parameter put: takes the next bytes; false ends it.
     fileprivate func hand(out sizes: [Int: Int64], of archive: ArchiveSource, to put: ([UInt8]) -> Bool) throws {
+        let archive = try readable(archive)
         var left = sizes
         var current: (position: Int, size: Int64)?
         var isAbandoned = false

@@ -17,21 +17,40 @@ extension ArchiveWorker {
                 progress?(done)
             }
         }
-        var judge = ArchiveJudge(mode: mode, path: path, fingerprint: before)
+        let verdict: Verdict
+        do {
+            if let rar = try unpackedRar(archive) {
+                let zip = ArchiveSource.file(rar.zip)
+                verdict = try examine(zip, unpackedFrom: rar, path, before, mode, hashes, progress).ofSolid
+            } else {
+                verdict = try examine(archive, path, before, mode, hashes, progress)
+            }
+        } catch let refusal as ComicRefusal {
+            verdict = .refused(reason: refusal.reason, message: "\(path): \(refusal.message)")
+        }
+        guard try archive.fingerprint() == before else {
+            throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
+        }
+        return verdict
+    }
+
+    /// - Parameter rar: where the archive is what another one was unpacked to.
+    private func examine(
+        _ archive: ArchiveSource, unpackedFrom rar: UnpackedRar? = nil, _ path: BytePath, _ fingerprint: Fingerprint,
+        _ mode: ValidationMode, _ hashes: Bool, _ progress: (@Sendable (ValidationProgress) -> Void)?
+    ) throws -> Verdict {
+        var judge = ArchiveJudge(mode: mode, path: path, fingerprint: fingerprint)
         let process = try process(archive, hashes ? ["inspect", "hash"] : ["inspect"])
         var done = ValidationProgress()
         var isEpub = false
         let outcome = try process.run { record in
             if let progress, done.take(record) { progress(done) }
             if case .header(let header) = record, header.path == Epub.container { isEpub = true }
-            return judge.take(record)
+            return judge.take(rar?.told(record) ?? record)
         }
         if let obstacle = try obstacle(outcome, path) { throw obstacle }
         let order = isEpub && outcome.isComplete ? try epubOrder(archive, try headers(archive)) : nil
-        guard try archive.fingerprint() == before else {
-            throw Fault(.superseded, "\(path) was changed while it was read; it is judged again", path: path)
-        }
-        let verdict = judge.verdict(outcome)
+        let verdict = judge.verdict(rar?.ended(outcome) ?? outcome)
         return order?.apply(to: verdict, mode: mode, path) ?? verdict
     }
 
@@ -42,6 +61,7 @@ extension ArchiveWorker {
     /// - Throws: `Fault`, `InkyPanelsError.archive` where the comic has no pages or cannot be read.
     package func page(_ index: Int, of archive: ArchiveSource) throws -> (page: PageInMemory?, count: Int) {
         if try archive.isPdf() { return try drawnPage(index, of: archive.file()) }
+        let archive = try readable(archive)
         let found = try headers(archive)
         let order = try epubOrder(archive, found)
         if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
@@ -64,7 +84,7 @@ extension ArchiveWorker {
             _ = try work.draw(index, pages[index], into: target)
             let bytes = try target.readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
             return (PageInMemory(name: PdfPage.name(index).name, bytes: bytes), pages.count)
-        } catch let refusal as PdfRefusal {
+        } catch let refusal as ComicRefusal {
             throw Fault(.refused, "\(file.path): \(refusal.message)", path: file.path, code: refusal.reason.rawValue)
         }
     }

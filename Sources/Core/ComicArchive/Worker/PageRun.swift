@@ -44,7 +44,9 @@ extension ArchiveWorker {
         try await lanes.run {
             var run = PageRun(path: path, index: index, target: target)
             do {
-                let outcome = try process(.file(Descriptor(path)), ["page", "\(index)"]).run { try run.take($0) }
+                let outcome = try process(readable(.file(Descriptor(path))), ["page", "\(index)"]).run {
+                    try run.take($0)
+                }
                 return try run.pages(outcome) { try refusal(path, outcome, run.structure) }
             } catch {
                 if run.isBegun { try? Durable.remove(target) }

@@ -3,18 +3,6 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A PDF that is not taken: what is wrong with it, without its name.
-struct PdfRefusal: Error {
-    let reason: RefusalReason
-    let message: String
-
-    init(_ reason: RefusalReason, _ message: String) { (self.reason, self.message) = (reason, message) }
-
-    init(_ outcome: WorkerProcess.Outcome) {
-        (reason, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .pdf, traits: []))
-    }
-}
-
 /// PDF in the worker's second profile: Debian's poppler-utils, caged, and none of their answers believed unchecked.
 ///
 /// A PDF that opens without a password is read, also where its owner reserved rights.
@@ -27,12 +15,14 @@ struct PdfWork {
 
     private var path: BytePath { file.path }
 
+    private static let structure = ArchiveStructure(format: .pdf, traits: [])
+
     /// Bytes of pdfinfo's answer: a title may be long.
     private static let infoLimit = 4 << 20
 
     /// The document's pages. Blocks.
     ///
-    /// - Throws: ``PdfRefusal``; `Fault` where nothing can be drawn on this machine.
+    /// - Throws: ``ComicRefusal``; `Fault` where nothing can be drawn on this machine.
     func pages() throws -> [PdfPage] {
         var answer: [UInt8] = []
         let outcome = try run(["info"]) { part in
@@ -48,15 +38,15 @@ struct PdfWork {
                 return complaints.count < 65_536
             }
             let (reason, message) = PdfInfo.reason(complaints)
-            throw PdfRefusal(reason, message)
-        default: throw PdfRefusal(outcome)
+            throw ComicRefusal(reason, message)
+        default: throw ComicRefusal(outcome, Self.structure)
         }
         guard let pages = PdfInfo.pages(answer) else {
-            throw PdfRefusal(.damagedArchive, "its pages have no size that can be drawn; fetch the file again")
+            throw ComicRefusal(.damagedArchive, "its pages have no size that can be drawn; fetch the file again")
         }
-        if pages.isEmpty { throw PdfRefusal(.noPages, "it is a PDF without pages") }
+        if pages.isEmpty { throw ComicRefusal(.noPages, "it is a PDF without pages") }
         if pages.count > ArchiveLimits.maxEntryCount {
-            throw PdfRefusal(.tooManyPages, ArchiveJudge.message(.tooManyPages))
+            throw ComicRefusal(.tooManyPages, ArchiveJudge.message(.tooManyPages))
         }
         return pages
     }
@@ -75,8 +65,8 @@ struct PdfWork {
         case .vanished(0) where check.makesSense && check.drawn == count: return check
         case .vanished, .stopped:
             let text = "only \(check.drawn) of its \(count) pages can be drawn; fetch the file again"
-            throw PdfRefusal(.damagedArchive, text)
-        default: throw PdfRefusal(outcome)
+            throw ComicRefusal(.damagedArchive, text)
+        default: throw ComicRefusal(outcome, Self.structure)
         }
     }
 
@@ -90,7 +80,7 @@ struct PdfWork {
         switch outcome {
         case .vanished, .stopped:
             return Set(indices.filter { look.plain.contains($0 - first) || $0 - first >= look.drawn })
-        default: throw PdfRefusal(outcome)
+        default: throw ComicRefusal(outcome, Self.structure)
         }
     }
 
@@ -118,12 +108,12 @@ struct PdfWork {
             return true
         }
         guard outcome == .vanished(status: 0) else {
-            if case .vanished = outcome { throw PdfRefusal(.damagedPage, "it cannot be drawn") }
-            throw PdfRefusal(outcome)
+            if case .vanished = outcome { throw ComicRefusal(.damagedPage, "it cannot be drawn") }
+            throw ComicRefusal(outcome, Self.structure)
         }
         guard let image = ImageHeader.read(try copy.read(at: 0, count: ImageHeader.headLength)),
             image.format == .jpeg, !image.isTooLarge
-        else { throw PdfRefusal(.workerNonsense, "what was drawn is no picture") }
+        else { throw ComicRefusal(.workerNonsense, "what was drawn is no picture") }
         return image
     }
 
@@ -177,7 +167,7 @@ extension PdfWork {
         let verdict: Verdict
         do {
             verdict = try .accepted(report(mode: mode, before.fingerprint, size: before.size, progress))
-        } catch let refusal as PdfRefusal {
+        } catch let refusal as ComicRefusal {
             verdict = .refused(reason: refusal.reason, message: "\(path): \(refusal.message)")
         }
         guard try file.status().fingerprint == before.fingerprint else {
@@ -197,7 +187,7 @@ extension PdfWork {
         var pageDamage: [Int: String] = [:]
         if try !hasEnd(size) { damage.append("it ends before its end mark, as a file that was cut short does") }
         if mode == .strict, let first = damage.first {
-            throw PdfRefusal(.damagedArchive, first + "; fetch the file again, or import it leniently")
+            throw ComicRefusal(.damagedArchive, first + "; fetch the file again, or import it leniently")
         }
         for (index, complaint) in check.pageComplaints.sorted(by: { $0.key < $1.key }) {
             // The page that is drawn counts, and not what is said meanwhile.
@@ -207,7 +197,7 @@ extension PdfWork {
             }
             let text = "the page \(PdfPage.name(index)) is damaged and shows nothing: \(complaint)"
             if mode == .strict {
-                throw PdfRefusal(.damagedPage, text + "; fetch the file again, or import it leniently")
+                throw ComicRefusal(.damagedPage, text + "; fetch the file again, or import it leniently")
             }
             damage.append(text)
             pageDamage[index] = complaint

@@ -2,11 +2,12 @@ import CLinux
 import Glibc
 import Platform
 
-/// The worker's second profile: it becomes a foreign program that draws pages, and nothing else, for good.
+/// The worker's second profile: it becomes a foreign program that draws pages or unpacks a solid RAR, and nothing else, for
+/// good.
 ///
 /// What the cage holds against, and what not, is written beside its filter in `RenderCage.c`.
 enum RenderCage {
-    /// Pages are drawn whole in memory, at the size of the page and of each picture in it.
+    /// Bytes. Pages are drawn whole in memory, at the size of the page and of each picture in it.
     static let memory: UInt64 = 1 << 30
 
     /// Where programs, their libraries, fonts and the tables of fonts lie. No folder of a user is among them.
@@ -27,11 +28,13 @@ enum RenderCage {
     /// Replaces this process by `program`, with the file on descriptor 3 as its standard input and the pipe on 4 as
     /// `channel`.
     ///
-    /// - Parameter also: files that it may read besides.
+    /// - Parameters:
+    ///   - also: files that it may read besides.
+    ///   - asksForSockets: whether it does so by itself: it gets none, and goes on.
     /// - Throws: `Fault` where the cage cannot be closed or the program not started; it does not come back else.
     static func become(
         _ program: Descriptor, _ arguments: [String], on channel: Channel, processorSeconds: UInt64,
-        also: [String] = []
+        also: [String] = [], asksForSockets: Bool = false
     ) throws -> Never {
         let words = strings(arguments)
         let environment = strings(["TZ=UTC0", "LC_ALL=C.UTF-8"])
@@ -44,11 +47,13 @@ enum RenderCage {
         guard steward_set_parent_death_signal(SIGKILL) == 0, steward_forbid_new_privileges() == 0 else {
             throw Fault.system("give up privileges")
         }
-        // A renderer that may read the user's files could draw them into a page: without Landlock there is no PDF.
+        // A renderer that may read the user's files could draw them into a page: without Landlock there is none.
         guard steward_landlock_reading(paths, loaders, STEWARD_RENDERER, 0) > 0 else {
             throw Fault.system("enter a Landlock domain")
         }
-        guard steward_filter_renderer() == 0 else { throw Fault.system("install the system call filter") }
+        guard steward_filter_renderer(asksForSockets ? 1 : 0) == 0 else {
+            throw Fault.system("install the system call filter")
+        }
         steward_become_renderer(words, environment)
         throw Fault.system("start the renderer", program.path)
     }

@@ -9,7 +9,8 @@ import Platform
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
 /// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
 /// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
-/// - `pdf ...`: the second profile; see ``RenderWorker``.
+/// - `claims`: what a RAR 4's headers say of its entries; see ``RarClaims``.
+/// - `pdf ...`, `unar ...`: the second profile; see ``RenderWorker`` and ``UnarWorker``.
 /// - `probe open|socket|fork|exec|mmap`: breaks one rule of the cage, to prove that it holds.
 ///
 /// `limits=SECONDS,SECONDS` before the command sets other CPU limits than the standard ones (``WorkerLimits``).
@@ -23,6 +24,7 @@ package enum UnpackWorker {
         guard let limits = WorkerLimits(takenFrom: &words), let command = words.popFirst() else { _exit(64) }
         let rest = Array(words)
         if command == "pdf" { RenderWorker.main(rest, limits) }
+        if command == "unar" { UnarWorker.main(rest, limits) }
         guard let bytes = try? ArchiveBytes(descriptor: archiveDescriptor) else { _exit(64) }
         let output = RecordOutput(descriptor: resultDescriptor)
         do {
@@ -40,6 +42,7 @@ package enum UnpackWorker {
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
+            case "claims": try RarClaims.tell(bytes, output)
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
             case "page":
                 try pass.page(rest.first.flatMap { Int($0) } ?? 0) { try LibraryArchive(bytes) }

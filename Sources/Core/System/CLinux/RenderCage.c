@@ -74,7 +74,8 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 //   or below it kills; so does to map the kernel's own page anywhere. The descriptor is close-on-exec, and no later one
 //   gets its number, because the limit is 64 and calls that set a limit kill.
 // - No other process: the calls that make one kill, and so does a signal to any but itself.
-// - No socket, no tracing, no reading of another process's memory: these kill.
+// - No socket, no tracing, no reading of another process's memory: these kill. To ask for a socket only fails where the
+//   program is one that does so by itself (`sockets_fail`), since a C library looks for the user's name by one.
 // - No new code: memory is never both writable and executable, anonymous or protected into being executable; with no
 //   way to write a file, what runs is the renderer and what lies in the folders that Landlock lets it read.
 // - No file is written: to open one for that fails, here and in Landlock. Names and modes cannot be changed: the calls
@@ -82,7 +83,7 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 // What does not hold: it may read every file in those folders and learn of any path whether it exists; and it may say
 // what it likes on its pipe, which the agent therefore checks. Other calls fail with ENOSYS instead of killing, so that
 // a later C library that tries something new first goes on with the old.
-int steward_filter_renderer(void) {
+int steward_filter_renderer(int sockets_fail) {
 #ifdef OWN_ARCHITECTURE
     void *path = (void *)NOWHERE;
     if (mmap(path, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != path) return -1;
@@ -125,7 +126,7 @@ int steward_filter_renderer(void) {
         CALL(execve, KILL), CALL(clone, KILL),
         // abort(3) sends a signal to itself.
         CASE(tgkill, 4), LOAD(args[0]), UNLESS((uint32_t)getpid()), KILL, ALLOW,
-        CALL(kill, KILL), CALL(tkill, KILL), CALL(socket, KILL), CALL(socketpair, KILL), CALL(connect, KILL),
+        CALL(kill, KILL), CALL(tkill, KILL), CALL(socket, RETURN(sockets_fail ? SECCOMP_RET_ERRNO | EACCES : SECCOMP_RET_KILL_PROCESS)), CALL(socketpair, KILL), CALL(connect, KILL),
         CALL(bind, KILL), CALL(sendto, KILL), CALL(sendmsg, KILL), CALL(ptrace, KILL), CALL(process_vm_readv, KILL),
         CALL(process_vm_writev, KILL), CALL(memfd_create, KILL), CALL(unshare, KILL), CALL(setns, KILL),
         CALL(mount, KILL), CALL(bpf, KILL),

@@ -72,6 +72,8 @@ extension SealedComic {
     package func parts(
         of archive: ArchiveSource, _ worker: ArchiveWorker, packFailed: PackFailure = PackFailure()
     ) throws -> [(kind: ObjectKind, content: ObjectContent)] {
+        // What was unpacked once serves all of it.
+        let archive = try worker.readable(archive)
         var sealed = SealedMetadata(
             format: report.format, metadata: known.metadata,
             files: report.metadata.map { .init(path: $0.path, content: Data($0.bytes)) },

@@ -1,4 +1,4 @@
-// How a worker turns into a foreign program that draws pages: caged, and for good.
+// How a worker turns into a foreign program that draws pages or unpacks an archive: caged, and for good.
 #pragma once
 #include <stdint.h>
 
@@ -17,8 +17,9 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory);
 /// nothing. The kernel's ABI version; 0 where the kernel has no Landlock, and then nothing is restricted.
 int steward_landlock_reading(const char *const *readable, const char *const *loaders, int program, int input);
 
-/// A seccomp filter that survives the exec. What it forbids and what it lets pass stands beside it.
-int steward_filter_renderer(void);
+/// A seccomp filter that survives the exec. What it forbids and what it lets pass stands beside it; to ask for a socket
+/// fails with EACCES (`sockets_fail`) instead of killing.
+int steward_filter_renderer(int sockets_fail);
 
 /// Becomes the program at `STEWARD_RENDERER`; comes back, with -1 and errno set, only where that fails.
 int steward_become_renderer(char *const *arguments, char *const *environment);

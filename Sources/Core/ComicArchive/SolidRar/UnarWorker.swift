@@ -1,0 +1,37 @@
+import Glibc
+import OwnFiles
+import Platform
+
+/// `steward-unpack unar`: a RAR on descriptor 3, the contents of all its files one behind the other on descriptor 4, in the
+/// worker's second profile (``RenderCage``).
+///
+/// Words behind the command name a program in `unar`'s place and its arguments. It leaves with
+/// ``RenderWorker/notInstalled`` or ``RenderWorker/notCaged`` where the program was never started, else as that does.
+enum UnarWorker {
+    /// No archive within the archive, no resource forks, no folder to hold it all, and no file: to the standard output.
+    private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", RenderCage.input]
+    private static let folders: [BytePath] = ["/usr/bin", "/usr/local/bin"]
+
+    /// What its libraries want to know of the process and of where names of users stand.
+    private static let readable = ["/proc/self/cmdline", "/etc/nsswitch.conf"]
+
+    static func main(_ other: [String], _ limits: WorkerLimits) -> Never {
+        let programs = other.first.map { [BytePath($0)] } ?? folders.map { $0.appending("unar") }
+        do {
+            for path in programs {
+                guard let program = try? Descriptor(path, follow: true) else { continue }
+                try RenderCage.become(
+                    program, other.isEmpty ? words : other, on: .output,
+                    processorSeconds: limits.solidProcessorSeconds, also: readable, asksForSockets: true)
+            }
+        } catch {
+            _exit(RenderWorker.notCaged)
+        }
+        _exit(RenderWorker.notInstalled)
+    }
+
+    /// Whether there is such a program.
+    static var isInstalled: Bool {
+        folders.contains { $0.appending("unar").withCString { access($0, X_OK) } == 0 }
+    }
+}
