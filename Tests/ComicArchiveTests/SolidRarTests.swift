@@ -130,6 +130,30 @@ import Testing
         #expect(report.pages.map { $0.damage == nil } == [true, false, true])
     }
 
+    /// A page must not go missing because of a name that is none of a picture any more.
+    @Test func `a bit of a header that is flipped is found, or changes nothing`() throws {
+        let archive = RawRar(solid: pages)
+        let (sound, edges) = (archive.four, archive.edgesOfFour)
+        func scan(_ bytes: [UInt8]) throws -> StructureScan {
+            let file = try Descriptor(inMemory: "a.cbr")
+            try file.write(bytes, at: 0)
+            return try Rar4Headers.scan(ArchiveBytes(descriptor: file.raw), start: 0, withNames: true)
+        }
+        let expected = try scan(sound)
+        #expect(expected.rarFiles?.map(\.name) == [1, 2, 3].map { Array("\($0).png".utf8) })
+        #expect(expected.missing(entries: 3, format: .rar) == nil)
+        for start in edges.dropFirst().dropLast() {
+            let length = Int(sound[start + 5]) | Int(sound[start + 6]) << 8
+            for bit in 0..<(8 * length) {
+                var bytes = sound
+                bytes[start + bit / 8] ^= 1 << (bit % 8)
+                let found = try scan(bytes)
+                let isFound = found.missing(entries: found.rarFiles?.count ?? 0, format: .rar) != nil
+                #expect(isFound || found.rarFiles == expected.rarFiles, "byte \(start + bit / 8), bit \(bit % 8)")
+            }
+        }
+    }
+
     @Test func `contents that are not as long as the headers say are not believed`() async throws {
         let contents = pages.flatMap { $0 }
         let bytes = rar { _ in }

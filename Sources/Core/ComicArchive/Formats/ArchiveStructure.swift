@@ -54,6 +54,8 @@ struct StructureScan {
     /// Whether, where the mark is missing, the file ends between two entries: then it was cut just there, or made by one
     /// of the programs that wrote no such mark.
     var endsBetweenEntries = false
+    /// Whether a header's checksum is wrong, where these are compared.
+    var hasDamagedHeader = false
 
     static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
 
@@ -66,6 +68,7 @@ struct StructureScan {
         if structure.format != .unknown, format != structure.format, count > 0 {
             return "it is two archives in one file"
         }
+        if hasDamagedHeader { return "one of its headers is damaged" }
         if let entries, entries != count { return "it lists \(entries) entries and holds \(count)" }
         if !hasEnd, endsBetweenEntries { return Self.noEnd }
         return hasEnd ? nil : "the mark at its end is missing, so that more may be"

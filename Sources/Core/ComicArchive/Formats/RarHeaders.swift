@@ -16,12 +16,14 @@ enum Rar4Headers {
         return flags & 0x0089 == 0x0008
     }
 
-    /// - Parameter withNames: whether names and kinds of the files are wanted, which takes reading more.
+    /// - Parameter withNames: whether names and kinds of the files are wanted, of headers that nobody else looks at: each
+    ///   is read whole and its checksum compared.
     static func scan(_ file: ArchiveBytes, start: Int64, withNames: Bool = false) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
         var isBetween = false
+        var isDamaged = false
         var offset = start + Int64(signature.count)
         for count in 0... {
             if count > 2 * ArchiveLimits.maxHeaderCount {
@@ -34,6 +36,14 @@ enum Rar4Headers {
             guard block.skip(2), let type = block.number(1), let flags = block.number(2), let length = block.number(2),
                 length >= 7
             else { break }
+            if withNames {
+                let header = try file.read(at: offset, count: Int(length))
+                guard isSound(header, type: type, flags: flags) else {
+                    isDamaged = true
+                    break
+                }
+                block = ByteCursor(header, at: block.position)
+            }
             var dataSize: UInt64 = 0
             switch type {
             case 0x73:
@@ -41,9 +51,7 @@ enum Rar4Headers {
                 if flags & 0x0008 != 0 { traits.insert(.solid) }
                 if flags & 0x0080 != 0 { traits.formUnion([.encrypted, .encryptedHeaders]) }
             case 0x74, 0x7A:
-                let isNamed = withNames && type == 0x74
-                if isNamed { block = ByteCursor(try file.read(at: offset, count: Int(length)), at: block.position) }
-                guard let found = readFile(&block, flags: flags, isNamed: isNamed) else {
+                guard let found = readFile(&block, flags: flags, isNamed: withNames && type == 0x74) else {
                     return result(traits, files, hasEnd: hasEnd)
                 }
                 dataSize = found.packedSize
@@ -63,7 +71,21 @@ enum Rar4Headers {
             guard dataSize <= UInt64(file.size) else { break }
             offset += Int64(length) + Int64(dataSize)
         }
-        return result(traits, files, hasEnd: hasEnd, isBetween)
+        var scan = result(traits, files, hasEnd: hasEnd, isBetween)
+        scan.hasDamagedHeader = isDamaged
+        return scan
+    }
+
+    /// Whether a header is what was written, by the lower half of its CRC-32.
+    private static func isSound(_ header: [UInt8], type: UInt64, flags: UInt64) -> Bool {
+        guard header.count >= 7 else { return false }
+        func isSum(_ part: ArraySlice<UInt8>) -> Bool {
+            CRC32.of(Array(part)) & 0xFFFF == UInt32(header[0]) | UInt32(header[1]) << 8
+        }
+        if isSum(header[2...]) { return true }
+        // RAR 2 wrote comments into headers, and behind the checksum of what stands before them.
+        if type == 0x74 { return flags & 0x0008 != 0 }
+        return [0x73, 0x75].contains(type) && header.count > 13 && isSum(header[2..<13])
     }
 
     private static func readFile(
