@@ -81,7 +81,8 @@ let package = Package(
         core("Ledger", ["OwnFiles", "Platform", grdb]),
         core("A4CoreSwift", ["OwnFiles", "Platform"]),
         core("DotLifeDomain"),
-        core("ComicArchive", ["OwnFiles", "Platform", "CArchive", "CLinux", grdb]),
+        core("ComicParsing", ["OwnFiles", "Platform", "CArchive", "CLinux"]),
+        core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "CLinux", grdb]),
         core("ComicVault", ["OwnFiles", "Platform", "CLinux", "COpenSSL"]),
         core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
@@ -122,7 +123,7 @@ let package = Package(
             swiftSettings: strict),
 
         .executableTarget(
-            name: "steward-unpack", dependencies: ["ComicArchive", "Platform"], path: "Sources/Agent/steward-unpack",
+            name: "steward-unpack", dependencies: ["ComicParsing"], path: "Sources/Agent/steward-unpack",
             swiftSettings: strict),
 
         .target(
@@ -137,7 +138,8 @@ let package = Package(
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
         suite(
-            "ComicArchiveTests", ["ComicArchive", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
+            "ComicArchiveTests",
+            ["ComicArchive", "ComicParsing", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["TKCore", "Platform"], exclude: ["Peers"]),

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Archives of which the worker gets no file, but the bytes that it asks for.
 struct AskedArchiveTests {

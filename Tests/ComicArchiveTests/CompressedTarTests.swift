@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// A TAR may be compressed in seven ways, once; nothing else may be.
 @Suite struct CompressedTarTests {

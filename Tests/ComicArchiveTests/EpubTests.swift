@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// EPUBs of pictures: the pages stand in the order of the spine, whatever their files are called.
 @Suite struct EpubTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Favourites and the user's own series follow a comic's content.
 @Suite struct FavouriteTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// What hostile archives may cost: the worker's limits hold, and the agent does not grow, forget a process or write
 /// anywhere but into its cache.

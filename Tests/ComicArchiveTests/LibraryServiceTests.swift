@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// A folder of comics, with real files.
 @Suite struct LibraryServiceTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Format and size of pictures from their first bytes, and types of files.
 @Suite struct MetadataImageTests {

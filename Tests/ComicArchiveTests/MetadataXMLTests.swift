@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// ComicInfo and MetronInfo, from hostile archives.
 @Suite struct MetadataXMLTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Series, number, volume and year from file names, as people name files.
 @Suite struct NameParsingTests {

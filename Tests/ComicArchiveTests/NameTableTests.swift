@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// File names in all the shapes that collections have, of comics that do not exist.
 @Suite struct NameTableTests {

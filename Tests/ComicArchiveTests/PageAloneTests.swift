@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// One page by its number, in one run of the worker that also lists all pages.
 @Suite struct PageAloneTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Pages in the order in which a person reads them.
 @Suite struct PageOrderTests {

@@ -2,6 +2,7 @@ import ComicTestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Which entries are pages, which are passed over, which condemn the archive.
 @Suite struct PageRulesTests {

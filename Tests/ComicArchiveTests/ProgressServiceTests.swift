@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Progress and bookmarks follow a comic's content.
 @Suite struct ProgressServiceTests {

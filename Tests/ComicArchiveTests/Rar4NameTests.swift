@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Names in RAR 4 headers, and the short form of their Unicode.
 @Suite struct Rar4NameTests {

@@ -3,6 +3,7 @@ import Platform
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Series among the files of a library.
 @Suite struct SeriesGroupingTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Solid RAR 4 archives, unpacked by `unar` in the worker's second cage.
 ///

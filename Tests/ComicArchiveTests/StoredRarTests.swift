@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// RAR 5 archives that hold BLAKE2sp in place of CRC-32: libarchive compares neither where the bytes are stored.
 @Suite struct StoredRarTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Thumbnails on the disk.
 struct ThumbnailCacheTests {

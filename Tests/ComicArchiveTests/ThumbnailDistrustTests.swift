@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// A process that makes thumbnails and dies, or lies: played by a script.
 struct ThumbnailDistrustTests {

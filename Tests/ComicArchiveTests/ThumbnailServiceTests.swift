@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Covers and pages of a library's comics.
 @Suite(.enabled(if: hasThumbnails, "libvips42 is not installed"))

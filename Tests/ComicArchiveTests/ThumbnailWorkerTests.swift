@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Thumbnails, made by the worker in its cage.
 @Suite(.enabled(if: hasThumbnails, "libvips42 is not installed"))

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Encrypted, one part of several, solid: each is told for what it is, in every format.
 @Suite struct ToldApartTests {

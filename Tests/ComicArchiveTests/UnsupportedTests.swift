@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Archives that may be sound and cannot be read here: nobody is told that they are damaged, or to fetch them again.
 @Suite struct UnsupportedTests {

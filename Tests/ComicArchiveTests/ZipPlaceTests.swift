@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
+@testable import ComicParsing
 
 /// Where the pages of a ZIP stand, as the validating pass tells it, and what is had from there.
 @Suite struct ZipPlaceTests {

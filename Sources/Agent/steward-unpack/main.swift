@@ -1,3 +1,3 @@
-import ComicArchive
+import ComicParsing
 
 UnpackWorker.main(CommandLine.arguments)

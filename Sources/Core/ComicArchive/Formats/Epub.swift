@@ -2,7 +2,7 @@ import Platform
 
 /// The documents of an EPUB that say which pictures are its pages, and in which order.
 enum Epub {
-    static let container = Array("META-INF/container.xml".utf8)
+    static let container = EntryHeader.epubContainer
     static let encryption = Array("META-INF/encryption.xml".utf8)
 
     /// What one place of the spine is.

@@ -1,9 +1,6 @@
 /// Pages as pdftoppm draws them without a name to write to: one PPM behind the other. Heard of each is whether it shows
 /// anything.
 struct PdfLook {
-    /// Pixels of a page's longer side: a line of small print is a grey one.
-    static let side = 200
-
     /// Pages that were drawn to their end.
     private(set) var drawn = 0
     /// Those that have one colour alone, by their order among the drawn ones, from 0.
@@ -39,7 +36,7 @@ struct PdfLook {
         guard lines.count == 4 else { return }
         let sides = lines[1].split(separator: UInt8(ascii: " ")).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
         let isHead = lines[0].elementsEqual("P6".utf8) && lines[2].elementsEqual("255".utf8)
-        guard isHead, sides.count == 2, sides.allSatisfy({ (1...2 * Self.side).contains($0) }) else {
+        guard isHead, sides.count == 2, sides.allSatisfy({ (1...2 * RenderWorker.lookedAtSide).contains($0) }) else {
             makesSense = false
             return
         }

@@ -61,8 +61,8 @@ struct SolidRar {
         _ outcome: WorkerProcess.Outcome, _ contents: RarContents, _ claims: RarClaims
     ) throws -> ComicRefusal? {
         switch outcome {
-        case .vanished(RenderWorker.notInstalled): return ComicRefusal(.solid, Self.notInstalled)
-        case .vanished(RenderWorker.notCaged):
+        case .vanished(WorkerStatus.notInstalled): return ComicRefusal(.solid, Self.notInstalled)
+        case .vanished(WorkerStatus.notCaged):
             throw Fault(.failed, "\(path) was not looked into: \(Self.notCaged)", path: path)
         // It complains of checksums, too, which are compared when the contents are read.
         case .vanished where contents.isWhole: return nil

@@ -147,7 +147,7 @@ package struct ThumbnailWorker: Sendable {
                 pass: worker.pass)
             let outcome = try process.run { try batch.take($0, receive) }
             left.removeAll { batch.done.contains($0) }
-            if case .mute(ThumbnailPass.absent) = outcome { throw Self.absent }
+            if case .mute(WorkerStatus.notInstalled) = outcome { throw Self.absent }
             if case .finished(let end) = outcome {
                 if end.reason == .noCage {
                     throw Fault(.failed, "no thumbnail can be made: \(end.message); see `steward doctor`")

@@ -183,8 +183,8 @@ package struct ArchiveWorker: Sendable {
     package func checkPdf() async throws {
         try await lanes.run {
             switch try process(.file(Descriptor("/dev/null")), ["pdf", "info"]).stream({ _ in true }) {
-            case .vanished(RenderWorker.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
-            case .vanished(RenderWorker.notCaged): throw Fault(.failed, PdfWork.notCaged)
+            case .vanished(WorkerStatus.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
+            case .vanished(WorkerStatus.notCaged): throw Fault(.failed, PdfWork.notCaged)
             // What it says of a file that is no PDF is no matter.
             case .vanished: break
             default: throw Fault(.failed, "the program that draws PDFs does not run here; install poppler-utils anew")

@@ -46,6 +46,23 @@ struct QuickShare: Sendable, Equatable {
     var clock: Double { 5 * processor }
 }
 
+extension WorkerLimits {
+    /// How long an archive of so many bytes may keep others waiting: well over what sound ones need. Past it, it goes on in
+    /// a place for slow ones.
+    func quickShare(for size: Int64) -> QuickShare {
+        QuickShare(processor: min(Self.mostQuick, 1 + Double(max(0, size)) / Self.quickBytes))
+    }
+
+    /// The same for decoding so many pages.
+    func quickShare(decoding pages: Int) -> QuickShare {
+        QuickShare(processor: min(6 * Self.mostQuick, 1 + 0.1 * Double(pages)))
+    }
+
+    private static let mostQuick = 5.0
+    /// Packed bytes that slow machines read and unpack in a second.
+    private static let quickBytes = Double(8 << 20)
+}
+
 /// Says that an examination has to begin again in the slow place.
 struct PutOff: Error {}
 

@@ -1,34 +1,22 @@
 import OwnFiles
 import Platform
 
-/// The pages among an archive's headers, in reading order. The worker and the agent both find them so.
+/// The pages among an archive's headers, in reading order.
 ///
 /// - Parameter order: what an EPUB's spine says.
 /// - Throws: `InkyPanelsError.archive` where there are none, or none may be shown.
 func pageHeaders(among headers: [EntryHeader], order: EpubOrder? = nil) throws -> [EntryHeader] {
-    var seen: Set<[UInt8]> = []
-    let pages = try headers.filter { header in
-        switch EntryRole(of: header) {
-        case .refused(let reason, let what):
-            let text = EntryRole.refusal(BytePath(bytes: header.path), what)
-            let cause = Fault(.refused, text, code: reason.rawValue)
-            throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
-        case .page where header.isEncrypted: throw InkyPanelsError.archive(.passwordProtected)
-        case .page: return !header.claimsTooMuch && seen.insert(header.path).inserted
-        case .metadata, .skipped: return false
-        }
+    do {
+        let pages = try EntryHeader.pages(among: headers)
+        return order?.apply(to: pages) ?? pages
+    } catch .refused(let reason, let text) {
+        let cause = Fault(.refused, text, code: reason.rawValue)
+        throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
+    } catch .encrypted {
+        throw InkyPanelsError.archive(.passwordProtected)
+    } catch .empty {
+        throw InkyPanelsError.archive(.emptyArchive)
     }
-    guard !pages.isEmpty else { throw InkyPanelsError.archive(.emptyArchive) }
-    return order?.apply(to: pages) ?? PageOrder.sorted(pages) { $0.path }
-}
-
-extension EntryHeader {
-    /// Whether it is no page because it is too large. The header decides, which is all that a list reads; where it lies
-    /// the archive is damaged.
-    var claimsTooMuch: Bool { declaredSize > ArchiveLimits.maxUncompressedEntrySize }
-
-    /// Whether an archive with it is an EPUB, whose order takes more than its headers.
-    var isEpubContainer: Bool { kind == .file && path == Epub.container }
 }
 
 extension ArchiveWorker {

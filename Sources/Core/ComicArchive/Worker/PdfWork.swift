@@ -125,8 +125,8 @@ struct PdfWork {
         process.secondsBetweenWords = secondsBetweenWords
         let outcome = try process.stream(receive)
         switch outcome {
-        case .vanished(RenderWorker.notInstalled): throw obstacle(Self.notInstalled)
-        case .vanished(RenderWorker.notCaged): throw obstacle(Self.notCaged)
+        case .vanished(WorkerStatus.notInstalled): throw obstacle(Self.notInstalled)
+        case .vanished(WorkerStatus.notCaged): throw obstacle(Self.notCaged)
         case .vanished: return outcome
         default:
             if let obstacle = try outcome.obstacle(path, works: works) { throw obstacle }

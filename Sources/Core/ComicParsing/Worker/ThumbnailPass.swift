@@ -11,11 +11,8 @@ import Platform
 /// - `probe WHAT`: breaks one rule of the cage, to prove that it holds.
 ///
 /// For each picture an empty `bytes` record says that it is begun, `bytes` and `content` what was made of it. Where
-/// libvips is not installed the process leaves with ``absent`` and says nothing.
+/// libvips is not installed the process leaves with ``WorkerStatus/notInstalled`` and says nothing.
 enum ThumbnailPass {
-    /// EX_UNAVAILABLE of sysexits.h.
-    static let absent: Int32 = 69
-
     static func main(_ words: [String], archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) -> Never {
         let numbers = words.dropFirst().compactMap { Int($0) }
         guard let mode = words.first, mode == "probe" || numbers.count >= (mode == "decode" ? 1 : 3),
@@ -25,7 +22,7 @@ enum ThumbnailPass {
             try ThumbnailCage.enter(
                 pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2), asks: bytes.isAsked)
         } catch is ThumbnailCage.Absent {
-            _exit(absent)
+            _exit(WorkerStatus.notInstalled)
         } catch {
             output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
             _exit(70)

@@ -17,7 +17,7 @@ package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertib
     package static let page = ThumbnailSize(width: 200, height: 280)
 
     /// Of the JPEGs, 0...100.
-    static let quality = 80
+    package static let quality = 80
 
     package var description: String { "\(width)x\(height)" }
 }

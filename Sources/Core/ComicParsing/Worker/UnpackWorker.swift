@@ -9,7 +9,7 @@ import Platform
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
 /// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
 /// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
-/// - `claims`: what a RAR 4's headers say of its entries; see ``RarClaims``.
+/// - `claims`: what a RAR 4's headers say of its entries; see ``RarClaimsPass``.
 /// - `pdf ...`, `unar ...`: the second profile; see ``RenderWorker`` and ``UnarWorker``.
 /// - `probe open|socket|fork|exec|mmap`: breaks one rule of the cage, to prove that it holds.
 ///
@@ -42,7 +42,7 @@ package enum UnpackWorker {
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
-            case "claims": try RarClaims.tell(bytes, output)
+            case "claims": try RarClaimsPass.tell(bytes, output)
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
             case "page":
                 try pass.page(rest.first.flatMap { Int($0) } ?? 0) { try LibraryArchive(bytes) }

@@ -3,14 +3,14 @@ import Glibc
 import Platform
 
 /// What a TAR may be compressed with; nothing else is looked for in compressed bytes.
-enum Compression: CaseIterable {
+package enum Compression: CaseIterable {
     case gzip, xz, zstd, bzip2, lzip, lz4, lzma
 
     /// Bytes that ``detect(_:)`` wants to see.
     static let headLength = 14
 
     /// - Parameter head: the first ``headLength`` bytes.
-    static func detect(_ head: some Collection<UInt8>) -> Compression? {
+    package static func detect(_ head: some Collection<UInt8>) -> Compression? {
         let head = Array(head.prefix(headLength))
         return allCases.first { $0.begins(head) }
     }

@@ -141,6 +141,11 @@ package struct EntryHeader: Sendable, Equatable {
     package var path: [UInt8]
     /// Of a page in a ZIP that is inspected; nil where it is not known.
     package var place: ZipPlace?
+
+    package init(position: Int, kind: Kind, isEncrypted: Bool, declaredSize: Int64, path: [UInt8]) {
+        (self.position, self.kind, self.isEncrypted) = (position, kind, isEncrypted)
+        (self.declaredSize, self.path) = (declaredSize, path)
+    }
 }
 
 /// What reading one entry gave.
@@ -181,6 +186,8 @@ package struct WorkerEnd: Sendable, Equatable {
 
     package var reason: Reason
     package var message: String
+
+    package init(reason: Reason, message: String) { (self.reason, self.message) = (reason, message) }
 }
 
 private struct RecordWriter {

@@ -6,8 +6,8 @@ import Platform
 /// worker's second profile (``RenderCage``).
 ///
 /// Words behind the command name a program in `unar`'s place and its arguments. It leaves with
-/// ``RenderWorker/notInstalled`` or ``RenderWorker/notCaged`` where the program was never started, else as that does.
-enum UnarWorker {
+/// ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the program was never started, else as that does.
+package enum UnarWorker {
     /// No archive within the archive, no resource forks, no folder to hold it all, and no file: to the standard output.
     private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", RenderCage.input]
     private static let folders: [BytePath] = ["/usr/bin", "/usr/local/bin"]
@@ -25,13 +25,13 @@ enum UnarWorker {
                     processorSeconds: limits.solidProcessorSeconds, also: readable, asksForSockets: true)
             }
         } catch {
-            _exit(RenderWorker.notCaged)
+            _exit(WorkerStatus.notCaged)
         }
-        _exit(RenderWorker.notInstalled)
+        _exit(WorkerStatus.notInstalled)
     }
 
     /// Whether there is such a program.
-    static var isInstalled: Bool {
+    package static var isInstalled: Bool {
         folders.contains { $0.appending("unar").withCString { access($0, X_OK) } == 0 }
     }
 }

@@ -12,10 +12,10 @@ import Platform
 /// - `look FIRST LAST`: these pages (from 1), small, as PPMs.
 /// - `probe WHAT`: breaks one rule of the cage, in a second run of this program that stands in for the renderer.
 ///
-/// It leaves with ``notInstalled`` or ``notCaged`` where the renderer was never started, else as the renderer does.
-enum RenderWorker {
-    static let notInstalled: Int32 = 69
-    static let notCaged: Int32 = 70
+/// It leaves with ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the renderer was never started, else as the renderer does.
+package enum RenderWorker {
+    /// Pixels of a page's longer side while it is looked at: a line of small print is a grey one.
+    package static let lookedAtSide = 200
 
     /// Pixels of a page's longer side while it is checked: everything in it is decoded, little is painted.
     private static let checkedSide = 100
@@ -39,7 +39,7 @@ enum RenderWorker {
                 let seconds = limits.lookingSeconds(numbers[0])
                 try run("pdftoppm", words + ["-progress", RenderCage.input], .complaints, seconds)
             case ("look", 2) where numbers[0] > 0 && numbers[1] >= numbers[0]:
-                let words = ["-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(PdfLook.side)", "-cropbox"]
+                let words = ["-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(lookedAtSide)", "-cropbox"]
                 let seconds = limits.lookingSeconds(numbers[1] - numbers[0] + 1)
                 try run("pdftoppm", words + ["-q", RenderCage.input], .output, seconds)
             case ("probe", 1): try probe(arguments[1], limits)
@@ -47,7 +47,7 @@ enum RenderWorker {
             default: _exit(64)
             }
         } catch {
-            _exit(notCaged)
+            _exit(WorkerStatus.notCaged)
         }
     }
 
@@ -60,7 +60,7 @@ enum RenderWorker {
             guard let program = try? Descriptor(BytePath(folder).appending(name), follow: true) else { continue }
             try RenderCage.become(program, [name] + arguments, on: channel, processorSeconds: seconds)
         }
-        _exit(notInstalled)
+        _exit(WorkerStatus.notInstalled)
     }
 
     private static func probe(_ what: String, _ limits: WorkerLimits) throws -> Never {

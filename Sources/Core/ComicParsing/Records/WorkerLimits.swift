@@ -14,7 +14,7 @@ package struct WorkerLimits: Sendable, Equatable {
     /// disk does not answer.
     package var standstill: Int64 = 30
     /// Seconds by the clock for which somebody may halt it (SIGSTOP).
-    var halt: Int64 { 5 }
+    package var halt: Int64 { 5 }
 
     package static let standard = WorkerLimits()
 
@@ -28,32 +28,17 @@ package struct WorkerLimits: Sendable, Equatable {
         self.patience = patience
     }
 
-    /// How long an archive of so many bytes may keep others waiting: well over what sound ones need. Past it, it goes on in
-    /// a place for slow ones.
-    func quickShare(for size: Int64) -> QuickShare {
-        QuickShare(processor: min(Self.mostQuick, 1 + Double(max(0, size)) / Self.quickBytes))
-    }
-
-    /// The same for decoding so many pages.
-    func quickShare(decoding pages: Int) -> QuickShare {
-        QuickShare(processor: min(6 * Self.mostQuick, 1 + 0.1 * Double(pages)))
-    }
-
-    private static let mostQuick = 5.0
-    /// Packed bytes that slow machines read and unpack in a second.
-    private static let quickBytes = Double(8 << 20)
-
     /// CPU seconds for drawing one page of a PDF.
-    var drawingSeconds: UInt64 { min(2 * processorSeconds, solidProcessorSeconds) }
+    package var drawingSeconds: UInt64 { min(2 * processorSeconds, solidProcessorSeconds) }
 
     /// CPU seconds for a look at so many pages of a PDF, each drawn small.
-    func lookingSeconds(_ pages: Int) -> UInt64 {
+    package func lookingSeconds(_ pages: Int) -> UInt64 {
         min(processorSeconds + UInt64(max(0, pages)), solidProcessorSeconds)
     }
 
     /// The limits for a file of so many bytes: a solid archive has time by its size, so that a small one that takes long
     /// is found out soon.
-    func sized(for size: Int64) -> WorkerLimits {
+    package func sized(for size: Int64) -> WorkerLimits {
         var limits = self
         let wanted = Self.leastSolid + UInt64(max(0, size)) / Self.solidBytes
         limits.solidProcessorSeconds = max(processorSeconds, min(solidProcessorSeconds, wanted))
@@ -70,10 +55,10 @@ package struct WorkerLimits: Sendable, Equatable {
     private static let largest: Int64 = 8 << 30
 
     /// Seconds by the clock for reading so many bytes.
-    func patience(for size: Int64) -> Int64 { patience + min(size, Self.largest) / Self.slowest }
+    package func patience(for size: Int64) -> Int64 { patience + min(size, Self.largest) / Self.slowest }
 
     /// The first word on the worker's command line.
-    var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
+    package var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
 
     /// Takes what ``word`` says from the front of `arguments`; without one the standard limits hold.
     init?(takenFrom arguments: inout ArraySlice<String>) {

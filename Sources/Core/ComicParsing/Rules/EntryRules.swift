@@ -9,7 +9,7 @@ package enum EntryRole: Sendable, Equatable {
     case refused(RefusalReason, String)
 
     /// For people, after the archive's name.
-    static func refusal(_ name: BytePath, _ what: String) -> String {
+    package static func refusal(_ name: BytePath, _ what: String) -> String {
         "its entry \(name) \(what); whoever packed it meant harm or used a broken program"
     }
 

@@ -18,6 +18,8 @@ package struct ArchiveStructure: Sendable, Equatable {
 
     package var format: ContainerFormat
     package var traits: Traits
+
+    package init(format: ContainerFormat, traits: Traits) { (self.format, self.traits) = (format, traits) }
 }
 
 /// What a RAR header says of one file: libarchive does not check stored entries, so the worker does.
@@ -37,7 +39,7 @@ struct RarFile: Equatable {
 }
 
 /// A look at a container's own headers, in the worker.
-struct StructureScan {
+package struct StructureScan {
     var structure: ArchiveStructure
     /// In the order of the headers; nil where the container is no RAR.
     var rarFiles: [RarFile]?
@@ -57,7 +59,7 @@ struct StructureScan {
     /// Whether a header's checksum is wrong, where these are compared.
     var hasDamagedHeader = false
 
-    static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
+    package static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
 
     /// What libarchive did not find although it came to the end without complaint; nil where nothing is missing.
     ///
@@ -127,29 +129,29 @@ struct StructureScan {
 }
 
 /// Numbers at the front of some bytes; nil past their end.
-struct ByteCursor {
+package struct ByteCursor {
     private let bytes: [UInt8]
-    private(set) var position: Int
+    package private(set) var position: Int
 
-    init(_ bytes: [UInt8], at position: Int = 0) {
+    package init(_ bytes: [UInt8], at position: Int = 0) {
         self.bytes = bytes
         self.position = position
     }
 
-    mutating func number(_ count: Int) -> UInt64? {
+    package mutating func number(_ count: Int) -> UInt64? {
         guard position >= 0, position + count <= bytes.count else { return nil }
         defer { position += count }
         return (0..<count).reduce(0) { $0 | UInt64(bytes[position + $1]) << UInt64(8 * $1) }
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
+    package mutating func bytes(_ count: Int) -> [UInt8]? {
         guard position >= 0, count >= 0, position + count <= bytes.count else { return nil }
         defer { position += count }
         return Array(bytes[position..<(position + count)])
     }
 
     /// RAR5's variable-length number: seven bits a byte, lowest first.
-    mutating func variable() -> UInt64? {
+    package mutating func variable() -> UInt64? {
         var value: UInt64 = 0
         for index in 0..<10 {
             guard let byte = number(1) else { return nil }
@@ -159,11 +161,11 @@ struct ByteCursor {
         return nil
     }
 
-    mutating func skip(_ count: UInt64) -> Bool {
+    package mutating func skip(_ count: UInt64) -> Bool {
         guard position <= bytes.count, count <= UInt64(bytes.count - position) else { return false }
         position += Int(count)
         return true
     }
 
-    var isAtEnd: Bool { position >= bytes.count }
+    package var isAtEnd: Bool { position >= bytes.count }
 }

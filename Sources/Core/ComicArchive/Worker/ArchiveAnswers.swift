@@ -2,21 +2,6 @@ import CLinux
 import Glibc
 import Platform
 
-/// How a worker asks for an archive's bytes, over a stream socket: the agent says how many there are (eight bytes, lowest
-/// first); the worker sends an offset and a count (eight and four bytes) and gets exactly as many bytes.
-enum ArchiveQuestion {
-    static let length = 12
-    static let sizeLength = 8
-    /// Bytes of one answer.
-    static let mostBytes = 131_072
-
-    static func encoded(_ offset: Int64, _ count: Int) -> [UInt8] { bytes(UInt64(offset), 8) + bytes(UInt64(count), 4) }
-
-    static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
-    }
-}
-
 /// The agent's end of the socket: one question at a time, answered from the loop that reads what the worker says. Never
 /// blocks on the worker.
 final class ArchiveAnswers {

@@ -68,7 +68,7 @@ final class UnpackPass {
             return .skip
         }
         guard isListed else { return }
-        if !headers.contains(where: \.isEpubContainer), let pages = try? pageHeaders(among: headers),
+        if !headers.contains(where: \.isEpubContainer), let pages = try? EntryHeader.pages(among: headers),
             pages.indices.contains(index)
         {
             let wanted = pages[index].position

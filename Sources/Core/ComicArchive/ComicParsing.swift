@@ -1,0 +1,2 @@
+// What the worker and the agent say to each other belongs to what this module offers.
+@_exported import ComicParsing
