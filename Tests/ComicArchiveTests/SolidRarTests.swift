@@ -94,6 +94,16 @@ import Testing
         #expect(Array(buffer.dropLast()) == pages[0] + pages[2])
     }
 
+    @Test(.enabled(if: isInstalled)) func `one that has no file is read as one that has`() throws {
+        let bytes = RawRar(solid: pages).four
+        let asked = AskedArchive(path: "a deposit", size: Int64(bytes.count)) { buffer, offset in
+            buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + buffer.count])
+        }
+        let worker = try builtWorker()
+        #expect(try worker.judge(.asked(asked)).report?.pages.map(\.hash) == pages.map { ContentHash(of: $0) })
+        #expect(try worker.page(0, of: .asked(asked)).page?.bytes == pages[0])
+    }
+
     @Test(.enabled(if: isInstalled && hasThumbnails)) func `thumbnails are made of its pages`() async throws {
         let drawn = [Picture.png(40, 60), Picture.png(60, 40)]
         let path = try folder.write("a.cbr", RawRar(solid: drawn).four)

@@ -143,7 +143,13 @@ extension ArchiveWorker {
     /// - Throws: as ``SolidRar/unpacked()``.
     func unpackedRar(_ archive: ArchiveSource) throws -> UnpackedRar? {
         guard try archive.isSolidRar() else { return nil }
-        return try SolidRar(worker: self, file: archive.file()).unpacked()
+        // unar reads a file by itself.
+        let file =
+            switch archive {
+            case .file(let file): file
+            case .asked(let asked): try asked.inMemory()
+            }
+        return try SolidRar(worker: self, file: file).unpacked()
     }
 
     /// The archive as the worker can read it: itself, or what a solid RAR 4 was unpacked to, which then serves as often as

@@ -51,7 +51,7 @@ package enum ArchiveSource: Sendable {
     func file() throws -> Descriptor {
         guard case .file(let file) = self else {
             throw Fault(
-                .failed, "\(path) is read by another program, which takes a file alone; please report it", path: path)
+                .failed, "\(path) is a PDF, which is drawn from a file alone; please report it", path: path)
         }
         return file
     }
@@ -74,11 +74,25 @@ package struct AskedArchive: Sendable {
         self.read = read
     }
 
-    /// Whether no worker can ask for it: a foreign program, which reads a file by itself, draws PDFs and unpacks solid RAR
-    /// 4 archives.
-    package func needsFile() throws -> Bool {
-        let source = ArchiveSource.asked(self)
-        return try source.isPdf() || source.isSolidRar()
+    /// Whether it is a PDF, which no worker can ask for: the program that draws it reads a file by itself.
+    package func isPdf() throws -> Bool { try ArchiveSource.asked(self).isPdf() }
+
+    /// All of it in a file in memory, for a program that reads a file by itself. Blocks.
+    ///
+    /// - Throws: `Fault` where memory has no room for it, and what reading throws.
+    func inMemory() throws -> Descriptor {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        return try MemoryFile.filled(size, path) { put in
+            try buffer.withUnsafeMutableBytes { buffer in
+                var done: Int64 = 0
+                while done < size {
+                    let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(min(size - done, 1 << 20))])
+                    try read(part, done)
+                    try put(UnsafeRawBufferPointer(part))
+                    done += Int64(part.count)
+                }
+            }
+        }
     }
 
     fileprivate func head() throws -> [UInt8] {

@@ -31,9 +31,9 @@ extension ArchiveSource {
         }
     }
 
-    /// A PDF or a solid RAR 4 lies whole in memory: the program that draws or unpacks it reads a file by itself.
+    /// A PDF lies whole in memory: the program that draws it reads a file by itself.
     ///
-    /// - Throws: `Fault(.transient)` with ``MemoryFile/tooLarge`` for one of these that memory has no room for; what `read` and
+    /// - Throws: `Fault(.transient)` with ``MemoryFile/tooLarge`` for a PDF that memory has no room for; what `read` and
     ///   `stream` throw.
     private static func sealed(
         _ path: BytePath, _ size: Int64,
@@ -45,7 +45,7 @@ extension ArchiveSource {
                 throw Fault(.failed, "\(path) has fewer bytes than it says; please report it", path: path)
             }
         }
-        guard try archive.needsFile() else { return .asked(archive) }
+        guard try archive.isPdf() else { return .asked(archive) }
         return .file(try MemoryFile.filled(size, path, stream))
     }
 }
