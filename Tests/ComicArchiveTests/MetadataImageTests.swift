@@ -1,5 +1,6 @@
 import ComicTestSupport
 import Foundation
+import Platform
 import TestSupport
 import Testing
 

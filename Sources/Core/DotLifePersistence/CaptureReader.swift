@@ -59,7 +59,7 @@ package struct CaptureReader: Sendable {
     private func captured(_ input: Input) throws -> ExperienceRequest {
         if input.size == 0 { return .dot(timestamp: input.arrival) }
         let bytes = [UInt8](input.head)
-        if PhotoFormat.detect(bytes) != nil {
+        if PictureFormat.of(bytes) != nil {
             let taken = ExifTime.original(in: input.head, timeZone: timeZone) ?? input.arrival
             return try .photo(fileAt: input.path.bytes, timestamp: taken)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// When a picture was taken: DateTimeOriginal of the EXIF data in a JPEG, TIFF, PNG or WebP file.
 ///
@@ -10,7 +11,7 @@ package enum ExifTime {
     /// - Returns: nil where there is none or it is no time.
     package static func original(in head: Data, timeZone: TimeZone) -> Date? {
         let bytes = [UInt8](head)
-        guard let format = PhotoFormat.detect(bytes) else { return nil }
+        guard let format = PictureFormat.of(bytes) else { return nil }
         let block: ArraySlice<UInt8>? =
             switch format {
             case .jpeg: jpegBlock(bytes)

@@ -41,10 +41,10 @@ struct PhotoFolder: Sendable {
         let stem = Self.stem(id)
         let staged: BytePath
         let hash: ContentHash
-        let format: PhotoFormat?
+        let format: PictureFormat?
         switch source {
         case .data(let data):
-            format = PhotoFormat.detect(data)
+            format = PictureFormat.of(data)
             hash = ContentHash(of: data)
             staged = try Durable.stage(Array(data), for: path.appending(stem), mode: 0o600)
         case .file(let bytes):
@@ -53,7 +53,7 @@ struct PhotoFolder: Sendable {
                 throw Fault(
                     .refused, "\(file.path) is no regular file; only such a one can be a photo", path: file.path)
             }
-            format = PhotoFormat.detect(try file.read(at: 0, count: 12))
+            format = PictureFormat.of(try file.read(at: 0, count: PictureFormat.headLength))
             let copy = try Durable.stageCopy(of: file, for: Spot(own: path.appending(stem)), keepsOwner: false)
             (staged, hash) = (copy.spot.path, copy.hash)
         }
@@ -90,7 +90,7 @@ struct PhotoFolder: Sendable {
     /// - Returns: whether there was such a file.
     func removeLeftovers(of id: UUID) throws -> Bool {
         var found = false
-        for ending in PhotoFormat.allCases.map(\.fileExtension) + ["bin"] {
+        for ending in PictureFormat.allCases.map(\.fileExtension) + ["bin"] {
             let name = "\(Self.stem(id)).\(ending)"
             guard try FileStatus.of(path.appending(name)) != nil else { continue }
             try remove(name)

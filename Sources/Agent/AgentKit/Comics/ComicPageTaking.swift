@@ -168,7 +168,7 @@ extension ComicDesk {
     ) throws -> ComicPicture {
         let size = try source.status().size
         let head = try source.read(at: 0, count: ImageHeader.headLength)
-        let (format, image) = (ImageHeader.format(of: head), ImageHeader.read(head))
+        let (format, image) = (PictureFormat.of(head), ImageHeader.read(head))
         let suffix = format.map { $0 == .jpeg ? "jpg" : $0.rawValue }
         let ending = suffix ?? BytePath(entry.path).stemAndExtension.extension.map { BytePath.escape($0) }
         let name = comic.stemAndExtension.stem + Array((mark + (ending.map { ".\($0)" } ?? "")).utf8)

@@ -4,16 +4,16 @@ import Platform
 enum DemonstrationComics {
     /// What is dropped first: a good one, one with a damaged page, and one that would write outside its folder.
     static let files: [(BytePath, [UInt8])] = [
-        ("comics/Saga 001.cbz", archive(pages(3) + [("ComicInfo.xml", Array(information.utf8))])),
-        ("comics/Saga 002.cbz", damaged(archive(pages(2)))),
-        ("comics/Free comic.cbz", archive(pages(1) + [("../../.bashrc", Array("echo harm\n".utf8))])),
+        ("comics/Saga 001.cbz", ZipWriter.archive(pages(3) + [("ComicInfo.xml", Array(information.utf8))])),
+        ("comics/Saga 002.cbz", damaged(ZipWriter.archive(pages(2)))),
+        ("comics/Free comic.cbz", ZipWriter.archive(pages(1) + [("../../.bashrc", Array("echo harm\n".utf8))])),
     ]
 
     /// The first one again, under another name.
     static let duplicate: (BytePath, [UInt8]) = ("comics/download (7).cbz", files[0].1)
 
     /// For the vault.
-    static func night(_ number: Int) -> [UInt8] { archive(pages(number + 3)) }
+    static func night(_ number: Int) -> [UInt8] { ZipWriter.archive(pages(number + 3)) }
 
     private static let information = """
         <?xml version="1.0" encoding="utf-8"?>
@@ -36,37 +36,5 @@ enum DemonstrationComics {
         var bytes = archive
         bytes[30 + "01.png".utf8.count + 45] ^= 0x40
         return bytes
-    }
-
-    /// A ZIP with stored entries.
-    private static func archive(_ entries: [(name: String, bytes: [UInt8])]) -> [UInt8] {
-        var local: [UInt8] = []
-        var central: [UInt8] = []
-        for entry in entries {
-            let name = Array(entry.name.utf8)
-            let size = little(entry.bytes.count, 4)
-            let common =
-                [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5A] + little(checksum(entry.bytes), 4) + size + size
-                + little(name.count, 2) + [0, 0]
-            central += [0x50, 0x4B, 1, 2, 20, 0] + common + little(0, 10) + little(local.count, 4) + name
-            local += [0x50, 0x4B, 3, 4] + common + name + entry.bytes
-        }
-        let count = little(entries.count, 2)
-        return local + central + [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + count + count + little(central.count, 4)
-            + little(local.count, 4) + [0, 0]
-    }
-
-    private static func little(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { $0 < 8 ? UInt8(truncatingIfNeeded: value >> (8 * $0)) : 0 }
-    }
-
-    /// CRC-32, as ZIP has it.
-    private static func checksum(_ bytes: [UInt8]) -> Int {
-        var sum = ~UInt32(0)
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 { sum = sum & 1 == 1 ? (sum >> 1) ^ 0xEDB8_8320 : sum >> 1 }
-        }
-        return Int(~sum)
     }
 }

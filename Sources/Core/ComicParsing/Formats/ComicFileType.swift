@@ -1,3 +1,5 @@
+import Platform
+
 /// What a file of a library is; the raw strings are the seed's and stand in stored data.
 package enum ComicFileType: String, CaseIterable, Sendable, Codable {
     case cbz, cbr, cb7, cbt, cba
@@ -53,7 +55,7 @@ package enum ComicFileType: String, CaseIterable, Sendable, Codable {
         let bytes = Array(head.prefix(headLength))
         guard let family = family(of: bytes) else { return claimed }
         if family == .image {
-            guard let format = ImageHeader.format(of: bytes) else { return claimed }
+            guard let format = PictureFormat.of(bytes) else { return claimed }
             return format.spelling(claimed)
         }
         if family == claimed.family { return claimed }
@@ -81,7 +83,7 @@ package enum ComicFileType: String, CaseIterable, Sendable, Codable {
         if bytes.starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) { return .sevenZip }
         if bytes.starts(with: Array("%PDF".utf8)) { return .pdf }
         if bytes.dropFirst(7).starts(with: Array("**ACE**".utf8)) { return .ace }
-        if ImageHeader.format(of: bytes) != nil { return .image }
+        if PictureFormat.of(bytes) != nil { return .image }
         return isTar(bytes) ? .tar : nil
     }
 
@@ -106,7 +108,7 @@ package enum ComicFileType: String, CaseIterable, Sendable, Codable {
     }
 }
 
-extension ImageHeader.Format {
+extension PictureFormat {
     /// The format's file type, in the spelling that the name has where that is one of its own.
     fileprivate func spelling(_ claimed: ComicFileType) -> ComicFileType {
         switch self {

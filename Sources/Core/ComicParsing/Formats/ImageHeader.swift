@@ -1,7 +1,9 @@
+import Platform
+
 /// Format and size of a picture, read from its first bytes without decoding: what guards a decoder from a 69-byte file
 /// that claims four thousand million pixels.
 package struct ImageHeader: Sendable, Equatable, Codable {
-    package enum Format: String, Sendable, Codable, CaseIterable { case png, jpeg, gif, webp, tiff, heic, avif }
+    package typealias Format = PictureFormat
 
     package let format: Format
     /// Pixels, as stored: an orientation that EXIF or `irot` asks for is not applied.
@@ -46,28 +48,11 @@ package struct ImageHeader: Sendable, Equatable, Codable {
         if case .found(let header) = examine(head) { header } else { nil }
     }
 
-    /// The format by its magic bytes; 12 are enough.
-    package static func format(of head: some Collection<UInt8>) -> Format? {
-        let bytes = ByteReader(Array(head.prefix(64)))
-        if bytes.holds([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
-        if bytes.holds([0xFF, 0xD8, 0xFF], at: 0) { return .jpeg }
-        if bytes.holds("GIF87a", at: 0) || bytes.holds("GIF89a", at: 0) { return .gif }
-        if bytes.holds("RIFF", at: 0), bytes.holds("WEBP", at: 8) { return .webp }
-        if bytes.holds([0x49, 0x49, 0x2A, 0x00], at: 0) || bytes.holds([0x4D, 0x4D, 0x00, 0x2A], at: 0) {
-            return .tiff
-        }
-        guard bytes.holds("ftyp", at: 4) else { return nil }
-        let brands = [8] + Array(stride(from: 16, to: min(64, bytes.big32(0) ?? 0), by: 4))
-        if brands.contains(where: { bytes.holds("avif", at: $0) || bytes.holds("avis", at: $0) }) { return .avif }
-        let heic = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
-        return brands.contains { brand in heic.contains { bytes.holds($0, at: brand) } } ? .heic : nil
-    }
-
     /// Reads the header. Any bytes may be given: nothing is trusted, nothing is read twice.
     ///
     /// - Parameter head: the first bytes of the file; ``headLength`` are nearly always enough.
     package static func examine(_ head: [UInt8]) -> Reading {
-        guard let format = format(of: head) else { return .unknown }
+        guard let format = PictureFormat.of(head) else { return .unknown }
         let bytes = ByteReader(head)
         switch format {
         case .png: return png(bytes)

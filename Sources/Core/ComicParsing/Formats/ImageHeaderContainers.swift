@@ -1,3 +1,5 @@
+import Platform
+
 // TIFF and the boxes of HEIF: formats whose size stands wherever the writer put it.
 
 extension ImageHeader {
@@ -29,7 +31,7 @@ extension ImageHeader {
     /// Where the directory of a TIFF stands, if that is behind the bytes given; and the header that the file would have
     /// without all that is between the two.
     static func farDirectory(_ head: [UInt8]) -> (head: [UInt8], directory: Int)? {
-        guard format(of: head) == .tiff else { return nil }
+        guard PictureFormat.of(head) == .tiff else { return nil }
         let isLittle = head[0] == 0x49
         let bytes = ByteReader(head)
         guard let directory = isLittle ? bytes.little32(4) : bytes.big32(4), directory > head.count else { return nil }

@@ -49,20 +49,6 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
         Magic(0, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .archive, "application/x-xz"),
         Magic(0, [0x28, 0xB5, 0x2F, 0xFD], .archive, "application/zstd"),
         Magic(0, "%PDF-", .pdf, "application/pdf"),
-        Magic(0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .image, "image/png"),
-        Magic(0, [0xFF, 0xD8, 0xFF], .image, "image/jpeg"),
-        Magic(0, "GIF87a", .image, "image/gif"),
-        Magic(0, "GIF89a", .image, "image/gif"),
-        Magic(8, "WEBPVP8", .image, "image/webp"),
-        Magic(0, [0x49, 0x49, 0x2A, 0x00], .image, "image/tiff"),
-        Magic(0, [0x4D, 0x4D, 0x00, 0x2A], .image, "image/tiff"),
-        Magic(4, "ftypavif", .image, "image/avif"),
-        Magic(4, "ftypavis", .image, "image/avif"),
-        Magic(4, "ftypheic", .image, "image/heic"),
-        Magic(4, "ftypheix", .image, "image/heic"),
-        Magic(4, "ftyphevc", .image, "image/heic"),
-        Magic(4, "ftypmif1", .image, "image/heif"),
-        Magic(4, "ftypmsf1", .image, "image/heif"),
     ]
 
     /// Archives with these names are comics, and their MIME types by the archive's.
@@ -87,6 +73,7 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
             }
             return magic.found
         }
+        if let picture = PictureFormat.of(head) { return Detected(.image, mime(picture, head)) }
         if suffix == "webloc", head.starts(with: Array("bplist00".utf8)), contains("://", head) {
             return Detected(.link, "application/x-webloc")
         }
@@ -97,6 +84,12 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
         if suffix == "md" || suffix == "markdown" { return Detected(.note, "text/markdown") }
         if Int64(head.count) >= size, isOneLink(text) { return Detected(.link, "text/uri-list") }
         return Detected(.text, suffix == "html" || suffix == "htm" ? "text/html" : "text/plain")
+    }
+
+    private static func mime(_ picture: PictureFormat, _ head: [UInt8]) -> String {
+        // Of these brands nobody can tell what packs the picture.
+        let isPlain = ["mif1", "msf1"].contains { head.dropFirst(8).starts(with: $0.utf8) }
+        return picture == .heic && isPlain ? "image/heif" : "image/\(picture.rawValue)"
     }
 
     /// The text that `head` is, if it is UTF-8 without control characters; the last character may be cut.
