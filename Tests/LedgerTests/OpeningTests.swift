@@ -211,6 +211,34 @@ struct OpeningTests {
         #expect(try await opened.read { try $0.rules(era: "before") } == [])
     }
 
+    @Test(
+        "One whose intents hold their texts is brought up to date: they go on doing so, new ones name theirs",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderIntents() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        let old = "{\"text\":\"\(String(repeating: "all of it ", count: 100))\"}"
+        let steps = Sample.steps("j")
+        try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("j"), steps: steps)
+            try transaction.setIntent(steps[0], old)
+        }
+        try ledger.close()
+        for statement in [
+            "drop table text", "drop table textUse", "delete from grdb_migrations where identifier like '7 %'",
+        ] {
+            try execute(statement)
+        }
+        let opened = try Ledger.open(directory: folder.path).ledger
+        #expect(try await opened.read { try $0.steps(of: "j")[0].intent } == old)
+        #expect(try await opened.read { try $0.texts(ofJob: "j") } == [:])
+        let text = KeptText(hash: Sample.hash("new"), text: "new", use: .undo)
+        try await opened.write { transaction in
+            try transaction.setReceipt(steps[0], "{}")
+            try transaction.setIntent(steps[1], "{}", texts: [text])
+        }
+        #expect(try await opened.read { try $0.texts(ofJob: "j") } == [text.hash: "new"])
+    }
+
     /// Changes the ledger behind its back.
     private func execute(_ statement: String) throws {
         let process = Process()

@@ -226,17 +226,12 @@ extension LedgerTransaction {
         names.noteForgotten()
     }
 
-    package func setIntent(_ step: StepRecord, _ intent: String) throws {
+    /// - Parameter texts: those that the intent names.
+    package func setIntent(_ step: StepRecord, _ intent: String, texts: [KeptText] = []) throws {
         try execute(
             sql: "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
             arguments: [intent, step.job, step.number])
-    }
-
-    /// The intent of the step with this id, if it has one.
-    package func intent(step id: String) throws -> String? {
-        guard let dot = id.lastIndex(of: "."), let number = Int(id[id.index(after: dot)...]) else { return nil }
-        return try String.fetchOne(
-            cached("SELECT intent FROM step WHERE job = ? AND number = ?"), arguments: [String(id[..<dot]), number])
+        for text in texts { try keep(text, for: step.id) }
     }
 
     /// What an action has noted of an effect that it is in the midst of; kept until the step's receipt is there.
@@ -249,6 +244,7 @@ extension LedgerTransaction {
         try execute(
             sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
             arguments: [step.job, step.number])
+        try releaseTexts(of: step.id, [.deed, .undo])
     }
 
     /// Marks a step that is done as being taken back, or, where that did not come about, as done again.
@@ -267,10 +263,12 @@ extension LedgerTransaction {
         try String.fetchAll(db, sql: "SELECT DISTINCT job FROM step WHERE state = 'undoing'")
     }
 
+    /// Stores what the step did; texts that its intent names are kept only where undo needs them, if it can still come.
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
         try execute(
             sql: "UPDATE step SET state = ?, receipt = ?, finished = ? WHERE job = ? AND number = ?",
             arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
+        try releaseTexts(of: step.id, state == .undone ? [.deed, .undo] : [.deed])
     }
 
     /// Notes that what a superseded job was to do is yet to be planned anew, or that it has been.
@@ -329,6 +327,7 @@ extension LedgerTransaction {
             sql: "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)",
             arguments: [before.nanoseconds])
         try execute(sql: "DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
+        try sweepTexts()
         return pruned
     }
 }

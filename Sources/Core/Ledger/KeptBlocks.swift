@@ -134,13 +134,17 @@ extension LedgerTransaction {
     }
 
     /// Remembers a block before the write that holds it; one that is known stays as it is.
-    package func beginKeptBlock(_ block: KeptBlockRecord) throws {
+    ///
+    /// - Parameter texts: those that the block's request names.
+    package func beginKeptBlock(_ block: KeptBlockRecord, texts: [KeptText] = []) throws {
         try execute(
             sql: "INSERT OR IGNORE INTO keptBlock VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 block.note.blob, block.step, block.token, block.request, block.first, block.born, block.holder,
                 block.gone, block.fate, Self.blob(block.lines), Timestamp.now().nanoseconds,
             ])
+        guard db.changesCount > 0 else { return }
+        for text in texts { try keep(text, as: .block, for: block.step) }
     }
 
     /// Takes in that a note holds what the agent wrote: `blocks` are in it, and nobody has held them.
@@ -168,6 +172,7 @@ extension LedgerTransaction {
     /// Forgets a block: it was taken out again by the agent.
     package func dropKeptBlock(_ note: BytePath, step: String) throws {
         try execute(sql: "DELETE FROM keptBlock WHERE note = ? AND step = ?", arguments: [note.blob, step])
+        try releaseTexts(of: step, [.block])
     }
 
     private static func blob(_ numbers: [UInt64]) -> Data {

@@ -34,8 +34,19 @@ enum Migrations {
                     CREATE TABLE era (id TEXT PRIMARY KEY, rules TEXT NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("7 texts that intents name") { db in try db.execute(sql: texts) }
         return migrator
     }
+
+    /// `docs/design/exactly-once.md`. An intent of before goes on holding its texts itself.
+    private static let texts = """
+        CREATE TABLE text (hash BLOB PRIMARY KEY, bytes BLOB NOT NULL);
+        -- Which step needs it, and for what: `deed`, `undo`, or `block`, to put a block back that a save has lost.
+        CREATE TABLE textUse (
+            step TEXT NOT NULL, use TEXT NOT NULL, hash BLOB NOT NULL,
+            PRIMARY KEY (step, use, hash)) WITHOUT ROWID;
+        CREATE INDEX textUseByHash ON textUse (hash);
+        """
 
     /// `docs/design/stale-buffers.md`. What was guarded before has been held by nobody, as far as is known; which
     /// version the note was in is told by the last write.

@@ -77,9 +77,13 @@ extension LedgerTransaction {
 
     /// Forgets a write that never took effect.
     package func voidNoteWrite(_ id: Int64) throws {
-        try execute(
-            sql: "DELETE FROM keptBlock WHERE fate = ? AND step IN (SELECT step FROM noteBlock WHERE noteWrite = ?)",
-            arguments: [KeptBlockRecord.begun, id])
+        for step in try String.fetchAll(
+            cached("SELECT step FROM noteBlock WHERE noteWrite = ?"), arguments: [id])
+        {
+            try execute(
+                sql: "DELETE FROM keptBlock WHERE fate = ? AND step = ?", arguments: [KeptBlockRecord.begun, step])
+            if db.changesCount > 0 { try releaseTexts(of: step, [.block]) }
+        }
         try execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
         try execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
     }

@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import Platform
+
+/// A text that an intent names by its hash instead of holding it.
+package struct KeptText: Sendable, Equatable {
+    /// What a step needs a text for.
+    package enum Use: String, Sendable, Codable {
+        /// Until the step's receipt is there.
+        case deed
+        /// Until the step has been undone or is forgotten.
+        case undo
+        /// For as long as the block is remembered that the step wrote into a note.
+        case block
+    }
+
+    package let hash: ContentHash
+    package let text: String
+    package let use: Use
+
+    package init(hash: ContentHash, text: String, use: Use) {
+        self.hash = hash
+        self.text = text
+        self.use = use
+    }
+}
+
+/// Each text lies in the ledger once, however many steps name it, and goes with the last of them. What is named is
+/// committed with its name, so that after a crash it is there or nobody asks for it.
+extension LedgerTransaction {
+    /// - Parameter use: instead of the text's own.
+    func keep(_ text: KeptText, as use: KeptText.Use? = nil, for step: String) throws {
+        try execute(
+            sql: "INSERT OR IGNORE INTO text VALUES (?, ?)", arguments: [text.hash.blob, Data(text.text.utf8)])
+        try execute(
+            sql: "INSERT OR IGNORE INTO textUse VALUES (?, ?, ?)",
+            arguments: [step, (use ?? text.use).rawValue, text.hash.blob])
+    }
+
+    /// Forgets that a step needs its texts for these, and texts that nobody needs then.
+    func releaseTexts(of step: String, _ uses: [KeptText.Use]) throws {
+        for use in uses {
+            let hashes = try Data.fetchAll(
+                cached("SELECT hash FROM textUse WHERE step = ? AND use = ?"), arguments: [step, use.rawValue])
+            guard !hashes.isEmpty else { continue }
+            try execute(sql: "DELETE FROM textUse WHERE step = ? AND use = ?", arguments: [step, use.rawValue])
+            for hash in hashes {
+                try execute(
+                    sql: """
+                        DELETE FROM text WHERE hash = ?
+                            AND NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)
+                        """, arguments: [hash])
+            }
+        }
+    }
+
+    /// Forgets what steps and blocks needed that are themselves forgotten.
+    func sweepTexts() throws {
+        try execute(
+            sql: """
+                DELETE FROM textUse WHERE CASE use
+                    WHEN 'block' THEN NOT EXISTS (SELECT 1 FROM keptBlock WHERE keptBlock.step = textUse.step)
+                    ELSE NOT EXISTS (
+                        SELECT 1 FROM step WHERE job = substr(textUse.step, 1, instr(textUse.step, '.') - 1)) END
+                """)
+        try execute(sql: "DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)")
+    }
+
+    /// The texts that the intents of a job's steps name, as far as the steps still need them.
+    package func texts(ofJob job: String) throws -> [ContentHash: String] {
+        // Ids of steps are the job's, a dot and a number; a slash comes after the dot.
+        try texts(
+            cached(
+                """
+                SELECT hash, bytes FROM textUse JOIN text USING (hash)
+                WHERE step > ? AND step < ? AND use IN ('deed', 'undo')
+                """), ["\(job).", "\(job)/"])
+    }
+
+    /// The texts that the request for a block names.
+    package func texts(ofBlock step: String) throws -> [ContentHash: String] {
+        try texts(
+            cached("SELECT hash, bytes FROM textUse JOIN text USING (hash) WHERE step = ? AND use = 'block'"), [step])
+    }
+
+    /// All of them, for whatever step.
+    package func keptTexts() throws -> [String] {
+        try Data.fetchAll(cached("SELECT bytes FROM text ORDER BY hash")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func texts(_ statement: Statement, _ arguments: StatementArguments) throws -> [ContentHash: String] {
+        var found: [ContentHash: String] = [:]
+        for row in try Row.fetchAll(statement, arguments: arguments) {
+            guard let hash = ContentHash(blob: row["hash"]) else { continue }
+            found[hash] = String(decoding: row["bytes"] as Data, as: UTF8.self)
+        }
+        return found
+    }
+}
