@@ -4,19 +4,26 @@ import Platform
 
 /// JSON as the ledger stores it: keys sorted, so that equal values are equal texts.
 package enum LedgerJSON {
-    /// - Parameter names: which paths are to be hidden.
-    package static func encode(_ value: some Encodable, hiding names: NameVeil? = nil) throws -> String {
+    /// - Parameters:
+    ///   - names: which paths are to be hidden.
+    ///   - texts: gets the long texts, which are named then; nil to write them whole.
+    package static func encode(
+        _ value: some Encodable, hiding names: NameVeil? = nil, naming texts: NamedTexts? = nil
+    ) throws -> String {
         let encoder = JSONEncoder()
         if let names, let key = PathCoding.key { encoder.userInfo[key] = names.coding }
+        if let texts, let key = NamedTexts.key { encoder.userInfo[key] = texts }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
+    /// - Parameter texts: those that it may name.
     package static func decode<T: Decodable>(
-        _ type: T.Type, from text: String, showing names: NameVeil? = nil
+        _ type: T.Type, from text: String, showing names: NameVeil? = nil, knowing texts: [ContentHash: String] = [:]
     ) throws -> T {
         let decoder = JSONDecoder()
         if let names, let key = PathCoding.key { decoder.userInfo[key] = names.coding }
+        if !texts.isEmpty, let key = NamedTexts.key { decoder.userInfo[key] = NamedTexts(texts) }
         do {
             return try decoder.decode(type, from: Data(text.utf8))
         } catch {
@@ -25,22 +32,35 @@ package enum LedgerJSON {
     }
 }
 
+/// An intent as the ledger holds it, with the texts that it names.
+struct StoredIntent: Sendable {
+    let json: String
+    let texts: [ContentHash: String]
+}
+
 /// The action protocol with its intent as JSON, so that the runner need not know the type.
 extension RuleAction {
-    func decide(_ input: StepInput, hiding names: NameVeil) async throws -> String {
-        try LedgerJSON.encode(try await intent(for: input), hiding: names)
+    /// - Returns: the intent, and the texts that are to be kept beside it.
+    func decide(_ input: StepInput, hiding names: NameVeil) async throws -> (StoredIntent, [KeptText]) {
+        let texts = NamedTexts()
+        let json = try LedgerJSON.encode(try await intent(for: input), hiding: names, naming: texts)
+        let kept = texts.all
+        let known = Dictionary(kept.map { ($0.hash, $0.text) }) { first, _ in first }
+        return (StoredIntent(json: json, texts: known), kept)
     }
 
-    func perform(json: String, _ names: NameVeil, _ context: StepContext) async throws -> Receipt {
-        try await perform(try LedgerJSON.decode(Intent.self, from: json, showing: names), context)
+    func perform(_ stored: StoredIntent, _ names: NameVeil, _ context: StepContext) async throws -> Receipt {
+        try await perform(try decoded(stored, names), context)
     }
 
-    func settle(json: String, _ names: NameVeil, _ context: StepContext) async throws -> Settlement {
-        try await settle(try LedgerJSON.decode(Intent.self, from: json, showing: names), context)
+    func settle(_ stored: StoredIntent, _ names: NameVeil, _ context: StepContext) async throws -> Settlement {
+        try await settle(try decoded(stored, names), context)
     }
 
-    func undo(json: String, _ names: NameVeil, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await undo(try LedgerJSON.decode(Intent.self, from: json, showing: names), receipt, context)
+    func undo(
+        _ stored: StoredIntent, _ names: NameVeil, _ receipt: Receipt, _ context: StepContext
+    ) async throws -> Receipt {
+        try await undo(try decoded(stored, names), receipt, context)
     }
 
     /// What it would do, in one line; nothing is done.
@@ -48,8 +68,11 @@ extension RuleAction {
         summary(of: try await intent(for: input))
     }
 
-    func targets(json: String, _ names: NameVeil) throws -> [BytePath] {
-        targets(of: try LedgerJSON.decode(Intent.self, from: json, showing: names))
+    func targets(_ stored: StoredIntent, _ names: NameVeil) throws -> [BytePath] {
+        targets(of: try decoded(stored, names))
     }
 
+    private func decoded(_ stored: StoredIntent, _ names: NameVeil) throws -> Intent {
+        try LedgerJSON.decode(Intent.self, from: stored.json, showing: names, knowing: stored.texts)
+    }
 }

@@ -94,6 +94,12 @@ package final class JobExecutor: Sendable {
         return nil
     }
 
+    /// The step's intent with the texts that it names; nil where it has none.
+    func intent(of step: StepRecord) async throws -> StoredIntent? {
+        guard let json = step.intent else { return nil }
+        return StoredIntent(json: json, texts: try await ledger.read { try $0.texts(ofJob: step.job) })
+    }
+
     func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
         try await ledger.read { transaction in
             guard let job = try transaction.job(id) else { return nil }
@@ -143,13 +149,13 @@ package final class JobExecutor: Sendable {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
                 let input = try input(job, step, later, files)
-                let intent = try await action.decide(input, hiding: names)
-                let targets = try action.targets(json: intent, names)
+                let (intent, texts) = try await action.decide(input, hiding: names)
+                let targets = try action.targets(intent, names)
                 inWork.begin(targets)
                 defer { inWork.end(targets) }
-                try await ledger.write { try $0.setIntent(step, intent) }
+                try await ledger.write { try $0.setIntent(step, intent.json, texts: texts) }
                 let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
-                let receipt = try await action.perform(json: intent, names, context)
+                let receipt = try await action.perform(intent, names, context)
                 try await commit(receipt, step, &job, isLast: later.isEmpty)
             }
         } catch {
@@ -164,16 +170,16 @@ package final class JobExecutor: Sendable {
     private func settle(
         _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
     ) async throws -> Bool {
-        guard let intent = step.intent else {
+        guard let intent = try await intent(of: step) else {
             try await ledger.write { try $0.clearIntent(step) }
             return false
         }
         let action = try action(of: step)
-        let targets = try action.targets(json: intent, names)
+        let targets = try action.targets(intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
-        switch try await action.settle(json: intent, names, context) {
+        switch try await action.settle(intent, names, context) {
         case .done(let receipt):
             try await commit(receipt, step, &job, isLast: false)
             return true
@@ -196,6 +202,7 @@ package final class JobExecutor: Sendable {
         if let to { job.file = try LedgerJSON.encode(to, hiding: names) }
         if isLast {
             job.state = .done
+            job.values = Self.noValues
             job.problem = nil
             job.nextAttempt = nil
         }
@@ -205,6 +212,8 @@ package final class JobExecutor: Sendable {
         var receipt = receipt
         receipt.summary = redacted(receipt.summary, job)
         let (summary, effects) = (receipt.summary, receipt.effects)
+        // Later steps have them from the job.
+        receipt.values = receipt.values.filter { !$0.value.isLong }
         let receiptText = try LedgerJSON.encode(receipt, hiding: names)
         try await ledger.write { transaction in
             try transaction.setReceipt(step, receiptText)
@@ -232,6 +241,9 @@ package final class JobExecutor: Sendable {
             "\(step.action): \(summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
     }
 
+    /// What templates could show is nothing to a job whose steps are all done.
+    private static let noValues = "{}"
+
     /// Takes values and content out of a job that has ended, where its file is hidden.
     ///
     /// - Returns: whether it is.
@@ -240,7 +252,7 @@ package final class JobExecutor: Sendable {
         var file = try file(job)
         (file.fingerprint, file.hash) = (nil, nil)
         job.file = try LedgerJSON.encode(file, hiding: names)
-        job.values = "{}"
+        job.values = Self.noValues
         return true
     }
 
@@ -339,6 +351,7 @@ package final class JobExecutor: Sendable {
         job.state = state
         job.nextAttempt = nil
         if state == .done { job.problem = nil }
+        if state == .done || state == .undone { job.values = Self.noValues }
         let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
         let ended = job
         try await save(ended, kind, message)

@@ -46,9 +46,9 @@ extension JobExecutor {
     private func takeBack(
         _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
     ) async throws -> String? {
-        guard let intent = step.intent, let text = step.receipt else { return nil }
+        guard let text = step.receipt, let intent = try await intent(of: step) else { return nil }
         let action = try action(of: step)
-        let targets = try action.targets(json: intent, names)
+        let targets = try action.targets(intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let resumes = step.state == .undoing
@@ -58,7 +58,7 @@ extension JobExecutor {
         let receipt: Receipt
         do {
             receipt = try await action.undo(
-                json: intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
+                intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
                 StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, files: files))
         } catch let fault as Fault where fault.kind == .failed && !resumes {
             // By the actions' contract nothing has been changed.
