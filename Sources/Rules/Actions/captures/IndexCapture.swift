@@ -11,7 +11,25 @@ struct IndexCapture: RuleAction {
         let source: BytePath
         let hash: ContentHash
         let key: String
-        let request: ExperienceRequest
+        /// Nil where it is long.
+        private let request: ExperienceRequest?
+        /// A long one, as JSON.
+        private let whole: IntentText?
+
+        init(source: BytePath, hash: ContentHash, key: String, request: ExperienceRequest) throws {
+            self.source = source
+            self.hash = hash
+            self.key = key
+            let text = IntentText(try LedgerJSON.encode(request))
+            self.request = text.isLong ? nil : request
+            whole = text.isLong ? text : nil
+        }
+
+        func wanted() throws -> ExperienceRequest {
+            if let request { return request }
+            guard let whole else { throw Fault(.failed, "the ledger does not say what \(source) was to be stored as") }
+            return try LedgerJSON.decode(ExperienceRequest.self, from: try whole.text())
+        }
     }
 
     static let declaration = ActionDeclaration(
@@ -44,16 +62,17 @@ struct IndexCapture: RuleAction {
             }
             return request
         }
-        return Intent(source: source, hash: hash, key: input.stepID, request: request)
+        return try Intent(source: source, hash: hash, key: input.stepID, request: request)
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let store = try await services.captures.store()
-        let isPhoto = intent.request.experienceType == .photo
+        let request = try intent.wanted()
+        let isPhoto = request.experienceType == .photo
         let files = context.files
         let photo = try await services.files.run { isPhoto ? try files.file(intent.source) : nil }
         let added = try await store.add(
-            intent.request, key: intent.key, expecting: isPhoto ? intent.hash : nil, photo: photo)
+            request, key: intent.key, expecting: isPhoto ? intent.hash : nil, photo: photo)
         return receipt(added.record, intent)
     }
 
@@ -67,7 +86,10 @@ struct IndexCapture: RuleAction {
         return Receipt(removed == nil ? "the capture was gone already" : "took the capture out of the dot store")
     }
 
-    func summary(of intent: Intent) -> String { "store \(intent.source) as a \(intent.request.experienceType.label)" }
+    func summary(of intent: Intent) -> String {
+        let kind = (try? intent.wanted())?.experienceType.label
+        return "store \(intent.source) as \(kind.map { "a \($0)" } ?? "it is")"
+    }
 
     private func receipt(_ record: ExperienceRecord, _ intent: Intent) -> Receipt {
         let text = record.noteText ?? record.linkURL ?? (record.experienceType == .photo ? intent.source.nameText : "")

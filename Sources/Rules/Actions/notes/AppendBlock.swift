@@ -113,7 +113,7 @@ struct AppendBlock: RuleAction {
     func targets(of intent: NoteRequest) -> [BytePath] { [] }
 
     func summary(of intent: NoteRequest) -> String {
-        "append ^\(intent.token) under \"\(intent.heading)\" to \(intent.note): \(intent.content)"
+        "append ^\(intent.token) under \"\(intent.heading)\" to \(intent.note): \(intent.content.shown)"
     }
 
     private func receipt(_ intent: NoteRequest, token: String) -> Receipt {

@@ -127,7 +127,7 @@ struct InPlaceNote {
         _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles,
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
-        let starter = Array((requests.first?.starter ?? "").utf8)
+        let starter = Array(try requests.first?.starter.text().utf8 ?? "".utf8)
         let met = try MetNote(note, nil, journal.ledger)
         let all = met.requests(with: requests)
         let composed = try ComposedNote(starter, all, device: device, reserved: met.reserved(but: all))

@@ -45,7 +45,8 @@ struct MetNote: Sendable {
         known = Dictionary(kept.map { ($0.step, $0) }) { first, _ in first }
         absent = Dictionary(kept.filter { fates[$0.step] != .there }.map { ($0.step, $0.token) }) { first, _ in first }
         lost = try kept.filter { fates[$0.step] == .wiped }.map { record in
-            var request = try LedgerJSON.decode(NoteRequest.self, from: record.request)
+            let texts = try ledger.readBlocking { try $0.texts(ofBlock: record.step) }
+            var request = try LedgerJSON.decode(NoteRequest.self, from: record.request, knowing: texts)
             request.token = record.token
             return request
         }
@@ -95,11 +96,14 @@ struct MetNote: Sendable {
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
         for var request in requests {
             request.token = tokens[request.step] ?? request.token
+            // What comes back comes into a note that is there, or with a block that brings its own.
+            request.starter = IntentText("")
+            let texts = NamedTexts()
+            let json = try LedgerJSON.encode(request, naming: texts)
             try transaction.beginKeptBlock(
                 KeptBlockRecord(
-                    note: request.note, step: request.step, token: request.token,
-                    request: try LedgerJSON.encode(request),
-                    lines: Array(NoteLines.hashes(of: request.content.utf8))))
+                    note: request.note, step: request.step, token: request.token, request: json,
+                    lines: Array(NoteLines.hashes(of: request.content.text().utf8))), texts: texts.all)
         }
     }
 

@@ -21,7 +21,7 @@ extension NoteWriter {
                     try transaction.dropKeptBlock(note, step: request.step)
                     try transaction.dropNoteBlock(step: request.step)
                 } change: { bytes in
-                    guard let rest = NoteText.removing(token, content: request.content, from: bytes) else {
+                    guard let rest = NoteText.removing(token, content: try request.content.text(), from: bytes) else {
                         if resumes, !NoteText.tokens(bytes).contains(token) { return bytes }
                         throw Fault(
                             .failed,

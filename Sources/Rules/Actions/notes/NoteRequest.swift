@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Ledger
 import Platform
+import Rules
 
 /// A block that a step wants in a note.
 package struct NoteRequest: Codable, Sendable, Equatable {
@@ -16,10 +17,10 @@ package struct NoteRequest: Codable, Sendable, Equatable {
     /// The token asked for; the note may hold it already, then a suffix is added.
     package var token: String
     /// UTF-8, without control characters that would begin another block.
-    package var content: String
+    package var content: IntentText
     package var atEndOfFile: Bool
-    /// What a note that does not exist starts from, as text; empty for nothing.
-    package var starter: String
+    /// What a note that does not exist starts from; empty for nothing.
+    package var starter: IntentText
     /// The permissions of the file that the block was made from: a note that does not exist gets no wider ones.
     package var mode: mode_t?
     /// Blocks that are written together stand in this order: the arrivals', in nanoseconds.
@@ -36,9 +37,9 @@ package struct NoteRequest: Codable, Sendable, Equatable {
         self.root = root
         self.heading = heading
         self.token = token
-        self.content = content
+        self.content = IntentText(content, isForUndo: true)
         self.atEndOfFile = atEndOfFile
-        self.starter = starter
+        self.starter = IntentText(starter)
         self.order = order
     }
 }
@@ -65,7 +66,7 @@ struct ComposedNote: Sendable {
                 blocks.append(NoteBlockRecord(step: request.step, token: token.description))
                 options.append(
                     AppendOptions(
-                        heading: request.heading, anchor: token, content: Data(request.content.utf8),
+                        heading: request.heading, anchor: token, content: Data(try request.content.text().utf8),
                         placement: request.atEndOfFile ? .endOfFile : .endOfSection))
             }
             bytes = Array(try Append.appending(options, to: data))

@@ -8,7 +8,7 @@ import Rules
 struct WriteNote: RuleAction {
     struct Intent: Codable, Sendable, Equatable {
         let destination: Destination
-        let text: String
+        let text: IntentText
         let hash: ContentHash
         /// The permissions of the file that it is made from.
         var mode: mode_t?
@@ -59,7 +59,8 @@ struct WriteNote: RuleAction {
             root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash,
             lanes: services.files, files: input.files)
-        return Intent(destination: destination, text: text, hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
+        return Intent(
+            destination: destination, text: IntentText(text), hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
@@ -76,12 +77,14 @@ struct WriteNote: RuleAction {
 
     func targets(of intent: Intent) -> [BytePath] { [intent.destination.target] }
 
-    func summary(of intent: Intent) -> String { "write \(intent.destination.target) (\(intent.text.utf8.count) bytes)" }
+    func summary(of intent: Intent) -> String {
+        "write \(intent.destination.target) (\(intent.text.shown.utf8.count) bytes)"
+    }
 
     private func placing(_ intent: Intent) -> Placing {
         Placing(services: services, destination: intent.destination, content: intent.hash) {
             try $2.create(
-                Array(intent.text.utf8), at: $0, mode: 0o644 & (intent.mode ?? 0o644), record: $1)
+                Array(try intent.text.text().utf8), at: $0, mode: 0o644 & (intent.mode ?? 0o644), record: $1)
         } receipt: { placed in
             Receipt(
                 "wrote \(placed.path)", values: PlacementValues.of(placed.path),
