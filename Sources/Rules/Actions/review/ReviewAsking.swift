@@ -91,9 +91,9 @@ extension ReviewDraft {
     // MARK: Plans
 
     private static func key(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ContentHash(of: Array(context.stepID.utf8) + [0] + Array(try encoder.encode(intent)))
+        // By their names, since texts that the deed alone needed are not there when it is undone.
+        let json = try LedgerJSON.encode(intent, naming: NamedTexts())
+        return ContentHash(of: Array(context.stepID.utf8) + [0] + Array(json.utf8))
     }
 
     /// The intent itself, or what was decided when its question was answered; nil where it was not. Blocks.

@@ -24,7 +24,7 @@ extension ReviewDraft {
             root: root, draft: file, edit: nil, kept: nil,
             state: ReviewWrite(path: files.state, base: known.hash, text: try state.json()), sidecar: nil, answered: [],
             summary: "put \(files.sidecar.nameText) away: its draft is gone", values: [:],
-            gone: ReviewWrite(path: files.sidecar, base: nil, text: sidecar.string))
+            gone: ReviewWrite(path: files.sidecar, base: nil, text: sidecar.string, isForUndo: true))
     }
 
     private static func nothing(_ file: BytePath, _ root: BytePath, _ summary: String) -> Intent {

@@ -27,7 +27,7 @@ extension ReviewDraft {
         guard let draft = try text(intent.draft, writing.held) else {
             throw Fault(.failed, "\(intent.draft) is gone; nothing was changed", path: intent.draft)
         }
-        let before = intent.edit.flatMap { $0.reversed.applied(to: Array(draft.string.utf8)) }
+        let before = try intent.edit.flatMap { try $0.reversed().applied(to: Array(draft.string.utf8)) }
         let restored = before.map { DraftText(String(decoding: $0, as: UTF8.self), syntax: draft.syntax) } ?? draft
         let known = try state(files, writing.held)
         let sidecar = try text(files.sidecar, writing.held)
@@ -38,7 +38,7 @@ extension ReviewDraft {
             pass: pass(settings, services))
         let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root, writing.held)
         let whole = Intent(
-            root: back.root, draft: back.draft, edit: intent.edit?.reversed, kept: back.kept,
+            root: back.root, draft: back.draft, edit: try intent.edit?.reversed(), kept: back.kept,
             state: back.state, sidecar: back.sidecar, answered: [],
             summary: "took \(intent.answered.count) answers back, \(files.draft.nameText) is as it was", values: [:])
         try keepUndo(whole, of: intent, context, services)

@@ -8,54 +8,15 @@ struct ReviewWrite: Codable, Sendable, Equatable {
     let path: BytePath
     /// What stands there before; nil for nothing.
     let base: ContentHash?
-    let text: String
+    let text: IntentText
 
-    var result: ContentHash { ContentHash(of: Array(text.utf8)) }
-}
+    var result: ContentHash { text.hash }
 
-/// What answers change in a draft: one stretch of its bytes.
-struct DraftEdit: Codable, Sendable, Equatable {
-    let base: ContentHash
-    let result: ContentHash
-    /// Bytes from the beginning.
-    let start: Int
-    let old: String
-    let new: String
-
-    /// The least stretch that tells the two texts apart.
-    init(from one: String, to other: String) {
-        let before = Array(one.unicodeScalars)
-        let after = Array(other.unicodeScalars)
-        let shorter = min(before.count, after.count)
-        var head = 0
-        while head < shorter, before[head] == after[head] { head += 1 }
-        var tail = 0
-        while tail < shorter - head, before[before.count - 1 - tail] == after[after.count - 1 - tail] { tail += 1 }
-        base = ContentHash(of: Array(one.utf8))
-        result = ContentHash(of: Array(other.utf8))
-        start = before[..<head].reduce(0) { $0 + UTF8.width($1) }
-        old = Self.string(before[head..<before.count - tail])
-        new = Self.string(after[head..<after.count - tail])
-    }
-
-    private init(base: ContentHash, result: ContentHash, start: Int, old: String, new: String) {
-        (self.base, self.result, self.start, self.old, self.new) = (base, result, start, old, new)
-    }
-
-    var reversed: DraftEdit { DraftEdit(base: result, result: base, start: start, old: new, new: old) }
-
-    /// Nil where the bytes are not what the edit was made for.
-    func applied(to bytes: [UInt8]) -> [UInt8]? {
-        let end = start + old.utf8.count
-        guard ContentHash(of: bytes) == base, end <= bytes.count else { return nil }
-        let changed = Array(bytes[..<start]) + Array(new.utf8) + Array(bytes[end...])
-        return ContentHash(of: changed) == result ? changed : nil
-    }
-
-    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
+    /// - Parameter isForUndo: whether undo writes it as well.
+    init(path: BytePath, base: ContentHash?, text: String, isForUndo: Bool = false) {
+        self.path = path
+        self.base = base
+        self.text = IntentText(text, isForUndo: isForUndo)
     }
 }
 
@@ -83,7 +44,7 @@ struct ReviewWriting: Sendable {
         if now == edit.result { return }
         guard now != nil else { throw Fault(.superseded, "\(draft) is gone", path: draft) }
         try rewrite(draft) { bytes in
-            guard let changed = edit.applied(to: bytes) else { throw Self.changed(draft) }
+            guard let changed = try edit.applied(to: bytes) else { throw Self.changed(draft) }
             return changed
         }
     }
@@ -93,7 +54,7 @@ struct ReviewWriting: Sendable {
         let now = try hash(write.path)
         if now == write.result { return }
         guard now == write.base else { throw Self.changed(write.path) }
-        let bytes = Array(write.text.utf8)
+        let bytes = Array(try write.text.text().utf8)
         guard let base = write.base else {
             let temporary = try stage(bytes, for: write.path, mode: mode)
             guard try held.renameNew(temporary, to: write.path) else {
@@ -114,7 +75,7 @@ struct ReviewWriting: Sendable {
         if now == write.result { return }
         guard now == write.base else { throw Self.changed(write.path) }
         try held.makeFolders(for: write.path)
-        let temporary = try stage(Array(write.text.utf8), for: write.path, mode: mode)
+        let temporary = try stage(Array(write.text.text().utf8), for: write.path, mode: mode)
         try held.replace(write.path, with: temporary)
     }
 
