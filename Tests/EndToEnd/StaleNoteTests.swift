@@ -248,15 +248,17 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("a block that was taken out in an editor that stays open stays out, however often it saves")
-        func removed() async throws {
-            try requireEditor(.vim)
+        @Test(
+            "a block that was taken out in an editor that stays open stays out, however often it saves",
+            arguments: Editor.allCases)
+        func removed(_ editor: Editor) async throws {
+            try requireEditor(editor)
             let steward = try AgentFixture(configuration: "notes: { wait-editor: 500ms, wait-open: 5s }")
             try steward.rule(
                 "10-captures.yaml", Notes.rule.replacingOccurrences(of: "{ heading", with: "{ note: inbox, heading"))
             try steward.drop("notes/inbox.md", "# Inbox\n\nThe user's first line.\n")
             try await steward.start()
-            let session = try await EditorSession(steward, .vim, steward.path("notes/inbox.md"))
+            var session = try await EditorSession(steward, editor, steward.path("notes/inbox.md"))
             // That the save holds the younger tells that its buffer held the older as well.
             for number in 1...2 {
                 try steward.drop(BytePath("dropbox/c\(number).md"), "capture \(number);")
@@ -264,12 +266,12 @@ extension EditorTests {
                     try steward.read("notes/inbox.md").contains("<capture \(number);>")
                 }
             }
-            try session.vim("e!")
-            try await steward.until("vim shows the captures") { try session.screen().contains("<capture 2;>") }
-            try session.vim("g/<capture 1;>/-1,.d")
+            session = try await session.reloaded()
+            try await steward.until("\(editor) shows the captures") { try session.screen().contains("<capture 2;>") }
+            try await session.cut("<capture 1;>")
             for round in 0..<3 {
                 let line = "Saved again \(round)."
-                try await session.type(line)
+                try await session.type(line, reloading: false)
                 try await session.save(line)
                 try steward.drop(BytePath("dropbox/d\(round).md"), "later \(round);")
                 try await steward.until("a capture follows") {

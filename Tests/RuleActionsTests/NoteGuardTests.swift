@@ -179,6 +179,57 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931"])
     }
 
+    /// A look that has read a save, and has yet to keep what it means, when the next save comes and is looked at.
+    @Test func aSaveThatComesWhileTheOneBeforeIsLookedAtIsJudgedAfterIt() async throws {
+        try await append("one", 0)
+        let held = try text + "typed by hand\n"
+        try scene.home.write("notes/inbox.md", held)
+        let writer = LedgerHold(world.ledger)
+        await writer.begin()
+        let reading = try ReadWatch(note)
+        let first = Task { try await world.notes.noteWasSaved(note) }
+        try await waitUntil("the first save has been read") { try reading.hasBeenRead() }
+        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed by hand\n")
+        let second = Task { try await world.notes.noteWasSaved(note) }
+        writer.end()
+        try await first.value
+        try await second.value
+        #expect(try await fates() == ["removed"])
+        #expect(try text == NoteAppend.start + "typed by hand\n")
+    }
+
+    /// Between the end of the lease and the commit that the write is done somebody may read, change and save the note.
+    @Test func aSaveThatComesBeforeTheWriteIsKnownToBeDoneHasHeldItsBlock() async throws {
+        for number in 0..<9 {
+            guard let taken = try await savedRightAfterTheLease(number) else { continue }
+            try await world.notes.noteWasSaved(note)
+            #expect(try await fates().last == "there")
+            try await save(try text.replacingOccurrences(of: taken, with: "") + "typed again\n")
+            #expect(try !text.contains(taken))
+            #expect(try await fates().last == "removed")
+            return
+        }
+        Issue.record("the commit always came first")
+    }
+
+    /// - Returns: the block that the save held; nil where the commit was quicker.
+    private func savedRightAfterTheLease(_ number: Int) async throws -> String? {
+        let block = "\n^cap-093\(number)\ntext \(number)\n"
+        let ledger = world.ledger
+        let writer = LedgerHold(ledger)
+        let appended = Task { try await append("text \(number)", number) }
+        guard await writer.begin(where: { try !$0.openNoteWrites().isEmpty }, for: 1000) else {
+            try await appended.value
+            return nil
+        }
+        // The write may still be going on: whoever opens the note waits until the lease goes.
+        let text = try await Task.detached { try scene.home.read("notes/inbox.md") }.value
+        try scene.home.write("notes/inbox.md", text + "typed by hand\n")
+        writer.end()
+        try await appended.value
+        return text.contains(block) ? block : nil
+    }
+
     @Test func savesThatAreLookedAtTogetherAreJudgedOneAfterTheOther() async throws {
         try await append("one", 0)
         try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")

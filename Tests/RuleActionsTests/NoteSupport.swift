@@ -1,8 +1,10 @@
 import Foundation
 import Glibc
+import Ledger
 import OwnFiles
 import Platform
 import RuleActions
+import Synchronization
 import TestSupport
 
 extension ActionWorld {
@@ -23,6 +25,67 @@ extension ActionWorld {
             try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
                 .contains { $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ") }
         }
+    }
+}
+
+/// Keeps the ledger's one writer from everybody else for a time.
+final class LedgerHold: Sendable {
+    private let ledger: Ledger
+    private let isHeld = DispatchSemaphore(value: 0)
+    private let isOver = DispatchSemaphore(value: 0)
+    private let hasBegun = Mutex(false)
+
+    init(_ ledger: Ledger) { self.ledger = ledger }
+
+    /// - Parameters:
+    ///   - condition: holds it only while this is so, which is asked again and again.
+    ///   - tries: after which it gives up.
+    /// - Returns: whether it is held.
+    @discardableResult
+    func begin(
+        where condition: @escaping @Sendable (LedgerTransaction) throws -> Bool = { _ in true }, for tries: Int = 1
+    ) async -> Bool {
+        Thread.detachNewThread { [self] in
+            for _ in 0..<tries {
+                let isDone = try? ledger.writeBlocking { transaction in
+                    guard try condition(transaction) else { return false }
+                    hasBegun.withLock { $0 = true }
+                    isHeld.signal()
+                    isOver.wait()
+                    return true
+                }
+                if isDone == true { return }
+            }
+            isHeld.signal()
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                isHeld.wait()
+                continuation.resume()
+            }
+        }
+        return hasBegun.withLock { $0 }
+    }
+
+    func end() { isOver.signal() }
+}
+
+/// Tells that somebody has read a file and closed it.
+final class ReadWatch {
+    private let descriptor: Int32
+
+    init(_ path: BytePath) throws {
+        descriptor = inotify_init1(Int32(IN_NONBLOCK))
+        guard descriptor >= 0, inotify_add_watch(descriptor, path.text, UInt32(IN_CLOSE_NOWRITE)) >= 0 else {
+            throw Fault.system("watch", path)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func hasBeenRead() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        return read(descriptor, &buffer, buffer.count) > 0
     }
 }
 

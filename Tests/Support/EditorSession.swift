@@ -156,6 +156,33 @@ package final class EditorSession {
         try keys("Enter")
     }
 
+    /// Takes the line that holds `text` out of the buffer, and the one above it, without saving.
+    package func cut(_ text: String) async throws {
+        switch editor {
+        case .vim, .neovim: try vim("g/\(text)/-1,.d")
+        case .emacs:
+            try keys("M-:")
+            try self.text(
+                "(progn (goto-char (point-min)) (search-forward \"\(text)\") (forward-line -1) (kill-whole-line 2) "
+                    + "(message \"cut %s\" \"out\"))")
+            try keys("Enter")
+            try await fixture.until("emacs has cut \(text)") { try self.screen().contains("cut out") }
+        case .nano:
+            try keys("C-w")
+            try self.text(text)
+            try keys("Enter", "Up", "C-k", "C-k")
+        case .micro:
+            try keys("C-f")
+            try self.text(text)
+            try keys("Enter", "Up", "C-k", "C-k")
+        }
+        try await fixture.until("\(editor) no longer shows \(text)") {
+            try !self.screen().split(separator: "\n").contains {
+                $0.trimmingCharacters(in: .whitespaces).hasSuffix(text)
+            }
+        }
+    }
+
     /// Saves, answering yes where the editor asks whether to overwrite what changed; returns when the file holds `line`.
     package func save(_ line: String) async throws {
         switch editor {
