@@ -191,6 +191,9 @@ import Testing
         try await waitUntil("the first save has been read") { try reading.hasBeenRead() }
         try scene.home.write("notes/inbox.md", NoteAppend.start + "typed by hand\n")
         let second = Task { try await world.notes.noteWasSaved(note) }
+        // Nobody reads it before the first is done; who did would have to get the time for it.
+        _ = try reading.hasBeenRead()
+        for _ in 0..<20 where try !reading.hasBeenRead() { try await Task.sleep(for: .milliseconds(20)) }
         writer.end()
         try await first.value
         try await second.value
