@@ -76,10 +76,11 @@ let package = Package(
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),
+        core("PeopleFiles", ["CLinux", "Platform"]),
         core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
         core("Watching", ["Platform", "CInotifyTools"]),
         core("Ledger", ["OwnFiles", "Platform", grdb]),
-        core("A4CoreSwift", ["OwnFiles", "Platform"]),
+        core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
         core("DotLifeDomain"),
         core("ComicParsing", ["OwnFiles", "Platform", "CArchive", "CLinux"]),
         core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "CLinux", grdb]),
@@ -88,7 +89,8 @@ let package = Package(
         .target(
             name: "TKCore",
             dependencies: [
-                "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP, nioTLS,
+                "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP,
+                nioTLS,
             ],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
@@ -98,7 +100,8 @@ let package = Package(
         .target(
             name: "RuleActions",
             dependencies: [
-                "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicVault", "DotLifeDomain",
+                "Rules", "Ledger", "PeopleFiles", "Platform", "A4CoreSwift", "ComicArchive", "ComicVault",
+                "DotLifeDomain",
                 "DotLifePersistence", "TKCore", log,
             ],
             path: "Sources/Rules/Actions", swiftSettings: strict),
@@ -133,6 +136,7 @@ let package = Package(
             dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
         suite("PlatformTests", ["Platform", "CLinux"]),
+        suite("PeopleFilesTests", ["PeopleFiles", "Platform"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),

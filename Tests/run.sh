@@ -28,7 +28,7 @@ agents='^EndToEnd\.'
 drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife)'
 attacks='^EndToEnd\.(SwapCampaign|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
 busy='^Comic(Archive|Vault)Tests\.'
-files='^(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules|Watching)'
+files='^(A4Core|AgentKit|DotLife|Ledger|PeopleFiles|Platform|RuleActions|Rules|Watching)'
 model='^TKCoreTests\.ProviderRealModel'
 
 one_core=

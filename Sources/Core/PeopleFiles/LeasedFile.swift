@@ -1,0 +1,91 @@
+import Glibc
+import Platform
+
+/// Writing into a person's file in place, while nobody else has it open: for a file that others may hold a name of, write
+/// to or look at. Inode, owner, mode, attributes, links and mount points stay as they are, and no other file appears.
+///
+/// The kernel grants a write lease only where nobody else has the file open, and has every other `open` wait until it is
+/// given back (`docs/design/notes.md`). What was read under it stands there until what follows from it is written.
+/// Everything here blocks.
+package final class LeasedFile {
+    package enum Answer {
+        case held(LeasedFile)
+        /// Somebody else has the file open.
+        case busy
+        /// The file system knows no leases, or the file is another user's.
+        case unsupported
+    }
+
+    package let file: Descriptor
+    private let taken = ContinuousClock.now
+    private let limit: Duration?
+    private var isHeld = true
+
+    /// - Parameters:
+    ///   - file: open for reading and writing.
+    ///   - limit: for how long it is written under while somebody waits for it; nil for a third of the time after which
+    ///     the kernel ends it.
+    package static func take(_ file: Descriptor, limit: Duration? = nil) -> Answer {
+        switch Lease.takeExclusive(file) {
+        case .granted: .held(LeasedFile(file, limit))
+        case .busy: .busy
+        case .unsupported: .unsupported
+        }
+    }
+
+    private init(_ file: Descriptor, _ limit: Duration?) {
+        self.file = file
+        self.limit = limit
+    }
+
+    deinit { release() }
+
+    /// Lets whoever waits go on. A second time is fine.
+    package func release() {
+        guard isHeld else { return }
+        isHeld = false
+        Lease.release(file)
+    }
+
+    /// Whether the lease is sure to be ours for the next moment: nobody waits for it, or nobody can have waited for so
+    /// long that the kernel ends it. What was done since it was taken may have hung.
+    package var isSure: Bool {
+        isHeld && (Lease.isWhole(file) || taken.duration(to: .now) < limit ?? Lease.breakTime() / 3)
+    }
+
+    /// Puts `new` in the place of all that stands from `position` on, and syncs. Where that fails (a full disk) what stood
+    /// there is put back, so that no half stays.
+    ///
+    /// - Parameters:
+    ///   - old: what stands there.
+    ///   - takenBack: called where it failed, and the file is as it was. Where it is not called the file may hold half.
+    /// - Throws: why it failed.
+    package func replace(
+        from position: Int, _ old: [UInt8], with new: [UInt8], takenBack: () throws -> Void = {}
+    ) throws {
+        do {
+            try file.write(new, at: Int64(position))
+            if new.count < old.count { try file.truncate(to: Int64(position + new.count)) }
+            try file.sync()
+        } catch {
+            guard isSure else { throw error }
+            try file.write(old, at: Int64(position))
+            try file.truncate(to: Int64(position + old.count))
+            try file.sync()
+            try takenBack()
+            throw error
+        }
+    }
+
+    /// How many bytes two versions have in common at their beginning: what is written in place is what comes after.
+    package static func commonStart(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        let limit = min(one.count, other.count)
+        return one.withUnsafeBufferPointer { left in
+            other.withUnsafeBufferPointer { right in
+                var index = 0
+                while index < limit, left[index] == right[index] { index += 1 }
+                return index
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import OwnFiles
+import PeopleFiles
+import Platform
+import TestSupport
+import Testing
+
+@Suite("In place, under a lease")
+struct LeasedFileTests {
+    private let folder: TemporaryFolder
+    private let path: BytePath
+    private static let text = "one\ntwo\n"
+
+    init() throws {
+        Lease.ignoreBreakSignal()
+        folder = try TemporaryFolder("steward-leased")
+        path = try folder.write("note.md", Self.text)
+    }
+
+    private func take(limit: Duration? = nil) throws -> LeasedFile? {
+        if case .held(let leased) = LeasedFile.take(try Descriptor(path, O_RDWR), limit: limit) { leased } else { nil }
+    }
+
+    /// A shell that appends a line, which waits in its `open` for the lease to be given back.
+    private func appender() async throws -> Process {
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "echo theirs >> \"$0\"", path.text]
+        try shell.run()
+        let inode = try FileStatus.of(path)?.inode ?? 0
+        try await waitUntil("the shell waits for the lease") {
+            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+                .contains { $0.contains("BREAKING") && $0.contains(":\(inode) ") }
+        }
+        return shell
+    }
+
+    @Test("what comes after the beginning that stays is replaced, by less as by more")
+    func replaced() throws {
+        let inode = try FileStatus.of(path)?.inode
+        let leased = try #require(try take())
+        try leased.replace(from: 4, Array("two\n".utf8), with: Array("three\nfour\n".utf8))
+        // Not by its name: whoever opens that waits.
+        #expect(try leased.file.readAll() == Array("one\nthree\nfour\n".utf8))
+        try leased.replace(from: 4, Array("three\nfour\n".utf8), with: [])
+        leased.release()
+        #expect(try folder.read("note.md") == "one\n")
+        #expect(try FileStatus.of(path)?.inode == inode)
+        #expect(LeasedFile.commonStart(Array("abc".utf8), Array("abd".utf8)) == 2)
+    }
+
+    @Test("a file that somebody has open is left to them")
+    func busy() throws {
+        let reader = try Descriptor(path)
+        guard case .busy = LeasedFile.take(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
+        #expect(try reader.status().size == 8)
+    }
+
+    @Test("whoever opens it meanwhile waits, and finds what was written")
+    func waiting() async throws {
+        let leased = try #require(try take(limit: .seconds(3600)))
+        #expect(leased.isSure)
+        let shell = try await appender()
+        #expect(leased.isSure, "it is written under for a while yet")
+        try leased.replace(from: 8, [], with: Array("ours\n".utf8))
+        leased.release()
+        #expect(!leased.isSure)
+        shell.waitUntilExit()
+        #expect(try folder.read("note.md") == "one\ntwo\nours\ntheirs\n")
+    }
+
+    @Test("a lease that may end before the first byte is not sure")
+    func late() async throws {
+        let leased = try #require(try take(limit: .zero))
+        #expect(leased.isSure)
+        let shell = try await appender()
+        #expect(!leased.isSure)
+        leased.release()
+        shell.waitUntilExit()
+    }
+
+    @Test("a write that fails half way is taken back, and says so")
+    func full() async throws {
+        let path: String = path.text
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            signal(SIGXFSZ, SIG_IGN)
+            Lease.ignoreBreakSignal()
+            var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
+            guard setrlimit(__rlimit_resource_t(1), &limit) == 0,
+                case .held(let leased) = LeasedFile.take(try Descriptor(BytePath(path), O_RDWR))
+            else { exit(2) }
+            var isTakenBack = false
+            do {
+                try leased.replace(
+                    from: 4, Array("two\n".utf8), with: [UInt8](repeating: 65, count: 8192)
+                ) { isTakenBack = true }
+                exit(3)
+            } catch let fault as Fault where fault.errno == EFBIG {
+                exit(isTakenBack ? 0 : 4)
+            }
+        }
+        #expect(try folder.read("note.md") == Self.text)
+    }
+}
