@@ -1,5 +1,6 @@
 import Glibc
 import OwnFiles
+import PeopleFiles
 import Platform
 
 /// Putting a changed draft in place of the one that was read. Everything here blocks.
@@ -19,25 +20,26 @@ package enum DraftWriting {
         guard target.withCString({ access($0, W_OK) }) == 0 else { throw Fault.system("write to", target) }
         if status.links > 1 || !mayKeepOwner(status) { return try rewrite(target, old, with: new) }
         let file = try Descriptor(target)
-        let staged = try stage(new, like: file, status, for: target)
-        var leftover: BytePath? = staged
-        defer { if let leftover { leftover.withCString { _ = unlink($0) } } }
+        let exchanged = try ExchangedFile(new, inPlaceOf: file, at: Spot(own: target), keepsOwner: true)
+        var isCopyLeft = true
+        // The first failure says more.
+        defer { if isCopyLeft { try? exchanged.removeAside() } }
         guard try file.readAll() == old else { throw changed(path) }
         do {
-            try Durable.exchange(staged, target)
+            try exchanged.exchange()
         } catch let fault as Fault where [EINVAL, ENOSYS, ENOTSUP].contains(fault.errno ?? 0) {
             // A file system that cannot swap two names.
             return try rewrite(target, old, with: new)
         }
+        isCopyLeft = false
         // What was displaced is what somebody may have saved a moment ago.
-        let displaced = try Descriptor(staged)
+        let displaced = try exchanged.aside.open()
         guard try displaced.readAll() == old, try displaced.status().inode == status.inode else {
-            try Durable.exchange(staged, target)
+            try exchanged.exchange()
+            isCopyLeft = true
             throw changed(path)
         }
-        leftover = nil
-        try Durable.remove(staged)
-        try Durable.syncDirectory(target.parent)
+        try exchanged.removeAside()
     }
 
     /// Writes a product such as an exported file; one that is there is replaced in one step and keeps its mode.
@@ -129,50 +131,29 @@ package enum DraftWriting {
         return groups.prefix(Int(max(0, count))).contains(group)
     }
 
-    private static func stage(
-        _ bytes: [UInt8], like file: Descriptor, _ status: FileStatus, for target: BytePath
-    ) throws -> BytePath {
-        let staged = try Durable.stage(bytes, for: target, mode: 0o600)
-        do {
-            let copy = try Descriptor(staged, O_RDWR)
-            guard fchown(copy.raw, status.owner, status.group) == 0 else {
-                throw Fault.system("keep the owner of", target)
-            }
-            // The system's own labels are given to every file anew.
-            for name in try ExtendedAttributes.names(of: file)
-            where name.hasPrefix("user.") || name == "system.posix_acl_access" {
-                try ExtendedAttributes.set(name, try ExtendedAttributes.value(name, of: file), on: copy)
-            }
-            guard fchmod(copy.raw, status.mode & 0o7777) == 0 else { throw Fault.system("keep the mode of", target) }
-            try copy.sync()
-            return staged
-        } catch {
-            // The first failure says more.
-            staged.withCString { _ = unlink($0) }
-            throw error
-        }
-    }
-
     /// For a file with several names, or of another owner: in place, while nobody else has it open.
     private static func rewrite(_ path: BytePath, _ old: [UInt8], with new: [UInt8]) throws {
         let file = try Descriptor(path, O_RDWR)
         Lease.ignoreBreakSignal()
         // A process that has just been forked holds every open file for a moment.
-        var lease = Lease.takeExclusive(file)
-        for _ in 0..<20 where lease == .busy {
-            poll(nil, 0, 25)
-            lease = Lease.takeExclusive(file)
+        for _ in 0..<20 {
+            switch LeasedFile.take(file) {
+            case .busy: poll(nil, 0, 25)
+            case .held(let leased):
+                defer { leased.release() }
+                guard try file.readAll() == old else { throw changed(path) }
+                guard leased.isSure else { throw changed(path) }
+                return try leased.replace(from: 0, old, with: new)
+            case .unsupported:
+                guard try file.readAll() == old else { throw changed(path) }
+                try file.write(new, at: 0)
+                try file.truncate(to: Int64(new.count))
+                return try file.sync()
+            }
         }
-        guard lease != .busy else {
-            throw Fault(
-                .refused,
-                "\(path) has several names or another owner, and \(Openers.describe(path)) has it open; close "
-                    + "it there, then try again", path: path)
-        }
-        defer { Lease.release(file) }
-        guard try file.readAll() == old else { throw changed(path) }
-        try file.write(new, at: 0)
-        try file.truncate(to: Int64(new.count))
-        try file.sync()
+        throw Fault(
+            .refused,
+            "\(path) has several names or another owner, and \(Openers.describe(path)) has it open; close "
+                + "it there, then try again", path: path)
     }
 }
