@@ -2,6 +2,7 @@ import A4CoreSwift
 import Foundation
 import Glibc
 import Ledger
+import PeopleFiles
 import Platform
 import Rules
 
@@ -46,12 +47,15 @@ struct ExchangedNote {
         let all = met.requests(with: requests)
         let composed = try ComposedNote(before, all, device: device, reserved: met.reserved(but: all))
         // Not under a step: it must still be known when the step's receipt has been committed.
-        let temporary = try files.stage(composed.bytes, for: place, mode: status.mode) {
+        let exchanged = try ExchangedFile(
+            composed.bytes, inPlaceOf: file, at: files.spot(place), keepsOwner: false
+        ) {
             try journal.recordStaged($0, $1, step: Self.mark + note.description)
         }
         do {
-            try copyOwnership(of: file, status, to: files.open(temporary, O_WRONLY))
-            guard let staged = try files.status(temporary) else { throw Fault(.transient, "\(temporary) vanished") }
+            guard let staged = try exchanged.aside.status() else {
+                throw Fault(.transient, "\(exchanged.aside.path) vanished")
+            }
             let result = ContentHash(of: composed.bytes)
             let id = try journal.ledger.writeBlocking { transaction in
                 try met.commit(in: transaction)
@@ -66,8 +70,8 @@ struct ExchangedNote {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
                 throw Fault(.transient, "\(note) changed in the last moment", path: note)
             }
-            try files.exchange(temporary, place)
-            let displaced = Displaced(path: temporary, note: note, hash: base)
+            try exchanged.exchange()
+            let displaced = Displaced(path: exchanged.aside.path, note: note, hash: base)
             let now = try files.status(place)
             try journal.ledger.writeBlocking { transaction in
                 try transaction.endNoteWrite(id)
@@ -81,7 +85,7 @@ struct ExchangedNote {
             }
             return Written(blocks: composed.blocks, displaced: displaced)
         } catch {
-            if try files.status(temporary)?.inode != status.inode { try files.remove(temporary) }
+            if try exchanged.aside.status()?.inode != status.inode { try exchanged.removeAside() }
             throw error
         }
     }
@@ -152,15 +156,6 @@ struct ExchangedNote {
         for target in Mover.alternatives(note.parent.appending(name: name))
         where try files.renameNew(path, to: target) {
             return
-        }
-    }
-
-    private func copyOwnership(of file: Descriptor, _ status: FileStatus, to copy: Descriptor) throws {
-        // Only a superuser may give a file away; for others the owner is the same already or stays the agent's.
-        _ = fchown(copy.raw, status.owner, status.group)
-        guard fchmod(copy.raw, status.mode) == 0 else { throw Fault.system("set the mode of", copy.path) }
-        for name in try ExtendedAttributes.names(of: file) {
-            try ExtendedAttributes.set(name, try ExtendedAttributes.value(name, of: file) ?? [], on: copy)
         }
     }
 }

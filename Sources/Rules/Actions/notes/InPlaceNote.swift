@@ -1,5 +1,6 @@
 import Glibc
 import Ledger
+import PeopleFiles
 import Platform
 import Rules
 
@@ -19,8 +20,7 @@ struct InPlaceNote {
 
     let journal: EffectJournal
     let device: String
-    /// For how long after the lease was taken it is written under while somebody waits for it; nil for a third of the
-    /// time after which the kernel ends it.
+    /// See ``LeasedFile/take(_:limit:)``.
     var limit: Duration?
 
     /// Appends the blocks under a write lease, and with them those that a save has lost: journaled, written, synced,
@@ -32,20 +32,18 @@ struct InPlaceNote {
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         guard let file = try open(note, files) else { return .missing }
-        switch Lease.takeExclusive(file) {
+        let leased: LeasedFile
+        switch LeasedFile.take(file, limit: limit) {
         case .busy: return .busy
         case .unsupported: return .unsupported
-        case .granted: break
+        case .held(let held): leased = held
         }
-        let taken = ContinuousClock.now
-        var isHeld = true
-        defer { if isHeld { Lease.release(file) } }
+        defer { leased.release() }
         let before = try file.readAll()
         let met = try MetNote(note, before, journal.ledger)
         let all = met.requests(with: requests)
         guard !all.isEmpty else {
-            Lease.release(file)
-            isHeld = false
+            leased.release()
             try journal.ledger.writeBlocking { try met.commit(in: $0) }
             return .written([])
         }
@@ -55,20 +53,18 @@ struct InPlaceNote {
             try met.commit(in: transaction)
             try MetNote.begin(requests, composed.blocks, in: transaction)
         }
-        guard mayWrite(file, since: taken) else {
-            Lease.release(file)
-            isHeld = false
+        guard leased.isSure else {
+            leased.release()
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
         }
-        try put(write, id, into: file, insteadOf: before.count, since: taken)
+        try put(write, id, into: leased)
         guard try stillNames(file, note, files) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
         }
         let fingerprint = try file.status().fingerprint
-        Lease.release(file)
-        isHeld = false
+        leased.release()
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
             try journal.wrote(
@@ -89,13 +85,13 @@ struct InPlaceNote {
         change: ([UInt8]) throws -> [UInt8]
     ) throws -> Attempt {
         guard let file = try open(note, files) else { return .missing }
-        switch Lease.takeExclusive(file) {
+        let leased: LeasedFile
+        switch LeasedFile.take(file, limit: limit) {
         case .busy: return .busy
         case .unsupported: return .unsupported
-        case .granted: break
+        case .held(let held): leased = held
         }
-        let taken = ContinuousClock.now
-        defer { Lease.release(file) }
+        defer { leased.release() }
         let before = try file.readAll()
         let after = try change(before)
         // A file without blocks of the agent's, such as a draft, needs no guard.
@@ -103,11 +99,11 @@ struct InPlaceNote {
         let met = try isKnown ? MetNote(note, before, journal.ledger) : nil
         let write = try record(note, file, before, after, blocks: [])
         let id = try begin(write) { try met?.commit(in: $0) }
-        guard mayWrite(file, since: taken) else {
+        guard leased.isSure else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
         }
-        try put(write, id, into: file, insteadOf: before.count, since: taken)
+        try put(write, id, into: leased)
         guard try stillNames(file, note, files) else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
@@ -134,12 +130,12 @@ struct InPlaceNote {
         try journal.makeFolders(for: note, files)
         let step = requests.first?.step ?? ""
         let mode = requests.compactMap(\.mode).reduce(mode_t(0o644), &)
-        let temporary = try files.stage(composed.bytes, for: note, mode: mode) {
+        let new = try NewFile(composed.bytes, at: files.spot(note), mode: mode) {
             try journal.recordStaged($0, $1, step: step)
         }
         let result = ContentHash(of: composed.bytes)
         do {
-            guard let status = try files.status(temporary) else { return .replaced }
+            guard let status = try new.staged.status() else { return .replaced }
             let write = NoteWriteRecord(
                 note: note, device: status.device, inode: status.inode, base: ContentHash(of: []), result: result,
                 position: 0, oldTail: [], newTail: [], blocks: composed.blocks)
@@ -147,9 +143,8 @@ struct InPlaceNote {
                 try met.commit(in: transaction)
                 try MetNote.begin(requests, composed.blocks, in: transaction)
             }
-            guard try files.renameNew(temporary, to: note) else {
+            guard try new.name() else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-                try files.remove(temporary)
                 return .replaced
             }
             guard let made = try files.status(note) else { return .replaced }
@@ -169,7 +164,7 @@ struct InPlaceNote {
             }
             return .written(composed.blocks)
         } catch {
-            try? files.remove(temporary)
+            try? new.discard()
             throw error
         }
     }
@@ -184,31 +179,11 @@ struct InPlaceNote {
         return id
     }
 
-    /// Whether the lease is sure to be ours for the next moment: nobody waits for it, or nobody can have waited for so
-    /// long that the kernel ends it. The ledger's disk may have hung since it was taken.
-    private func mayWrite(_ file: Descriptor, since taken: ContinuousClock.Instant) -> Bool {
-        Lease.isWhole(file) || taken.duration(to: .now) < limit ?? Lease.breakTime() / 3
-    }
-
-    /// Writes the new tail; where that fails (a full disk) the old one is put back, so that no half block stays.
-    private func put(
-        _ write: NoteWriteRecord, _ id: Int64, into file: Descriptor, insteadOf size: Int,
-        since taken: ContinuousClock.Instant
-    ) throws {
-        let newSize = Int(write.position) + write.newTail.count
-        do {
-            try file.write(write.newTail, at: write.position)
-            if newSize < size { try file.truncate(to: Int64(newSize)) }
-            try file.sync()
-        } catch {
-            // Should the lease be gone, or this fail as well, the write stays open in the ledger and is mended before
-            // the next.
-            guard mayWrite(file, since: taken) else { throw error }
-            try file.write(write.oldTail, at: write.position)
-            try file.truncate(to: Int64(size))
-            try file.sync()
+    /// Writes the new tail. Where that fails and cannot be taken back either, the write stays open in the ledger and is
+    /// mended before the next.
+    private func put(_ write: NoteWriteRecord, _ id: Int64, into leased: LeasedFile) throws {
+        try leased.replace(from: Int(write.position), write.oldTail, with: write.newTail) {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-            throw error
         }
     }
 
@@ -249,22 +224,11 @@ struct InPlaceNote {
     private func record(
         _ note: BytePath, _ file: Descriptor, _ before: [UInt8], _ after: [UInt8], blocks: [NoteBlockRecord]
     ) throws -> NoteWriteRecord {
-        let common = commonPrefix(before, after)
+        let common = LeasedFile.commonStart(before, after)
         let status = try file.status()
         return NoteWriteRecord(
             note: note, device: status.device, inode: status.inode, base: ContentHash(of: before),
             result: ContentHash(of: after), position: Int64(common), oldTail: Array(before[common...]),
             newTail: Array(after[common...]), blocks: blocks)
-    }
-
-    private func commonPrefix(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        let limit = min(one.count, other.count)
-        return one.withUnsafeBufferPointer { left in
-            other.withUnsafeBufferPointer { right in
-                var index = 0
-                while index < limit, left[index] == right[index] { index += 1 }
-                return index
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Ledger
+import PeopleFiles
 import Platform
 import Rules
 
@@ -56,11 +57,8 @@ struct ReviewWriting: Sendable {
         guard now == write.base else { throw Self.changed(write.path) }
         let bytes = Array(try write.text.text().utf8)
         guard let base = write.base else {
-            let temporary = try stage(bytes, for: write.path, mode: mode)
-            guard try held.renameNew(temporary, to: write.path) else {
-                try held.remove(temporary)
-                throw Self.changed(write.path)
-            }
+            let new = try NewFile(bytes, at: held.spot(write.path), mode: mode, record: record)
+            guard try new.name() else { throw Self.changed(write.path) }
             return
         }
         try rewrite(write.path) { found in
@@ -75,13 +73,12 @@ struct ReviewWriting: Sendable {
         if now == write.result { return }
         guard now == write.base else { throw Self.changed(write.path) }
         try held.makeFolders(for: write.path)
-        let temporary = try stage(Array(write.text.text().utf8), for: write.path, mode: mode)
-        try held.replace(write.path, with: temporary)
+        try OwnFile.replace(
+            held.spot(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
     }
 
-    private func stage(_ bytes: [UInt8], for path: BytePath, mode: mode_t) throws -> BytePath {
-        let (journal, step) = (services.journal, step)
-        return try held.stage(bytes, for: path, mode: mode) { try journal.recordStaged($0, $1, step: step) }
+    private func record(_ staged: BytePath, _ status: FileStatus) throws {
+        try services.journal.recordStaged(staged, status, step: step)
     }
 
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
