@@ -39,9 +39,11 @@ extension NoteWriter {
             case .void, .rewritten(blocksPresent: false):
                 break
             case .held:
+                let journal = journal
+                let openers = try await lanes.run { journal.files().openers(note) }
                 throw Fault(
                     .transient,
-                    "\(note) holds half a write of before and is kept open by \(journal.files().openers(note)); it is mended "
+                    "\(note) holds half a write of before and is kept open by \(openers); it is mended "
                         + "as soon as nobody has it open", path: note)
             }
         }

@@ -41,6 +41,7 @@ extension NoteWriter {
             case .busy: try await Task.sleep(for: .milliseconds(100))
             }
         }
-        throw Fault(.transient, "\(request.note) is kept open by \(files.openers(request.note))", path: request.note)
+        let openers = try await lanes.run { files.openers(note) }
+        throw Fault(.transient, "\(note) is kept open by \(openers)", path: note)
     }
 }

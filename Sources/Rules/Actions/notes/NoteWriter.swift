@@ -4,20 +4,9 @@ import Logging
 import Platform
 import Rules
 
-/// How long the note writer is patient.
-package struct NotePatience: Sendable {
-    /// Seconds to wait while somebody has the note open; then a mere reader is written past, a writer is come back to.
-    package var open: Double = 30
-    /// Seconds to wait while an editor's swap or lock file stands beside the note.
-    package var editor: Double = 60
-    /// Seconds for which a missing note must have been missing, and a note without leases quiet.
-    package var settle: Double = 1
-
-    package init() {}
-}
-
 /// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
-/// written in one go. Nothing that somebody else wrote is ever replaced unread.
+/// written in one go (``NoteTurns``), people who have it open get time to save (``EditorPatience``), and what a save
+/// loses comes back (``SavedNotes``). Nothing that somebody else wrote is ever replaced unread.
 package actor NoteWriter {
     /// What is asked for in a note's turn.
     enum Wish: Sendable {
@@ -32,24 +21,15 @@ package actor NoteWriter {
         }
     }
 
-    private struct Waiting {
-        let wish: Wish
-        let answer: CheckedContinuation<String?, any Error>
-    }
-
     let journal: EffectJournal
     let inWork: PathsInWork
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
-    private let patience: NotePatience
+    private let patience: EditorPatience
+    private let turns = NoteTurns<Wish, String?>()
+    private let saved: SavedNotes
     let lanes = BlockingLanes("notes", count: 4, apart: true)
     let log: Logger
-    private var waiting: [BytePath: [Waiting]] = [:]
-    private var atWork: Set<BytePath> = []
-    /// Notes whose lost blocks could not be put back yet.
-    private var owed: Set<BytePath> = []
-    private var isStopping = false
-    private var heldUp: [BytePath: String] = [:]
 
     /// - Parameters:
     ///   - device: the suffix for anchors that a note already holds.
@@ -60,7 +40,8 @@ package actor NoteWriter {
     ) {
         self.journal = journal
         self.inWork = inWork
-        self.patience = patience
+        self.patience = EditorPatience(patience, lanes)
+        saved = SavedNotes(journal: journal, patience: self.patience, log: log)
         self.log = log
         inPlace = InPlaceNote(journal: journal, device: device)
         exchange = ExchangedNote(journal: journal, device: device, backups: backups)
@@ -84,44 +65,28 @@ package actor NoteWriter {
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
     func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
-        let whose = Bulkhead("the note \(note)")
-        if HangWatch.shared.hangs(for: whose) {
-            throw Fault(
-                .transient, "\(note) has to wait: its file system does not answer", path: note, code: Fault.hanging)
-        }
-        return try await withCheckedThrowingContinuation { answer in
-            waiting[note, default: []].append(Waiting(wish: wish, answer: answer))
-            guard atWork.insert(note).inserted else { return }
-            Task { await Bulkhead.$current.withValue(whose) { await self.serve(note) } }
-        }
+        try await turns.take(wish, on: note) { try await self.serve($0, $1) }
     }
 
-    private func serve(_ note: BytePath) async {
-        while var batch = waiting.removeValue(forKey: note) {
-            do {
-                try await lanes.run { try journal.presence.require(note) }
-                // Another's turn may have ended a write that was open when these were asked for.
-                let written = try await endOpenWrites(of: note, looking: batch.compactMap(\.wish.request?.step))
-                batch.removeAll { entry in
-                    switch entry.wish {
-                    case .ending: entry.answer.resume(returning: nil)
-                    case .look: return false
-                    case .append(let request):
-                        guard let token = written[request.step] else { return false }
-                        entry.answer.resume(returning: token)
-                    }
-                    return true
-                }
-                guard !batch.isEmpty else { continue }
-                let requests = batch.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
-                let blocks = try await write(requests, to: note)
-                let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
-                for entry in batch { entry.answer.resume(returning: entry.wish.request.flatMap { tokens[$0.step] }) }
-            } catch {
-                for entry in batch { entry.answer.resume(throwing: error) }
+    private func serve(_ note: BytePath, _ turns: [NoteTurns<Wish, String?>.Turn]) async throws {
+        try await lanes.run { try journal.presence.require(note) }
+        // Another's turn may have ended a write that was open when these were asked for.
+        let written = try await endOpenWrites(of: note, looking: turns.compactMap(\.wish.request?.step))
+        let unanswered = turns.filter { turn in
+            switch turn.wish {
+            case .ending: turn.answer(nil)
+            case .look: return true
+            case .append(let request):
+                guard let token = written[request.step] else { return true }
+                turn.answer(token)
             }
+            return false
         }
-        atWork.remove(note)
+        guard !unanswered.isEmpty else { return }
+        let requests = unanswered.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
+        let blocks = try await write(requests, to: note)
+        let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
+        for turn in unanswered { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
     }
 
     private func write(_ requests: [NoteRequest], to note: BytePath) async throws -> [NoteBlockRecord] {
@@ -131,14 +96,26 @@ package actor NoteWriter {
             guard try await look(at: note, files, patiently: true) == true else { return [] }
         }
         inWork.begin([note])
-        defer {
-            inWork.end([note])
-            heldUp[note] = nil
+        defer { inWork.end([note]) }
+        do {
+            let blocks = try await put(requests, into: note, files)
+            await patience.end(note)
+            return blocks
+        } catch {
+            await patience.end(note)
+            throw error
         }
-        try await waitForEditor(of: note, files)
-        var delay = 0.02
+    }
+
+    private func put(
+        _ requests: [NoteRequest], into note: BytePath, _ files: HeldFiles
+    ) async throws -> [NoteBlockRecord] {
+        let lock = try await patience.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
+        if let lock {
+            log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
+        }
         var busySince: ContinuousClock.Instant?
-        for _ in 0..<10_000 {
+        for tries in 0..<10_000 {
             let attempt = try await lanes.run { try inPlace.append(requests, to: note, files) }
             switch attempt {
             case .written(let blocks):
@@ -154,73 +131,27 @@ package actor NoteWriter {
             case .busy:
                 let since = busySince ?? .now
                 busySince = since
-                if since.duration(to: .now) > .seconds(patience.open) {
-                    if try await hasWriter(note, files) {
-                        throw Fault(
-                            .transient, "\(note) is kept open for writing by \(files.openers(note))", path: note)
-                    }
-                    return try await replace(requests, note, files)
+                if try await patience.waitForOpeners(of: note, files, since: since, tries: tries) { continue }
+                if let writers = try await writers(of: note, files) {
+                    throw Fault(.transient, "\(note) is kept open for writing by \(writers)", path: note)
                 }
-                try hold(note, "kept open by \(files.openers(note))")
-                try await Task.sleep(for: .seconds(delay))
-                delay = min(0.5, delay * 1.5)
+                return try await replace(requests, note, files)
             }
         }
         throw Fault(.transient, "\(note) is being replaced all the time", path: note)
     }
 
-    /// An editor that has the note open, perhaps with unsaved changes, gets time to save them first.
-    private func waitForEditor(of note: BytePath, _ files: HeldFiles) async throws {
-        let start = ContinuousClock.now
-        var delay = 0.1
-        var seen: Fingerprint?
-        while let lock = try await lanes.run({ try files.editorLock(on: note) }) {
-            if start.duration(to: .now) > .seconds(patience.editor) {
-                log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
-                return
-            }
-            // What is saved meanwhile holds blocks, or has lost some: the next save may tell another tale.
-            let now = try await lanes.run { try files.statusFollowing(note)?.fingerprint }
-            if now != seen, try await look(at: note, files) != nil { seen = now }
-            try hold(note, "open in an editor (\(BytePath(bytes: lock.name)))")
-            try await Task.sleep(for: .seconds(delay))
-            delay = min(1, delay * 1.5)
-        }
-    }
-
-    /// Says why a note has to wait, for `status`; an agent that is stopping waits no longer.
-    private func hold(_ note: BytePath, _ reason: String) throws {
-        guard !isStopping else {
-            throw Fault(.transient, "\(note) is \(reason), and the agent is stopping", path: note)
-        }
-        heldUp[note] = reason
-    }
-
     /// The notes that cannot be written just now, and why.
-    package func waitingFor() -> [BytePath: String] { heldUp }
+    package func waitingFor() async -> [BytePath: String] { await patience.heldUp }
 
     /// From now on nothing waits for a note that somebody has open.
-    package func stopWaiting() { isStopping = true }
+    package func stopWaiting() async { await patience.stop() }
 
-    /// A note counts as missing only after the settle time without a backup or a lock beside it: editors rename it away
-    /// for a moment while they save.
     private func create(
         _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord]? {
-        let start = ContinuousClock.now
-        let backup = BytePath(bytes: note.bytes + [UInt8(ascii: "~")])
-        while true {
-            let waited = start.duration(to: .now)
-            let isBeingSaved = try await lanes.run {
-                try files.status(backup) != nil || files.editorLock(on: note) != nil
-            }
-            guard waited < .seconds(patience.settle) || isBeingSaved && waited < .seconds(patience.editor) else {
-                break
-            }
-            if try await lanes.run({ try files.status(note) != nil }) { return nil }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        guard case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, files) })
+        guard try await patience.staysMissing(note, files),
+            case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, files) })
         else { return nil }
         tell(blocks, requests, note)
         return blocks
@@ -232,7 +163,7 @@ package actor NoteWriter {
         if requests.isEmpty {
             guard try await look(at: note, files, patiently: true) == true else { return [] }
         }
-        let settle = patience.settle
+        let settle = patience.limits.settle
         let exchange = exchange
         let lanes = lanes
         let written = try await lanes.run {
@@ -258,44 +189,18 @@ package actor NoteWriter {
         return written.blocks
     }
 
-    private func hasWriter(_ note: BytePath, _ files: HeldFiles) async throws -> Bool {
-        try await lanes.run { Lease.probeWriters(try files.openFollowing(note)) == .busy }
+    /// Who has it open for writing; nil for nobody.
+    private func writers(of note: BytePath, _ files: HeldFiles) async throws -> String? {
+        try await lanes.run {
+            try Lease.probeWriters(files.openFollowing(note)) == .busy ? files.openers(note) : nil
+        }
     }
 
     // MARK: What others save
 
-    /// Called when somebody else's version of a note has settled: what they have held is kept, and what a save has lost
-    /// without knowing it is put back, in the note's turn (`docs/design/stale-buffers.md`).
+    /// Called when somebody else's version of a note has settled; see ``SavedNotes``.
     package func noteWasSaved(_ note: BytePath) async throws {
-        do {
-            _ = try await enqueue(.look, on: note)
-        } catch let fault as Fault where fault.kind == .transient {
-            let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
-            guard owes, !isStopping, owed.insert(note).inserted else { return }
-            log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
-            Task { await self.putBack(note) }
-        }
-    }
-
-    /// Tries again and again; the ledger remembers what is owed, should the agent end meanwhile.
-    private func putBack(_ note: BytePath) async {
-        defer { owed.remove(note) }
-        var delay = 5.0
-        while !isStopping {
-            do {
-                try await Task.sleep(for: .seconds(delay))
-                delay = min(60, delay * 1.5)
-                _ = try await enqueue(.look, on: note)
-                return
-            } catch let fault as Fault where fault.kind == .transient {
-                log.debug("\(note) still lacks blocks: \(fault.message)")
-            } catch is CancellationError {
-                return
-            } catch {
-                log.error("blocks that a save lost cannot be put back into \(note): \(explain(error))")
-                return
-            }
-        }
+        try await saved.noteWasSaved(note) { _ = try await self.enqueue(.look, on: $0) }
     }
 
     /// - Parameter patiently: whether somebody who writes is waited for: a close without a change is no event.
@@ -306,7 +211,7 @@ package actor NoteWriter {
             switch try await lanes.run({ try look.look(at: note, files) }) {
             case .nothing: return false
             case .busy:
-                if patiently, !isStopping { try await Task.sleep(for: .milliseconds(100)) }
+                if patiently, await !patience.isStopping { try await Task.sleep(for: .milliseconds(100)) }
             case .seen(let judged, let lost):
                 for block in judged {
                     if let message = MetNote.message(block, note) { log.notice("\(message)") }

@@ -1,0 +1,68 @@
+import Platform
+import Synchronization
+
+/// One piece of work at a time for each note, in the order in which it was asked for. What is asked for meanwhile waits,
+/// and is done together; other notes go on.
+actor NoteTurns<Wish: Sendable, Answer: Sendable> {
+    /// Somebody who waits for an answer.
+    final class Turn: Sendable {
+        let wish: Wish
+        private let waiting: Mutex<CheckedContinuation<Answer, any Error>?>
+
+        fileprivate init(_ wish: Wish, _ continuation: CheckedContinuation<Answer, any Error>) {
+            self.wish = wish
+            waiting = Mutex(continuation)
+        }
+
+        /// The first answer counts.
+        func answer(_ answer: Answer) { take()?.resume(returning: answer) }
+
+        func fail(_ error: any Error) { take()?.resume(throwing: error) }
+
+        private func take() -> CheckedContinuation<Answer, any Error>? {
+            waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting
+            }
+        }
+    }
+
+    /// Answers each turn, at any time before it returns; those that it has not answered get what it throws.
+    typealias Work = @Sendable (_ note: BytePath, _ turns: [Turn]) async throws -> Void
+
+    private var waiting: [BytePath: [Turn]] = [:]
+    private var atWork: Set<BytePath> = []
+
+    /// Waits for the note's turn, and in it for the answer.
+    ///
+    /// - Parameter work: the same in all calls; carried out in the note's own bulkhead.
+    /// - Throws: what the work throws; `Fault(.transient)` at once where the note's file system does not answer.
+    func take(_ wish: Wish, on note: BytePath, work: @escaping Work) async throws -> Answer {
+        let whose = Bulkhead("the note \(note)")
+        if HangWatch.shared.hangs(for: whose) {
+            throw Fault(
+                .transient, "\(note) has to wait: its file system does not answer", path: note, code: Fault.hanging)
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            waiting[note, default: []].append(Turn(wish, continuation))
+            guard atWork.insert(note).inserted else { return }
+            Task { await Bulkhead.$current.withValue(whose) { await self.serve(note, work) } }
+        }
+    }
+
+    /// How many wait for the note's next turn.
+    func waits(on note: BytePath) -> Int { waiting[note]?.count ?? 0 }
+
+    private func serve(_ note: BytePath, _ work: Work) async {
+        while let turns = waiting.removeValue(forKey: note) {
+            do {
+                try await work(note, turns)
+                let forgotten = Fault(.failed, "what was asked of \(note) was left without an answer", path: note)
+                for turn in turns { turn.fail(forgotten) }
+            } catch {
+                for turn in turns { turn.fail(error) }
+            }
+        }
+        atWork.remove(note)
+    }
+}

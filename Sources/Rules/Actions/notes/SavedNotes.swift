@@ -1,0 +1,61 @@
+import Ledger
+import Logging
+import Platform
+import Rules
+
+/// Notes that somebody else has saved: what they have held is kept, and what a save has lost without knowing it is put
+/// back, at once or as soon as the note can be written (`docs/design/stale-buffers.md`).
+actor SavedNotes {
+    /// Looks at a note in its turn and puts back what it lacks.
+    typealias Look = @Sendable (BytePath) async throws -> Void
+
+    private let journal: EffectJournal
+    private let patience: EditorPatience
+    private let log: Logger
+    /// Seconds until the first of the later tries.
+    private let delay: Double
+    /// Notes whose lost blocks could not be put back yet.
+    private var owed: Set<BytePath> = []
+
+    init(journal: EffectJournal, patience: EditorPatience, log: Logger, delay: Double = 5) {
+        self.journal = journal
+        self.patience = patience
+        self.log = log
+        self.delay = delay
+    }
+
+    /// Called when somebody else's version of a note has settled.
+    ///
+    /// - Throws: what `look` throws, but for `Fault(.transient)`: then it is tried again and again.
+    func noteWasSaved(_ note: BytePath, look: @escaping Look) async throws {
+        do {
+            try await look(note)
+        } catch let fault as Fault where fault.kind == .transient {
+            let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
+            guard owes, await !patience.isStopping, owed.insert(note).inserted else { return }
+            log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
+            Task { await self.putBack(note, look) }
+        }
+    }
+
+    /// The ledger remembers what is owed, should the agent end meanwhile.
+    private func putBack(_ note: BytePath, _ look: Look) async {
+        defer { owed.remove(note) }
+        var delay = delay
+        while await !patience.isStopping {
+            do {
+                try await Task.sleep(for: .seconds(delay))
+                delay = min(60, delay * 1.5)
+                try await look(note)
+                return
+            } catch let fault as Fault where fault.kind == .transient {
+                log.debug("\(note) still lacks blocks: \(fault.message)")
+            } catch is CancellationError {
+                return
+            } catch {
+                log.error("blocks that a save lost cannot be put back into \(note): \(explain(error))")
+                return
+            }
+        }
+    }
+}

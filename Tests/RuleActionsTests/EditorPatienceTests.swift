@@ -1,0 +1,88 @@
+import Foundation
+import OwnFiles
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RuleActions
+
+/// Waiting for people who have a note open, alone.
+@Suite struct EditorPatienceTests {
+    private let folder: TemporaryFolder
+    private let note: BytePath
+    private let files: HeldFiles
+
+    init() throws {
+        folder = try TemporaryFolder("steward-patience")
+        note = try folder.write("note.md", "text\n")
+        files = HeldFiles(own: folder.path)
+    }
+
+    private func patience(_ change: (inout NotePatience) -> Void) -> EditorPatience {
+        var limits = NotePatience()
+        (limits.open, limits.editor, limits.settle) = (3600, 3600, 3600)
+        change(&limits)
+        return EditorPatience(limits, BlockingLanes("patience", count: 2))
+    }
+
+    @Test func withoutAnEditorNothingIsWaitedFor() async throws {
+        #expect(try await patience { _ in }.waitForEditor(of: note, files) { true } == nil)
+    }
+
+    @Test func anEditorsSignIsWaitedForAndWhatIsSavedMeanwhileIsLookedAt() async throws {
+        let patience = patience { _ in }
+        let lock = try folder.write(".note.md.swp", "b0VIM")
+        let looks = Mutex(0)
+        let waiting = Task {
+            try await patience.waitForEditor(of: note, files) {
+                looks.withLock {
+                    $0 += 1; return $0 > 1
+                }
+            }
+        }
+        try await waitUntil("it is looked at until that could be done") { looks.withLock { $0 } == 2 }
+        #expect(await patience.heldUp[note] == "open in an editor (.note.md.swp)")
+        try folder.write("note.md", "another text\n")
+        try await waitUntil("the save is looked at") { looks.withLock { $0 } == 3 }
+        try Durable.remove(lock)
+        #expect(try await waiting.value == nil)
+        await patience.end(note)
+        #expect(await patience.heldUp.isEmpty)
+    }
+
+    @Test func aSignThatStaysIsNamed() async throws {
+        let lock = try folder.write(".note.md.swp", "b0VIM")
+        let stays = try await patience { $0.editor = 0.05 }.waitForEditor(of: note, files) { true }
+        #expect(stays?.name.elementsEqual(lock.name) == true)
+    }
+
+    @Test func whoIsStoppingWaitsForNobody() async throws {
+        try folder.write(".note.md.swp", "b0VIM")
+        let patience = patience { _ in }
+        await patience.stop()
+        let fault = await #expect(throws: Fault.self) { try await patience.waitForEditor(of: note, files) { true } }
+        #expect(fault?.kind == .transient && fault?.message.contains("the agent is stopping") == true)
+    }
+
+    @Test func whoKeepsItOpenIsWaitedForAndNamedUntilItHasBeenLongEnough() async throws {
+        let reader = try Descriptor(note)
+        let patience = patience { _ in }
+        #expect(try await patience.waitForOpeners(of: note, files, since: .now, tries: 0))
+        #expect(await patience.heldUp[note]?.hasPrefix("kept open by ") == true)
+        let short = self.patience { $0.open = 0 }
+        #expect(try await !short.waitForOpeners(of: note, files, since: .now - .seconds(1), tries: 0))
+        #expect(try reader.status().size == 5)
+    }
+
+    @Test func aNoteThatAnEditorHasRenamedAwayIsWaitedFor() async throws {
+        let patience = patience { $0.settle = 0 }
+        #expect(try await patience.staysMissing(folder.path.appending("other.md"), files))
+        try Durable.remove(note)
+        let backup = try folder.write("note.md~", "text\n")
+        let waiting = Task { try await patience.staysMissing(note, files) }
+        try folder.write("note.md", "saved\n")
+        #expect(try await !waiting.value)
+        try Durable.remove(backup)
+    }
+}

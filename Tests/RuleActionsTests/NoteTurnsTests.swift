@@ -1,0 +1,71 @@
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RuleActions
+
+/// The order in which notes get their turns, alone.
+@Suite struct NoteTurnsTests {
+    private typealias Turns = NoteTurns<Int, String>
+
+    /// What was worked on together, and a door that the first of it waits at.
+    private final class Record: Sendable {
+        let batches = Mutex<[[Int]]>([])
+        let isOpen = Mutex(false)
+
+        var all: [[Int]] { batches.withLock { $0 } }
+
+        func open() { isOpen.withLock { $0 = true } }
+
+        func work(_ turns: [Turns.Turn]) async throws {
+            batches.withLock { $0.append(turns.map(\.wish)) }
+            try await waitUntil("the door is open") { isOpen.withLock { $0 } }
+            for turn in turns { turn.answer("answer \(turn.wish)") }
+        }
+    }
+
+    @Test func whatIsAskedForMeanwhileWaitsAndIsDoneTogether() async throws {
+        let (turns, record) = (Turns(), Record())
+        let first = Task { try await turns.take(1, on: "/n.md") { try await record.work($1) } }
+        try await waitUntil("the first has its turn") { record.all == [[1]] }
+        var others: [Task<String, any Error>] = []
+        for number in 2...4 {
+            others.append(Task { try await turns.take(number, on: "/n.md") { try await record.work($1) } })
+            try await waitUntil("\(number) waits") { await turns.waits(on: "/n.md") == number - 1 }
+        }
+        #expect(record.all == [[1]])
+        record.open()
+        #expect(try await first.value == "answer 1")
+        for (index, other) in others.enumerated() { #expect(try await other.value == "answer \(index + 2)") }
+        #expect(record.all == [[1], [2, 3, 4]])
+    }
+
+    @Test func anotherNoteGoesOn() async throws {
+        let (turns, held, free) = (Turns(), Record(), Record())
+        free.open()
+        let first = Task { try await turns.take(1, on: "/held.md") { try await held.work($1) } }
+        try await waitUntil("the first has its turn") { held.all == [[1]] }
+        #expect(try await turns.take(2, on: "/free.md") { try await free.work($1) } == "answer 2")
+        held.open()
+        #expect(try await first.value == "answer 1")
+    }
+
+    @Test func whatFailsFailsForThoseThatHaveNoAnswerYetAndTheNextGoOn() async throws {
+        let turns = Turns()
+        let fault = await #expect(throws: Fault.self) {
+            try await turns.take(1, on: "/n.md") { _, _ in throw Fault(.transient, "not now") }
+        }
+        #expect(fault?.message == "not now")
+        let answered = try await turns.take(2, on: "/n.md") { _, turns in
+            turns.forEach { $0.answer("early") }
+            throw Fault(.transient, "too late")
+        }
+        #expect(answered == "early")
+    }
+
+    @Test func nobodyWaitsForEver() async throws {
+        let fault = await #expect(throws: Fault.self) { try await Turns().take(1, on: "/n.md") { _, _ in } }
+        #expect(fault?.message == "what was asked of /n.md was left without an answer")
+    }
+}

@@ -1,0 +1,89 @@
+import Ledger
+import Logging
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RuleActions
+
+/// Trying again to put back what a save has lost, alone.
+@Suite struct SavedNotesTests {
+    private let world: ActionWorld
+    private let note: BytePath
+    private let patience: EditorPatience
+    private let saved: SavedNotes
+    private let looks = Looks()
+
+    private final class Looks: Sendable {
+        private let state = Mutex((count: 0, fails: 0))
+
+        var count: Int { state.withLock { $0.count } }
+
+        func fail(_ times: Int) { state.withLock { $0.fails = times } }
+
+        func look(_ note: BytePath) throws {
+            let fails = state.withLock { state in
+                state.count += 1
+                defer { state.fails -= 1 }
+                return state.fails > 0
+            }
+            if fails { throw Fault(.transient, "kept open", path: note) }
+        }
+    }
+
+    init() throws {
+        world = try ActionScene().open()
+        note = world.home.appending("notes/inbox.md")
+        patience = EditorPatience(NotePatience(), BlockingLanes("saved", count: 1))
+        saved = SavedNotes(
+            journal: world.journal, patience: patience, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            delay: 0.01)
+    }
+
+    private func lose() async throws {
+        let block = KeptBlockRecord(note: note, step: "j.0", token: "a", request: "{}", fate: "wiped")
+        try await world.ledger.write { try $0.setKeptBlock(block) }
+    }
+
+    private func save() async throws {
+        let looks = looks
+        try await saved.noteWasSaved(note) { try looks.look($0) }
+    }
+
+    @Test func aSaveIsLookedAtOnce() async throws {
+        try await lose()
+        try await save()
+        #expect(looks.count == 1)
+    }
+
+    @Test func whatCannotBePutBackIsTriedAgainUntilItCan() async throws {
+        try await lose()
+        looks.fail(4)
+        try await save()
+        try await waitUntil("it could be done") { looks.count == 5 }
+    }
+
+    @Test func whereNothingIsOwedNothingIsTriedAgain() async throws {
+        looks.fail(1)
+        try await save()
+        try await save()
+        #expect(looks.count == 2)
+    }
+
+    @Test func whoIsStoppingTriesNothingAgain() async throws {
+        try await lose()
+        await patience.stop()
+        looks.fail(1)
+        try await save()
+        try await save()
+        #expect(looks.count == 2)
+    }
+
+    @Test func whatIsNoMatterOfWaitingIsSaid() async throws {
+        let fault = await #expect(throws: Fault.self) {
+            try await saved.noteWasSaved(note) { throw Fault(.failed, "\($0) is read-only") }
+        }
+        #expect(fault?.kind == .failed)
+    }
+}
