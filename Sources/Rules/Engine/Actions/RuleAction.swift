@@ -180,9 +180,10 @@ package struct ArgumentFault: Error, Sendable {
     }
 }
 
-/// All actions that rules can name.
+/// All actions that rules can name, and those that have been made for rules.
 package struct ActionRegistry: Sendable {
     package let definitions: [ActionDefinition]
+    let made = MadeActions()
     private let byName: [String: ActionDefinition]
 
     /// - Precondition: no two definitions share a name.

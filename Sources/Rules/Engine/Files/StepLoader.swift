@@ -108,8 +108,11 @@ struct StepLoader {
         let names = Set(given.entries.map(\.key)).subtracting([Self.repeatKey])
         let checked = Arguments(action: declaration.name, timeZone: timeZone, all: arguments, given: names)
         do {
+            let stored = try checked.json()
+            let action = try definition.make(checked)
+            registry.made.keep(MadeAction(action, checked), declaration.name, stored)
             return StepTemplate(
-                index: index, action: try definition.make(checked), declaration: declaration, arguments: checked,
+                index: index, action: action, declaration: declaration, arguments: checked, storedArguments: stored,
                 repeatSafe: isSafe, position: entry.keyPosition)
         } catch let fault as ArgumentFault {
             reader.report(

@@ -54,6 +54,8 @@ package struct StepTemplate: Sendable {
     package let action: any RuleAction
     package let declaration: ActionDeclaration
     package let arguments: Arguments
+    /// The arguments as the ledger keeps them.
+    let storedArguments: String
     /// Whether the rule says `repeat: safe`: an outcome that nobody knows is tried again instead of parked.
     package let repeatSafe: Bool
     package let position: SourcePosition

@@ -368,21 +368,10 @@ package final class JobExecutor: Sendable {
 
     // MARK: What a step is told
 
-    func action(of step: StepRecord) throws -> any RuleAction {
-        try definition(of: step).make(try arguments(of: step))
-    }
+    func action(of step: StepRecord) throws -> any RuleAction { try made(step).action }
 
-    private func arguments(of step: StepRecord) throws -> Arguments {
-        try Arguments(json: step.arguments, for: definition(of: step).declaration)
-    }
-
-    func definition(of step: StepRecord) throws -> ActionDefinition {
-        guard let definition = registry[step.action] else {
-            throw Fault(
-                .failed,
-                "this version has no action `\(step.action)`, which the rule asked for when the job was planned")
-        }
-        return definition
+    private func made(_ step: StepRecord) throws -> MadeAction {
+        try registry.action(named: step.action, storedArguments: step.arguments)
     }
 
     func file(_ job: JobRecord) throws -> FileReference {
@@ -399,7 +388,7 @@ package final class JobExecutor: Sendable {
         }
         return StepInput(
             jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
-            values: try values(job), namesUsedLater: try Set(later.flatMap { try arguments(of: $0).valueNames }),
+            values: try values(job), namesUsedLater: try Set(later.flatMap { try made($0).valueNames }),
             attempt: job.attempts, files: files)
     }
 }

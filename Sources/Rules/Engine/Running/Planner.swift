@@ -275,10 +275,9 @@ package final class Planner: Sendable {
                     lineage: id, depth: 0, arrived: arrival,
                     values: try LedgerJSON.encode(fromFile.merging(own) { $1 }),
                     refused: match.rule.refused(in: facts.place).rawValue)
-                let steps = try match.rule.steps.map { step in
+                let steps = match.rule.steps.map { step in
                     StepRecord(
-                        job: id, number: step.index, action: step.declaration.name,
-                        arguments: try step.arguments.json(),
+                        job: id, number: step.index, action: step.declaration.name, arguments: step.storedArguments,
                         repeatSafe: step.repeatSafe)
                 }
                 return Draft(rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil)
