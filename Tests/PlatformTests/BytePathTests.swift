@@ -76,8 +76,28 @@ struct BytePathTests {
         #expect(BytePath("a/b").relative(to: "") == "a/b")
     }
 
+    @Test("However it came about, a path is what its bytes give when they are read one by one")
+    func equivalence() {
+        // Not contiguous, so that no short way is taken.
+        func plainly(_ bytes: [UInt8]) -> BytePath { BytePath(bytes: bytes.lazy.filter { _ in true }) }
+        let letters = Array("a/b\0".utf8)
+        var all: [[UInt8]] = [[]]
+        for _ in 0..<4 { all = [[]] + all.flatMap { some in letters.map { some + [$0] } } }
+        #expect(all.allSatisfy { BytePath(bytes: $0) == plainly($0) })
+        let paths = Set(all.map(plainly))
+        for left in paths {
+            #expect(left.name == left.components.last.map(Array.init) ?? [])
+            #expect(plainly(left.parent.bytes) == left.parent)
+            left.withCString { #expect(String(cString: $0) == left.text) }
+            for right in paths where !left.isEmpty && !right.isEmpty {
+                #expect(left.appending(right) == plainly(left.bytes + Array("/".utf8) + right.bytes))
+                if let rest = left.relative(to: right) { #expect(plainly(rest.bytes) == rest) }
+            }
+        }
+    }
+
     @Test("Parent, name and joining agree")
-    func parts() {
+    func joining() {
         #expect(BytePath("/a").parent == "/")
         #expect(BytePath("a").parent == "")
         #expect(BytePath("/a/b").parent == "/a")

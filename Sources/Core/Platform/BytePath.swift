@@ -9,6 +9,11 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     /// Takes the path's bytes; doubled and trailing slashes are dropped, a NUL ends the path.
     package init(bytes raw: some Sequence<UInt8>) {
+        let copy = raw.withContiguousStorageIfAvailable { Self.isClean($0) ? Array($0) : nil }
+        if let clean = copy.flatMap({ $0 }) {
+            bytes = clean
+            return
+        }
         var cleaned: [UInt8] = []
         for byte in raw {
             if byte == 0 { break }
@@ -23,6 +28,19 @@ package struct BytePath: Hashable, Sendable, Comparable {
         self.init(bytes: string.utf8)
     }
 
+    /// Takes bytes of which nothing is to be dropped.
+    private init(clean: [UInt8]) { bytes = clean }
+
+    /// Whether a path stands in these bytes as it is to be kept: nearly always, so that it can be taken whole.
+    private static func isClean(_ raw: UnsafeBufferPointer<UInt8>) -> Bool {
+        var before: UInt8 = 1
+        for byte in raw {
+            if byte == 0 || byte == slash && before == slash { return false }
+            before = byte
+        }
+        return before != slash || raw.count == 1
+    }
+
     package var isEmpty: Bool { bytes.isEmpty }
     package var isAbsolute: Bool { bytes.first == Self.slash }
 
@@ -33,7 +51,8 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     /// The last component; empty for `/` and the empty path.
     package var name: [UInt8] {
-        components.last.map(Array.init) ?? []
+        guard let cut = bytes.lastIndex(of: Self.slash) else { return bytes }
+        return Array(bytes[(cut + 1)...])
     }
 
     /// The name as text, with U+FFFD where its bytes are not UTF-8: for matching and templates, never for opening.
@@ -44,8 +63,8 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     /// All but the last component: `/` for `/a`, the empty path for `a`.
     package var parent: BytePath {
-        guard let cut = bytes.lastIndex(of: Self.slash) else { return BytePath(bytes: []) }
-        return BytePath(bytes: cut == 0 ? bytes[...0] : bytes[..<cut])
+        guard let cut = bytes.lastIndex(of: Self.slash) else { return BytePath(clean: []) }
+        return BytePath(clean: Array(cut == 0 ? bytes[...0] : bytes[..<cut]))
     }
 
     /// The last component split before its last dot: (`photo`, `jpg`). A leading dot does not count; no dot, no extension.
@@ -58,7 +77,14 @@ package struct BytePath: Hashable, Sendable, Comparable {
     package func appending(_ other: BytePath) -> BytePath {
         if isEmpty { return other }
         if other.isEmpty { return self }
-        return BytePath(bytes: bytes + [Self.slash] + other.bytes)
+        var whole: [UInt8] = []
+        whole.reserveCapacity(bytes.count + 1 + other.bytes.count)
+        whole += bytes
+        if bytes.last != Self.slash, !other.isAbsolute { whole.append(Self.slash) }
+        // No path but the root ends in a slash; it is there already where the other begins with one.
+        whole += bytes.last == Self.slash && other.isAbsolute ? other.bytes[1...] : other.bytes[...]
+        if whole.count > 1, whole.last == Self.slash { whole.removeLast() }
+        return BytePath(clean: whole)
     }
 
     package func appending(_ component: String) -> BytePath { appending(BytePath(component)) }
@@ -76,13 +102,15 @@ package struct BytePath: Hashable, Sendable, Comparable {
     /// The rest of this path below `other`, or nil if it does not lie there.
     package func relative(to other: BytePath) -> BytePath? {
         guard isWithin(other) else { return nil }
-        return BytePath(bytes: bytes.dropFirst(other.bytes.count).drop { $0 == Self.slash })
+        return BytePath(clean: Array(bytes.dropFirst(other.bytes.count).drop { $0 == Self.slash }))
     }
 
     /// Calls `body` with the NUL-terminated path.
     package func withCString<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R {
-        try (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { buffer in
+        try withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
             guard let base = buffer.baseAddress else { preconditionFailure("a terminated path has a first byte") }
+            for at in bytes.indices { buffer[at] = CChar(bitPattern: bytes[at]) }
+            buffer[bytes.count] = 0
             return try body(base)
         }
     }

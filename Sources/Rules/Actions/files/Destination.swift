@@ -77,9 +77,9 @@ struct Destination: Codable, Sendable, Equatable {
         return isName ? nil : "\"\(BytePath.escape(name))\" cannot be a file's name"
     }
 
-    /// The names to try, in order.
-    var candidates: [BytePath] {
-        exists == .replace ? [target] : Array(Mover.alternatives(target).prefix(1000))
+    /// The names to try, in order; each is made when it is asked for, for nearly always the first will do.
+    var candidates: some Sequence<BytePath> {
+        Mover.alternatives(target).prefix(exists == .replace ? 1 : 1000)
     }
 
     /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Blocks.

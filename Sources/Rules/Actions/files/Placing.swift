@@ -11,7 +11,7 @@ struct Placing: Sendable {
     /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
     var moving: Source?
     /// Makes the product at the first of the names that is free.
-    let make: @Sendable ([BytePath], Mover.Record, HeldFiles) throws -> Mover.Placed
+    let make: @Sendable (any Sequence<BytePath>, Mover.Record, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
     /// For a destination that says that nothing is to be done.
     let skipped: @Sendable () -> Receipt
