@@ -85,9 +85,21 @@ import Testing
         #expect(await cancelled.value.isEmpty)
     }
 
+    @Test("A key that is put off again and again takes no more room for it, and none when it is gone")
+    func roomOfDeadlines() {
+        var heap = DeadlineHeap<Int, Int64>()
+        for due in 0..<10_000 { heap.set(due % 10, due: Int64(due)) }
+        #expect(heap.count == 10)
+        #expect(heap.size <= 2 * heap.count + 65)
+        #expect(heap.earliest() == 9_990)
+        let known = (0..<10).filter { heap.remove($0) }
+        #expect(known.count == 10)
+        #expect(heap.size == 0)
+    }
+
     @Test func deadlinesComeInOrder() {
         var random = SeededGenerator(for: "deadlinesComeInOrder")
-        var heap = DeadlineHeap<Int>()
+        var heap = DeadlineHeap<Int, Int64>()
         var newest: [Int: Int64] = [:]
         for _ in 0..<5_000 {
             let key = Int.random(in: 0..<500, using: &random)

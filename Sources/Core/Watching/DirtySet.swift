@@ -155,6 +155,8 @@ private struct MarkQueue {
         }
         if head == order.count {
             order.removeAll(keepingCapacity: order.capacity < 4_096)
+            // What a burst has taken is given back.
+            if members.capacity > 4_096 { members = [] }
             head = 0
         } else if head > 4_096, head * 2 > order.count {
             order.removeSubrange(..<head)

@@ -33,14 +33,13 @@ package struct Unsettled: Sendable, Equatable {
 /// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
 /// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.
 package actor Settler {
-    private struct Key: Hashable {
+    private struct Key: Hashable, Sendable {
         let root: String
         let path: BytePath
     }
 
     private struct Entry {
         var top: BytePath
-        var file: BytePath
         var settle: Double
         var alreadyStill: Bool
         var seen: Fingerprint?
@@ -63,7 +62,7 @@ package actor Settler {
     }
 
     private var entries: [Key: Entry] = [:]
-    private var deadlines = DeadlineHeap<Key>()
+    private var deadlines = DeadlineHeap<Key, Int64>()
     private var driver: Task<Void, Never>?
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
@@ -105,10 +104,8 @@ package actor Settler {
         let key = Key(root: root.name, path: path)
         var entry =
             entries[key]
-            ?? Entry(
-                top: root.path, file: root.path.appending(path), settle: settle, alreadyStill: alreadyStill)
+            ?? Entry(top: root.path, settle: settle, alreadyStill: alreadyStill)
         entry.top = root.path
-        entry.file = root.path.appending(path)
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
         entry.turn += 1
@@ -141,6 +138,7 @@ package actor Settler {
         }
         let batch = Array(ready.prefix(Self.batch))
         ready.removeFirst(batch.count)
+        if ready.isEmpty { ready = [] }
         isHandedOut = true
         return batch
     }
@@ -206,7 +204,7 @@ package actor Settler {
                 group.addTask {
                     let look: @Sendable () throws -> [(Key, Int, Finding)] = {
                         let roots = OpenRoots()
-                        return part.map { ($0.key, $0.entry.turn, Self.look($0.entry, roots)) }
+                        return part.map { ($0.key, $0.entry.turn, Self.look($0.key.path, $0.entry, roots)) }
                     }
                     do {
                         return try await lanes.run(look)
@@ -223,18 +221,19 @@ package actor Settler {
     }
 
     /// Runs on a lane.
-    private static func look(_ entry: Entry, _ roots: OpenRoots) -> Finding {
+    private static func look(_ path: BytePath, _ entry: Entry, _ roots: OpenRoots) -> Finding {
         let files = roots.files(below: entry.top)
-        let seen = FileProbe.look(entry.file, files)
+        let file = entry.top.appending(path)
+        let seen = FileProbe.look(file, files)
         guard case .file(let status) = seen else {
-            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(entry.file, files))
+            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(file, files))
         }
         let quiet = WatchLoop.now() - entry.quietSince >= WatchLoop.nanoseconds(entry.settle)
         let still =
             entry.seen == status.fingerprint ? quiet : entry.seen == nil && entry.alreadyStill && isOld(status, entry)
         guard still else { return .saw(seen, replacing: false) }
-        if roots.isBeingDownloaded(entry.file, status, files) { return .downloading(status) }
-        switch FileProbe.writers(entry.file, status.fingerprint, files) {
+        if roots.isBeingDownloaded(file, status, files) { return .downloading(status) }
+        switch FileProbe.writers(file, status.fingerprint, files) {
         case .none: return .whole(status)
         case .busy: return .busy(status)
         case .changed: return .changed
@@ -300,6 +299,8 @@ package actor Settler {
     private func finish(_ key: Key, _ result: Settled) {
         entries[key] = nil
         deadlines.remove(key)
+        // What a burst has taken is given back: a dictionary never shrinks by itself.
+        if entries.isEmpty { entries = [:] }
         ready.append(result)
         for waiter in waiting.values { waiter.resume() }
         waiting = [:]

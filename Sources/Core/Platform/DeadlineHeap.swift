@@ -1,13 +1,22 @@
 /// Keys by the time at which each is due, the earliest first. A key that was entered again counts at its newest time
 /// only; older entries are skipped when they come up.
-struct DeadlineHeap<Key: Hashable> {
-    private var heap: [(due: Int64, key: Key)] = []
-    private var current: [Key: Int64] = [:]
+package struct DeadlineHeap<Key: Hashable & Sendable, Due: Comparable & Sendable>: Sendable {
+    private var heap: [(due: Due, key: Key)] = []
+    private var current: [Key: Due] = [:]
 
-    var isEmpty: Bool { current.isEmpty }
+    package init() {}
 
-    mutating func set(_ key: Key, due: Int64) {
+    package var isEmpty: Bool { current.isEmpty }
+    package var count: Int { current.count }
+
+    /// Entries that are kept, older ones included: never many more than twice as many as there are keys.
+    package var size: Int { heap.count }
+
+    package func contains(_ key: Key) -> Bool { current[key] != nil }
+
+    package mutating func set(_ key: Key, due: Due) {
         current[key] = due
+        if heap.count > 2 * current.count + 64 { dropOld() }
         heap.append((due, key))
         var at = heap.count - 1
         while at > 0, heap[at].due < heap[(at - 1) / 2].due {
@@ -16,16 +25,23 @@ struct DeadlineHeap<Key: Hashable> {
         }
     }
 
-    mutating func remove(_ key: Key) { current[key] = nil }
+    /// - Returns: whether it was there.
+    @discardableResult
+    package mutating func remove(_ key: Key) -> Bool {
+        let isFound = current.removeValue(forKey: key) != nil
+        // What a burst has taken is given back.
+        if current.isEmpty { (heap, current) = ([], [:]) }
+        return isFound
+    }
 
     /// When the earliest key is due.
-    mutating func earliest() -> Int64? {
+    package mutating func earliest() -> Due? {
         while let top = heap.first, current[top.key] != top.due { pop() }
         return heap.first?.due
     }
 
     /// Takes up to `limit` keys that are due at `now`.
-    mutating func take(upTo now: Int64, limit: Int) -> [Key] {
+    package mutating func take(upTo now: Due, limit: Int = .max) -> [Key] {
         var taken: [Key] = []
         while taken.count < limit, let due = earliest(), due <= now, let top = heap.first {
             taken.append(top.key)
@@ -33,6 +49,12 @@ struct DeadlineHeap<Key: Hashable> {
             pop()
         }
         return taken
+    }
+
+    /// A key that is entered again and again would else leave one entry for each time.
+    private mutating func dropOld() {
+        // In order, it is a heap.
+        heap = current.map { (due: $0.value, key: $0.key) }.sorted { $0.due < $1.due }
     }
 
     private mutating func pop() {
