@@ -173,6 +173,27 @@ extension LedgerTransaction {
         }
     }
 
+    /// The jobs that wait for their next try, in the order in which they were planned, without what else is known of them.
+    ///
+    /// - Parameter problem: how the problem begins that they wait for to pass; nil for any.
+    package func waitingJobs(
+        problem: String? = nil
+    ) throws -> [(id: String, place: String, path: BytePath, nextAttempt: Timestamp?)] {
+        try Row.fetchAll(
+            cached(
+                """
+                SELECT id, place, path, nextAttempt FROM job
+                WHERE state = 'waiting' AND (?1 IS NULL OR substr(problem, 1, length(?1)) = ?1) ORDER BY sequence
+                """), arguments: [problem]
+        ).map { row in
+            let place: String = row["place"]
+            return (
+                row["id"], place, names.shown(place, BytePath(blob: row["path"])),
+                (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
+            )
+        }
+    }
+
     /// Open jobs of which a step was begun and has no receipt.
     package func begunJobs() throws -> [JobRecord] {
         try Row.fetchAll(

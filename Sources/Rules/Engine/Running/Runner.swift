@@ -21,9 +21,12 @@ package actor Runner {
     /// Jobs in `queues`.
     private var queued = 0
     private var running: [FileKey: String] = [:]
-    /// By a clock that nobody sets, and that goes on while the machine sleeps.
-    private var wakeups: [ContinuousClock.Instant: [String]] = [:]
+    /// Jobs that wait for their next try, by a clock that nobody sets, and that goes on while the machine sleeps.
+    private var retries = DeadlineHeap<String, ContinuousClock.Instant>()
+    /// Those of them that the ledger may hold as ready all the same, because it could not be written.
+    private var unnoted: Set<String> = []
     private var timer: Task<Void, Never>?
+    private var armedFor: ContinuousClock.Instant?
     private var isPaused = false
     private var isDraining = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -32,6 +35,9 @@ package actor Runner {
     private var everLeft = 0
     private var isFetching = false
     private var generator = SystemRandomNumberGenerator()
+
+    /// No job has this id: it stands for another look into the ledger.
+    private static let nextLook = ""
 
     private struct FileKey: Hashable {
         let place: String
@@ -60,9 +66,8 @@ package actor Runner {
         try await executor.resumeUndoing()
         for job in try await ledger.read({ try $0.begunJobs() }) { _ = await executor.settleBegun(job) }
         for id in try await planner.superseded() { await planAnew(id) }
-        for job in try await ledger.read({ try $0.jobs(in: [.waiting]) }) {
+        for job in try await ledger.read({ try $0.waitingJobs() }) {
             if let time = job.nextAttempt, time > .now() {
-                known.insert(job.id)
                 // The ledger's times are the calendar's, which may have been set since.
                 schedule(job.id, after: min(time.seconds - Timestamp.now().seconds, Backoff.longest))
             } else {
@@ -78,12 +83,7 @@ package actor Runner {
     ///
     /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
     package func submit(_ jobs: [(id: String, place: String, path: BytePath)], areReady: Bool = false) {
-        let ids = Set(jobs.map(\.id))
-        for (time, waiting) in wakeups where !ids.isDisjoint(with: waiting) {
-            let rest = waiting.filter { !ids.contains($0) }
-            wakeups[time] = rest.isEmpty ? nil : rest
-            known.subtract(ids.intersection(waiting))
-        }
+        for job in jobs where retries.remove(job.id) { unnoted.remove(job.id) }
         for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
         pump()
     }
@@ -125,11 +125,11 @@ package actor Runner {
     package func status() -> Status {
         Status(
             paused: isPaused, running: running.count, queued: queued + left,
-            waiting: wakeups.values.reduce(0) { $0 + $1.count })
+            waiting: retries.count - (retries.contains(Self.nextLook) ? 1 : 0))
     }
 
     private func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false) {
-        guard !known.contains(id) else { return }
+        guard !isKnown(id) else { return }
         // Where others were left, this one is after them: jobs of one file keep their order.
         if mayBeLeft, left > 0 || queued >= window { return leaveInLedger(1) }
         known.insert(id)
@@ -138,6 +138,8 @@ package actor Runner {
         queues[key, default: []].append(id)
         queued += 1
     }
+
+    private func isKnown(_ id: String) -> Bool { known.contains(id) || retries.contains(id) }
 
     private func leaveInLedger(_ count: Int) {
         left += count
@@ -149,21 +151,20 @@ package actor Runner {
         guard left > 0, !isFetching, !isDraining else { return pump() }
         isFetching = true
         let before = everLeft
-        let limit = known.count + window
+        let limit = known.count + unnoted.count + window
         do {
             let ready = try await ledger.read { try $0.readyJobs(limit: limit) }
-            for job in ready where !known.contains(job.id) {
+            for job in ready where !isKnown(job.id) {
                 // Not past the window, but never without any progress.
                 if queued >= window { break }
                 enqueue(job.id, place: job.place, path: job.path)
             }
             // What was left while the ledger was read may not have been in it yet.
-            let rest = ready.count { !known.contains($0.id) }
+            let rest = ready.count { !isKnown($0.id) }
             left = everLeft - before + (ready.count < limit ? rest : max(rest, left - (everLeft - before) - window, 1))
         } catch {
             log.error("cannot read which jobs are ready, looking again in a minute: \(explain(error))")
-            wakeups[ContinuousClock.now.advanced(by: .seconds(60)), default: []] += []
-            arm()
+            schedule(Self.nextLook, after: 60)
             isFetching = false
             return
         }
@@ -202,13 +203,17 @@ package actor Runner {
         case .again(let attempt):
             let delay = Backoff.seconds(attempt: attempt, using: &generator)
             let time = Timestamp.now().adding(seconds: delay)
+            known.remove(id)
+            unnoted.insert(id)
             schedule(id, after: delay)
             do {
-                try await ledger.write { transaction in
-                    guard var job = try transaction.job(id) else { return }
+                let isReady = try await ledger.write { transaction in
+                    guard var job = try transaction.job(id) else { return false }
                     job.nextAttempt = time
                     try transaction.update(job)
+                    return job.state == .ready
                 }
+                if !isReady { unnoted.remove(id) }
             } catch {
                 log.error(
                     "the time of the next try is not in the ledger: \(explain(error))", metadata: ["job": "\(id)"])
@@ -234,30 +239,30 @@ package actor Runner {
     }
 
     private func schedule(_ id: String, after seconds: Double) {
-        wakeups[ContinuousClock.now.advanced(by: .seconds(seconds)), default: []].append(id)
+        retries.set(id, due: ContinuousClock.now.advanced(by: .seconds(seconds)))
         arm()
     }
 
     /// One timer for the earliest retry, and none while nothing waits.
     private func arm() {
+        guard !isDraining, let next = retries.earliest() else { return }
+        if let armedFor, armedFor <= next { return }
         timer?.cancel()
-        guard !isDraining, let next = wakeups.keys.min() else { return }
+        armedFor = next
         timer = Task {
             do {
                 try await Task.sleep(until: next, clock: .continuous)
             } catch {
                 return
             }
-            await self.wake()
+            await self.wake(next)
         }
     }
 
-    private func wake() async {
-        let now = ContinuousClock.now
-        let due = wakeups.filter { $0.key <= now }.sorted { $0.key < $1.key }
-        for (time, _) in due { wakeups[time] = nil }
-        for id in due.flatMap(\.value) {
-            known.remove(id)
+    private func wake(_ time: ContinuousClock.Instant) async {
+        if armedFor == time { armedFor = nil }
+        for id in retries.take(upTo: .now) {
+            unnoted.remove(id)
             do {
                 if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
                     enqueue(id, place: job.place, path: job.path)
