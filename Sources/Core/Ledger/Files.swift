@@ -126,6 +126,35 @@ extension LedgerTransaction {
         return found
     }
 
+    /// Gives what is needed of each present file of `place` at or below `path` to tell whether it changed, one after the
+    /// other: its path as the ledger has it (a token for a hidden one), and whether its place is away.
+    package func eachFile(
+        _ place: String, within path: BytePath,
+        _ body: (_ stored: BytePath, _ fingerprint: Fingerprint, _ isKept: Bool) throws -> Void
+    ) throws {
+        let columns = "SELECT path, device, inode, size, modified, changed, kept FROM file WHERE place = ? AND present"
+        let rows: RowCursor
+        if path.isEmpty {
+            rows = try Row.fetchCursor(cached(columns), arguments: [place])
+        } else {
+            // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
+            rows = try Row.fetchCursor(
+                cached(columns + " AND (path = ? OR (path > ? AND path < ?) OR (path > ? AND path < ?))"),
+                arguments: [
+                    place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8),
+                    NameVeil.range.lowerBound.blob, NameVeil.range.upperBound.blob,
+                ])
+        }
+        while let row = try rows.next() {
+            let stored = BytePath(blob: row[0])
+            guard names.shown(place, stored).isWithin(path) else { continue }
+            let fingerprint = Fingerprint(
+                device: UInt64(bitPattern: row[1]), inode: UInt64(bitPattern: row[2]), size: row[3], modified: row[4],
+                changed: row[5])
+            try body(stored, fingerprint, row[6])
+        }
+    }
+
     package func setFile(_ file: FileRecord) throws {
         let print = file.fingerprint
         let forms = try names.forms(file.place, file.path)

@@ -22,6 +22,8 @@ package actor Pipeline {
     private var tasks: [Task<Void, Never>] = []
 
     private var meetings: [String: Meeting] = [:]
+    /// What lay in those places and has not been judged. Apart, for a copy of a meeting would have it copied as well.
+    private var unmet: [String: Set<BytePath>] = [:]
     private var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
     private var isStopped = false
@@ -66,7 +68,6 @@ package actor Pipeline {
         let kind: Judge.Meeting
         /// What has changed since then was not there before.
         let began: Timestamp?
-        var open: Set<BytePath> = []
         var isScanned = false
     }
 
@@ -312,8 +313,9 @@ package actor Pipeline {
             } else if !anew {
                 return
             }
-            let waiting = try await core.ledger.read { try $0.jobs(in: [.waiting]) }
-                .filter { $0.problem?.hasPrefix(PlacePresence.awayMessage(place)) == true }
+            let waiting = try await core.ledger.read {
+                try $0.waitingJobs(problem: PlacePresence.awayMessage(place))
+            }
             await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
         }
     }
@@ -323,26 +325,10 @@ package actor Pipeline {
         guard let root = inflows[name]?.root else { return }
         do {
             try await look(at: root, anew: path.isEmpty)
-            let known = try await core.ledger.read { try $0.files(name, within: path) }
-            let (ignore, names) = (ignore, core.ledger.names)
+            let (ignore, ledger) = (ignore, core.ledger)
             let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
             let found = try await scanLanes.run {
-                () -> (news: [BytePath], gone: [BytePath], left: [BytePath], report: ScanReport) in
-                let prints = Dictionary(known.map { ($0.path, $0.fingerprint) }) { first, _ in first }
-                var news: [BytePath] = []
-                var seen: Set<BytePath> = []
-                let report = try Scanner.walk(root: root, from: path, ignoring: ignore) { path, status in
-                    guard status.kind == .file else { return }
-                    seen.insert(path)
-                    // What the ledger knew of a hidden file before its name was met stands under its token.
-                    let token = try names.stored(name, path)
-                    if token != path { seen.insert(token) }
-                    if (prints[path] ?? prints[token]) != status.fingerprint { news.append(path) }
-                }
-                let gone =
-                    report.rootMissing
-                    ? [] : known.filter { !$0.isKept && !seen.contains($0.path) && report.covers($0.path) }.map(\.path)
-                return (news, gone, passedOver.filter { !seen.contains($0) }, report)
+                try PlaceComparison(root, from: path, ignoring: ignore, awaited: passedOver, ledger: ledger)
             }
             for problem in found.report.unreadable {
                 log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
@@ -352,7 +338,7 @@ package actor Pipeline {
             denied.subtract(found.left.map { Key(root: name, path: $0) })
             for path in found.left { tooLarge[Key(root: name, path: path)] = nil }
             if path.isEmpty, meetings[name] != nil {
-                meetings[name]?.open.formUnion(found.news)
+                unmet[name, default: []].formUnion(found.news)
                 meetings[name]?.isScanned = !found.report.rootMissing
             }
             if path.isEmpty, !found.report.rootMissing, !core.journal.surveyed.contains(name) {
@@ -429,7 +415,7 @@ package actor Pipeline {
         var isRefused = false
         var denial: Fault?
         do {
-            let meeting = meetings[key.root].flatMap { $0.open.contains(key.path) ? $0 : nil }
+            let meeting = unmet[key.root]?.contains(key.path) == true ? meetings[key.root] : nil
             switch try await core.judge.judge(
                 place, key.path, meeting: meeting?.kind ?? .normal, began: meeting?.began)
             {
@@ -471,7 +457,7 @@ package actor Pipeline {
         inJudgement.remove(key)
         if isDone, unsurveyed[key.root]?.remove(key.path) != nil { endSurvey(key.root) }
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
-        if isDone, meetings[key.root]?.open.remove(key.path) != nil { await endMeeting(key.root) }
+        if isDone, unmet[key.root]?.remove(key.path) != nil { await endMeeting(key.root) }
     }
 
     /// A file that is larger than its place takes stays where it is, unread, until it is another.
@@ -513,8 +499,9 @@ package actor Pipeline {
     }
 
     private func endMeeting(_ name: String) async {
-        guard let meeting = meetings[name], meeting.isScanned, meeting.open.isEmpty else { return }
+        guard let meeting = meetings[name], meeting.isScanned, unmet[name]?.isEmpty != false else { return }
         meetings[name] = nil
+        unmet[name] = nil
         do {
             try await core.ledger.write { try $0.setMeta("meeting:\(name)", nil) }
         } catch {
