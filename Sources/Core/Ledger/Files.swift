@@ -69,9 +69,8 @@ package struct ProductRecord: Sendable, Equatable {
 extension LedgerTransaction {
     package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
         for form in try names.forms(place, path) {
-            let row = try Row.fetchOne(
-                cached("SELECT * FROM file WHERE place = ? AND path = ?"), arguments: [place, form.blob])
-            if let row { return shown(row) }
+            let found = try first("SELECT * FROM file WHERE place = ? AND path = ?", [place, form.blob], shown)
+            if let found { return found }
         }
         return nil
     }
@@ -86,17 +85,15 @@ extension LedgerTransaction {
     /// gone in the last minute and whose birth is known.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
         // By itself SQLite takes the primary key, and goes through all files of the place.
-        try Row.fetchOne(
-            cached(
-                """
-                SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ?
-                    AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC LIMIT 1
-                """),
-            arguments: [
+        try first(
+            """
+            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ?
+                AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC LIMIT 1
+            """,
+            [
                 place, Int64(bitPattern: inode), Int64(bitPattern: device),
                 Timestamp.now().nanoseconds - 60_000_000_000,
-            ]
-        ).map(shown)
+            ], shown)
     }
 
     /// All present files of `place` at or below `path`, with what is needed to tell whether they changed. Hidden ones

@@ -142,7 +142,7 @@ extension LedgerTransaction {
     }
 
     package func job(_ id: String) throws -> JobRecord? {
-        try Row.fetchOne(cached("SELECT * FROM job WHERE id = ?"), arguments: [id]).map(job)
+        try first("SELECT * FROM job WHERE id = ?", [id], job)
     }
 
     /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
@@ -164,10 +164,7 @@ extension LedgerTransaction {
 
     /// The first jobs that are ready, in the order in which they were planned, without what else is known of them.
     package func readyJobs(limit: Int) throws -> [(id: String, place: String, path: BytePath)] {
-        try Row.fetchAll(
-            cached("SELECT id, place, path FROM job WHERE state = 'ready' ORDER BY sequence LIMIT ?"),
-            arguments: [limit]
-        ).map { row in
+        try all("SELECT id, place, path FROM job WHERE state = 'ready' ORDER BY sequence LIMIT ?", [limit]) { row in
             let place: String = row["place"]
             return (row["id"], place, names.shown(place, BytePath(blob: row["path"])))
         }
@@ -179,13 +176,12 @@ extension LedgerTransaction {
     package func waitingJobs(
         problem: String? = nil
     ) throws -> [(id: String, place: String, path: BytePath, nextAttempt: Timestamp?)] {
-        try Row.fetchAll(
-            cached(
-                """
-                SELECT id, place, path, nextAttempt FROM job
-                WHERE state = 'waiting' AND (?1 IS NULL OR substr(problem, 1, length(?1)) = ?1) ORDER BY sequence
-                """), arguments: [problem]
-        ).map { row in
+        try all(
+            """
+            SELECT id, place, path, nextAttempt FROM job
+            WHERE state = 'waiting' AND (?1 IS NULL OR substr(problem, 1, length(?1)) = ?1) ORDER BY sequence
+            """, [problem]
+        ) { row in
             let place: String = row["place"]
             return (
                 row["id"], place, names.shown(place, BytePath(blob: row["path"])),
@@ -208,10 +204,8 @@ extension LedgerTransaction {
     /// The jobs that a file has had, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in
-            try Row.fetchAll(
-                cached("SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC"),
-                arguments: [place, form.blob]
-            ).map(job)
+            try all(
+                "SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC", [place, form.blob], job)
         }.sorted { $0.sequence > $1.sequence }
     }
 
@@ -224,8 +218,15 @@ extension LedgerTransaction {
     }
 
     package func steps(of job: String) throws -> [StepRecord] {
-        try Row.fetchAll(cached("SELECT * FROM step WHERE job = ? ORDER BY number"), arguments: [job])
-            .map(StepRecord.init(row:))
+        try all("SELECT * FROM step WHERE job = ? ORDER BY number", [job], StepRecord.init(row:))
+    }
+
+    /// The action of the job's first step that is not done; nil where there is none, or no such job.
+    package func nextAction(of job: String) throws -> String? {
+        try String.fetchOne(
+            cached(
+                "SELECT action FROM step WHERE job = ? AND state IN ('pending', 'intended') ORDER BY number LIMIT 1"),
+            arguments: [job])
     }
 
     /// Stores what changes in a job's life: state, attempts, problem, file and values.

@@ -346,6 +346,21 @@ package struct LedgerTransaction {
         try cached(sql).execute(arguments: arguments)
     }
 
+    /// What the first row gives, read where it stands: a row that is kept takes the names of its columns along, each time.
+    func first<R>(_ sql: String, _ arguments: StatementArguments, _ body: (Row) throws -> R) throws -> R? {
+        let rows = try Row.fetchCursor(cached(sql), arguments: arguments)
+        // The row is there for as long as its cursor is.
+        return try withExtendedLifetime(rows) { try rows.next().map(body) }
+    }
+
+    /// What each row gives, read where it stands.
+    func all<R>(_ sql: String, _ arguments: StatementArguments, _ body: (Row) throws -> R) throws -> [R] {
+        let rows = try Row.fetchCursor(cached(sql), arguments: arguments)
+        var found: [R] = []
+        while let row = try rows.next() { found.append(try body(row)) }
+        return found
+    }
+
     /// A lasting setting of the agent: `paused`, `created`.
     package func meta(_ key: String) throws -> String? {
         try String.fetchOne(cached("SELECT value FROM meta WHERE key = ?"), arguments: [key])
