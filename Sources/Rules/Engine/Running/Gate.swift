@@ -29,6 +29,9 @@ package actor Gate {
         leave()
     }
 
+    /// Whether it is a place of this gate's that has not been left.
+    func holds(_ place: WorkPlace) -> Bool { places[ObjectIdentifier(place)]?.place === place }
+
     /// Takes the places from those who have had them for longer than calls take that return: their steps go on without,
     /// if they ever do.
     func reclaim() {

@@ -23,6 +23,10 @@ package final class JobExecutor: Sendable {
     private let gates: [WorkKind: Gate]
     let log: Logger
     private let stopping = Atomic<Bool>(false)
+    private let atWork = Atomic<Int>(0)
+
+    /// From so many jobs at work on, one waits for its place before it is read.
+    private static let crowd = 32
 
     var ledger: Ledger { journal.ledger }
     var names: NameVeil { journal.ledger.names }
@@ -51,6 +55,30 @@ package final class JobExecutor: Sendable {
 
     /// Runs what is left of a job, and records how it ended.
     func run(_ id: String) async -> Outcome {
+        defer { atWork.subtract(1, ordering: .relaxed) }
+        let isCrowded = atWork.add(1, ordering: .relaxed).newValue > Self.crowd
+        do {
+            let place = isCrowded ? try await placeForNextStep(of: id) : nil
+            let outcome = await run(id, place)
+            await place?.leave()
+            return outcome
+        } catch {
+            log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
+            return .again(5)
+        }
+    }
+
+    /// Waits for a place of the kind that the job's next step is declared to need, with nothing of it in memory but its id:
+    /// hundreds of jobs may wait.
+    private func placeForNextStep(of id: String) async throws -> WorkPlace? {
+        guard let name = try await ledger.read({ try $0.nextAction(of: id) }), let definition = registry[name],
+            let gate = gates[definition.declaration.work]
+        else { return nil }
+        return await WorkPlace.taken(in: gate)
+    }
+
+    /// - Parameter place: one that was taken for the step that comes first; it is left when that step ends.
+    private func run(_ id: String, _ place: WorkPlace?) async -> Outcome {
         do {
             guard var (job, steps) = try await load(id), job.state.isOpen else { return .ended }
             if job.state == .waiting {
@@ -58,7 +86,7 @@ package final class JobExecutor: Sendable {
                 guard let begun = try await begin(id) else { return .ended }
                 (job, steps) = begun
             }
-            return await run(job, steps)
+            return await run(job, steps, place)
         } catch {
             log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
             return .again(5)
@@ -107,14 +135,15 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func run(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
+    private func run(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
         await Bulkhead.$current.withValue(Bulkhead("the rule \(start.rule) in \(start.place)")) {
-            await carryOut(start, steps)
+            await carryOut(start, steps, place)
         }
     }
 
-    private func carryOut(_ start: JobRecord, _ steps: [StepRecord]) async -> Outcome {
+    private func carryOut(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
         var job = start
+        var place = place
         let files = journal.files()
         do {
             for step in steps where step.state == .pending || step.state == .intended {
@@ -128,7 +157,8 @@ package final class JobExecutor: Sendable {
                     step.state = .pending
                     step.intent = nil
                 }
-                try await perform(step, of: &job, later: steps.filter { $0.number > step.number }, files)
+                try await perform(step, of: &job, later: steps.filter { $0.number > step.number }, files, place)
+                place = nil
             }
             if job.state.isOpen { try await end(job, .done, "done", "all steps done") }
             return .ended
@@ -138,13 +168,19 @@ package final class JobExecutor: Sendable {
     }
 
     private func perform(
-        _ step: StepRecord, of job: inout JobRecord, later: [StepRecord], _ files: HeldFiles
+        _ step: StepRecord, of job: inout JobRecord, later: [StepRecord], _ files: HeldFiles, _ taken: WorkPlace?
     ) async throws {
         let action = try action(of: step)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
-        let place = await WorkPlace.taken(in: gate)
+        let place: WorkPlace
+        if let taken, await gate.holds(taken) {
+            place = taken
+        } else {
+            await taken?.leave()
+            place = await WorkPlace.taken(in: gate)
+        }
         do {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
