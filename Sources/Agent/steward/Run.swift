@@ -19,7 +19,6 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        SharedHeap.use()
         try await Output.guarding {
             let directories = try options.directories()
             let configuration = try options.configuration(directories)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.
 ///
@@ -26,4 +27,10 @@ struct Steward: AsyncParsableCommand {
                 name: "Mend",
                 subcommands: [Retry.self, Undo.self, Quarantine.self, Blocks.self, Reprocess.self, Rebuild.self]),
         ])
+
+    static func main() async {
+        // Before anything else runs: a thread that has a heap of its own by then keeps it.
+        SharedHeap.use()
+        await main(nil)
+    }
 }
