@@ -153,6 +153,7 @@ package final class Agent: Service {
         try await lookAfterNotes()
         sayWhatIsMissing()
         await core.unlockFromCredentials()
+        ProgramPages.letGo()
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
         log.notice(
             "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")

@@ -35,6 +35,9 @@ int steward_forbid_core_dumps(void);
 /// All threads that are made from now on take memory from one heap. 0, or -1 where the C library knows no such thing.
 int steward_share_one_heap(void);
 
+/// MADV_DONTNEED on the program's own code, which is read from its file again where it is needed. 0, or -1 with errno.
+int steward_let_program_pages_go(void);
+
 /// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
 int steward_set_parent_death_signal(int signal);
 
