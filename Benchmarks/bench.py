@@ -7,6 +7,7 @@ import argparse, json, os, pathlib, statistics, subprocess, tempfile, time
 from datetime import datetime, timezone
 
 import comics
+import growth
 import tk
 import vault
 from agent import Agent
@@ -157,6 +158,7 @@ BENCHMARKS = {
     "captures-stored-noted-trashed": lambda b, q: burst(b, q, FULL, "full"),
     "idle": idle,
     "catch-up": catch_up,
+    **growth.BENCHMARKS,
     **comics.BENCHMARKS,
     **vault.BENCHMARKS,
     **tk.BENCHMARKS,
