@@ -20,10 +20,9 @@ package enum Blocking {
         }
 
         private static func check(_ name: StaticString) {
-            // The pool's threads serve dispatch's root queues; lanes and GRDB have queues with names of their own, and a
-            // thread that is none of dispatch's counts to those that overcommit.
-            let queue = String(cString: steward_queue_at_work())
-            let isPool = queue.hasPrefix("com.apple.root.") && !queue.hasSuffix(".overcommit")
+            // The name that Swift's runtime gives the queue behind its pool; lanes and GRDB's queues have names of their own,
+            // and a thread that is none of dispatch's counts to its root queues.
+            let isPool = String(cString: steward_queue_at_work()) == "Swift global concurrent queue"
             precondition(!isPool, "\(name) blocks, and was called on the cooperative pool")
         }
     #else
