@@ -34,8 +34,12 @@ package struct ModelChoice: Sendable {
     /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) that says what each lacks, or (`notAllowed`) whose server
     ///   on this machine was not asked; `Fault` for a key that must not be used.
     package func provider(onFallback: @escaping @Sendable (String) -> Void) async throws -> any LLMProvider {
-        let preferred = try provider(configuration.provider, isPreferred: true)
-        let chain = try fallbacks()
+        // Whose turn it is goes by whose keys are there.
+        let (preferred, chain, hasKey) = try await ServerEndpoint.lanes.run {
+            () -> (any LLMProvider, [any LLMProvider], Bool) in
+            let preferred = try provider(configuration.provider, isPreferred: true)
+            return (preferred, try fallbacks(), try isReady(preferred))
+        }
         let manager = ProviderManager(
             preferred: preferred, chain: chain,
             cloudAfterLocal: configuration[.fallback] == FallbackPolicy.any.rawValue,
@@ -47,7 +51,7 @@ package struct ModelChoice: Sendable {
                 onFallback("Asking \(Self.place(attempt.provider, attempt.server)) instead.")
             }
         }
-        if try isReady(preferred) { return await resolved(preferred, manager) }
+        if hasKey { return await resolved(preferred, manager) }
         // Without a key the preferred one cannot answer; the reason is told if nobody else can.
         let (chosen, passedOver) = try await manager.find()
         let reasons = passedOver.compactMap(\.reason)

@@ -105,7 +105,7 @@ package struct ProviderCall: Sendable {
         _ path: String, body: String, streams: Bool, limit: Int, headers: (String?) -> [(String, String)],
         reader makeReader: (KeyRedaction) -> any ReplyReader, yield: (String) -> Void
     ) async throws -> LLMResponse {
-        let key = try endpoint.currentKey(for: provider)
+        let key = try await endpoint.currentKey(for: provider)
         let redaction = KeyRedaction(key: key)
         var reader = makeReader(redaction)
         var requestID: String?
@@ -164,7 +164,7 @@ package struct ProviderCall: Sendable {
 
     /// The body of a GET, for lists and health checks; not retried.
     package func get(_ path: String, headers: (String?) -> [(String, String)]) async throws -> [UInt8] {
-        let key = try endpoint.currentKey(for: provider)
+        let key = try await endpoint.currentKey(for: provider)
         do {
             let reply = try await answer(
                 HTTPTransport.Request(

@@ -47,9 +47,16 @@ public struct ServerEndpoint: Sendable {
 
     package var isLoopback: Bool { ProxySettings.isLoopback(baseURL.host ?? "") }
 
+    /// Where keys are read: they lie in files.
+    static let lanes = BlockingLanes("keys", count: 2)
+
     /// The key, checked; nil where the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
-    package func currentKey(for provider: String) throws -> Secret? {
+    package func currentKey(for provider: String) async throws -> Secret? {
         guard let key else { return nil }
+        return try await Self.lanes.run { try read(key, for: provider) }
+    }
+
+    private func read(_ key: KeySource, for provider: String) throws -> Secret? {
         let text: String
         do {
             text = try key()?.reveal().trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
