@@ -31,6 +31,11 @@ busy='^Comic(Archive|Vault)Tests\.'
 files='^(A4Core|AgentKit|DotLife|Ledger|PeopleFiles|Platform|RuleActions|Rules|Watching)'
 model='^TKCoreTests\.ProviderRealModel'
 
+# A user's login often allows 1,024 open files, which suites that go side by side need more than.
+most=$(ulimit -H -n)
+if [[ $most == unlimited ]] || ((most > 20000)); then most=20000; fi
+ulimit -S -n "$most"
+
 one_core=
 first_core=$(taskset --cpu-list --pid $$ | sed -E 's/.*: *([0-9]+).*/\1/')
 
