@@ -13,7 +13,8 @@ package enum UnarWorker {
     private static let folders: [BytePath] = ["/usr/bin", "/usr/local/bin"]
 
     /// What its libraries want to know of the process and of where names of users stand.
-    private static let readable = ["/proc/self/cmdline", "/etc/nsswitch.conf"]
+    // It asks who its user is, and gives up where nobody answers; of root the C library knows by itself.
+    private static let readable = ["/proc/self/cmdline", "/etc/nsswitch.conf", "/etc/passwd"]
 
     static func main(_ other: [String], _ limits: WorkerLimits) -> Never {
         let programs = other.first.map { [BytePath($0)] } ?? folders.map { $0.appending("unar") }
