@@ -40,6 +40,8 @@ final class ManifestScene: Sendable {
     func bytes(_ name: String) throws -> [UInt8] { try Descriptor(path(name)).readAll() }
 
     func replace(_ name: String, _ bytes: [UInt8]) throws {
+        // What is written once is read-only, also for its owner.
+        if try FileStatus.of(path(name)) != nil { try Durable.remove(path(name)) }
         let file = try Descriptor(path(name), O_WRONLY | O_CREAT | O_TRUNC)
         try file.write(bytes, at: 0)
     }
