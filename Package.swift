@@ -15,6 +15,13 @@ func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
 }
 
+/// A system's actions, or what several of them share.
+func actions(_ name: String, _ folder: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: ["Rules", "Platform"] + dependencies, path: "Sources/Rules/Actions/\(folder)",
+        swiftSettings: strict)
+}
+
 func suite(
     _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
 ) -> Target {
@@ -97,19 +104,26 @@ let package = Package(
         .target(
             name: "Rules", dependencies: ["Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
             swiftSettings: strict),
-        .target(
-            name: "RuleActions",
-            dependencies: [
-                "Rules", "Ledger", "PeopleFiles", "Platform", "A4CoreSwift", "ComicArchive", "ComicVault",
-                "DotLifeDomain",
-                "DotLifePersistence", "TKCore", log,
-            ],
-            path: "Sources/Rules/Actions", swiftSettings: strict),
+        actions("FilePlacing", "file-placing"),
+        actions("NoteWriting", "note-writing", ["A4CoreSwift", "Ledger", "PeopleFiles", log]),
+        actions("NoteActions", "notes", ["NoteWriting", "FilePlacing", "A4CoreSwift"]),
+        actions("FileActions", "files", ["FilePlacing"]),
+        actions("CaptureActions", "captures", ["DotLifeDomain", "DotLifePersistence"]),
+        actions("ComicActions", "comics", ["FilePlacing", "ComicArchive", "ComicVault", "Ledger"]),
+        actions("ReviewActions", "review", ["NoteWriting", "Ledger", "PeopleFiles", "TKCore"]),
+        actions("ProcessActions", "process"),
+        actions(
+            "RuleActions", "registry",
+            [
+                "NoteActions", "FileActions", "CaptureActions", "ComicActions", "ReviewActions", "ProcessActions",
+                "NoteWriting", "FilePlacing", "ComicVault",
+            ]),
 
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "Rules", "Watching", "Ledger", "OwnFiles", "Platform", "A4CoreSwift", "ComicArchive",
+                "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
+                "ReviewActions", "Rules", "Watching", "Ledger", "OwnFiles", "Platform", "A4CoreSwift", "ComicArchive",
                 "ComicVault", "DotLifeDomain", "DotLifePersistence", "TKCore", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
@@ -152,13 +166,14 @@ let package = Package(
         suite(
             "RuleActionsTests",
             [
-                "RuleActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
+                "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
+                "ReviewActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
                 "ComicVault", "DotLifePersistence", "DotLifeDomain", "TKCore", "steward-unpack", log,
             ]),
         suite(
             "AgentKitTests",
             [
-                "AgentKit", "RuleActions", "Rules", "Watching", "Ledger", "Platform", "ComicArchive",
+                "AgentKit", "NoteWriting", "ProcessActions", "Rules", "Watching", "Ledger", "Platform", "ComicArchive",
                 "ComicTestSupport", "ComicVault", "steward-unpack", log,
             ]),
         suite("EndToEnd", ["ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "steward", "steward-unpack"]),

@@ -1,9 +1,10 @@
 import AgentKit
 import Foundation
 import Logging
+import NoteWriting
 import OwnFiles
 import Platform
-import RuleActions
+import ProcessActions
 import Rules
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
+import NoteWriting
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing

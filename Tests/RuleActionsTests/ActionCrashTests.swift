@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 import Ledger
+import NoteWriting
 import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing

@@ -1,3 +1,5 @@
+import CaptureActions
+import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
@@ -5,8 +7,11 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
+import NoteWriting
 import OwnFiles
 import Platform
+import ProcessActions
+import ReviewActions
 import RuleActions
 import Rules
 import TestSupport
@@ -134,7 +139,7 @@ struct ActionWorld: Sendable {
     let ledger: Ledger
     let notes: NoteWriter
     let journal: EffectJournal
-    let services: ActionServices
+    let captures: CaptureLibrary
     let registry: ActionRegistry
     let places: [PlaceInfo]
 
@@ -156,9 +161,9 @@ struct ActionWorld: Sendable {
         notes = NoteWriter(
             journal: journal, inWork: PathsInWork(), patience: options.patience, device: "desk",
             backups: state.appending("backups"), log: log)
-        services = ActionServices(
-            journal: journal, notes: notes,
-            captures: CaptureLibrary(directory: state.appending("captures")) { _ in },
+        captures = CaptureLibrary(directory: state.appending("captures")) { _ in }
+        let services = ActionServices(
+            journal: journal, notes: notes, captures: captures,
             comics: ComicIntake(program: try options.unpacker ?? builtWorker().program),
             files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
             homeTrash: home.appending("trash"), vaults: options.vaults,

@@ -1,8 +1,8 @@
+import CaptureActions
 import DotLifePersistence
 import Foundation
 import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing
@@ -29,7 +29,7 @@ import Testing
         #expect(deed.receipt.values["capture.kind"] == .text(kind))
         #expect(deed.receipt.values["capture.text"] == .text(text))
         #expect(deed.receipt.values["capture.time"] == .date(ActionWorld.arrival))
-        #expect(try await world.services.captures.store().contains(key: "job.0"))
+        #expect(try await world.captures.store().contains(key: "job.0"))
         // The file stays: what becomes of it is the next step's.
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
@@ -73,7 +73,7 @@ import Testing
         let intent = try await action.decided(try world.input("p.png"))
         try scene.home.write("dropbox/p.png", Self.png + [1])
         await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
-        #expect(try await world.services.captures.store().contains(key: "job.0") == false)
+        #expect(try await world.captures.store().contains(key: "job.0") == false)
         #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
     }
 }

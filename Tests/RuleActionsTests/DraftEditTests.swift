@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import ReviewActions
 
 /// What answers change in a draft, forwards and back.
 @Suite struct DraftEditing {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Waiting for people who have a note open, alone.
 @Suite struct EditorPatienceTests {

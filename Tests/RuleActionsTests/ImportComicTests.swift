@@ -2,7 +2,6 @@ import ComicArchive
 import ComicTestSupport
 import Foundation
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// A note was written, and then the ledger could not be: its disk was full. What comes next must find the block.
 @Suite struct NoteWritesThatWereNotEnded {

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Saves that lack a block (docs/design/stale-buffers.md), through the writer and the ledger.
 @Suite struct NoteGuard {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Random histories of which the truth is known, against the decision table (docs/design/stale-buffers.md).
 @Suite struct NoteMemoryModel {

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Writes into a note that a crash tore, in every way that a disk can tear them.
 @Suite struct NoteRecoveryAfterACrash {

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Notes that other programs have open, replace and append to at the same time.
 @Suite struct NoteSharing {

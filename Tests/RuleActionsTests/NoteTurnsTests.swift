@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// The order in which notes get their turns, alone.
 @Suite struct NoteTurnsTests {

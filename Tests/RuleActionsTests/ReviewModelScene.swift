@@ -1,6 +1,5 @@
 import Foundation
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 

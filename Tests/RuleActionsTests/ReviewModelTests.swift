@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
+import NoteWriting
 import OwnFiles
 import Platform
-import RuleActions
+import ReviewActions
 import Rules
 import Synchronization
 import TKCore

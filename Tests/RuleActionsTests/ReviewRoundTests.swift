@@ -1,6 +1,6 @@
 import Foundation
 import Platform
-import RuleActions
+import ReviewActions
 import TKCore
 import TestSupport
 import Testing

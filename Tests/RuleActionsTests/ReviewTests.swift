@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import OwnFiles
 import Platform
-import RuleActions
+import ReviewActions
 import Rules
 import TestSupport
 import Testing

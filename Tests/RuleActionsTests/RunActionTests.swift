@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Platform
-import RuleActions
+import ProcessActions
 import Rules
 import TestSupport
 import Testing

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import NoteWriting
 
 /// Trying again to put back what a save has lost, alone.
 @Suite struct SavedNotesTests {

@@ -1,10 +1,10 @@
+import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
 import Foundation
 import OwnFiles
 import Platform
-import RuleActions
 import TestSupport
 import Testing
 

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import RuleActions
+@testable import FilePlacing
 
 @Suite struct TrashAction {
     @Test func theFileLiesInTheTrashAsTheFreedesktopSpecificationSays() async throws {

@@ -1,3 +1,4 @@
+import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
@@ -5,7 +6,6 @@ import Foundation
 import Ledger
 import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import TestSupport
 import Testing

@@ -5,7 +5,6 @@ import Glibc
 import Ledger
 import Logging
 import Platform
-import RuleActions
 import Rules
 
 /// What every command takes.

@@ -3,7 +3,7 @@ import Glibc
 
 // Reaching files by their paths: for the agent's own (configuration, state, vaults, caches), for /proc, and for what a
 // person names on the command line with their own rights. Modules that are led to files by what lies in a place (Rules,
-// RuleActions, Watching) do not import this one, so the compiler keeps them to ``Spot`` (`ARCHITECTURE.md`, law 7).
+// the actions, Watching) do not import this one, so the compiler keeps them to ``Spot`` (`ARCHITECTURE.md`, law 7).
 
 extension Spot {
     /// A file of the agent's own, reached anew by its path each time.

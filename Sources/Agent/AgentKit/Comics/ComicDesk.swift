@@ -1,9 +1,9 @@
 import ComicArchive
+import FilePlacing
 import Foundation
 import Glibc
 import OwnFiles
 import Platform
-import RuleActions
 
 /// What the commands on comics work with: one library's folder, reading progress, the caged worker and the trash. Each
 /// is opened when it is first needed, so that a command asks for no more than it uses.

@@ -1,8 +1,8 @@
 import ComicArchive
+import FilePlacing
 import Foundation
 import OwnFiles
 import Platform
-import RuleActions
 
 /// Which comics are there more than once: `steward comics duplicates`.
 package struct DuplicateReview: Encodable, Sendable {

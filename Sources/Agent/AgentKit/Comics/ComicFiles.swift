@@ -1,7 +1,7 @@
 import ComicArchive
+import FilePlacing
 import OwnFiles
 import Platform
-import RuleActions
 import Synchronization
 
 /// What was done with a file of the library: `steward comics move` and `delete`.

@@ -2,9 +2,10 @@ import ComicVault
 import Foundation
 import Glibc
 import Logging
+import NoteWriting
 import OwnFiles
 import Platform
-import RuleActions
+import ProcessActions
 import Rules
 import Watching
 

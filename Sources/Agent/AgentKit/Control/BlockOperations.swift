@@ -1,6 +1,6 @@
 import Ledger
+import NoteWriting
 import Platform
-import RuleActions
 import Rules
 
 /// Blocks that a save has lost (`docs/design/stale-buffers.md`).

@@ -1,9 +1,9 @@
+import FilePlacing
 import Foundation
 import Glibc
 import Ledger
 import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import Watching
 

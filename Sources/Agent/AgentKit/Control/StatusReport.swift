@@ -2,8 +2,8 @@ import ComicVault
 import Foundation
 import Glibc
 import Ledger
+import NoteWriting
 import Platform
-import RuleActions
 import Rules
 import Watching
 

@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
+import NoteWriting
 import OwnFiles
 import Platform
-import RuleActions
 import Rules
 import ServiceLifecycle
 import Synchronization

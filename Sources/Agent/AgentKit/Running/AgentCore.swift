@@ -1,10 +1,14 @@
 import A4CoreSwift
+import CaptureActions
+import ComicActions
 import ComicVault
 import Foundation
 import Ledger
 import Logging
+import NoteWriting
 import OwnFiles
 import Platform
+import ReviewActions
 import RuleActions
 import Rules
 

@@ -1,8 +1,8 @@
 import Foundation
 import Ledger
 import Logging
+import NoteWriting
 import Platform
-import RuleActions
 import Rules
 import Synchronization
 import Watching

@@ -1,7 +1,7 @@
+import ComicActions
 import ComicArchive
 import ComicVault
 import Platform
-import RuleActions
 
 /// Judges deposits as the inbox's archives are judged: in the locked-down worker. Damaged pages are recorded instead of
 /// refused: whether a rule takes such a comic was decided before it was deposited, and the original is gone.

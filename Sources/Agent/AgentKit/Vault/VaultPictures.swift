@@ -1,7 +1,7 @@
+import ComicActions
 import ComicArchive
 import ComicVault
 import Platform
-import RuleActions
 
 /// Single pages of sealed comics. What is opened lies in memory: no page touches a disk.
 extension VaultDesk {

@@ -43,9 +43,9 @@ struct IndexCapture: RuleAction {
             ValueSpec("capture.text", "the note's text, the link, or the photo's name; empty for a dot"),
         ], example: "index-capture")
 
-    private let services: ActionServices
+    private let services: CaptureServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws { self.services = services }
+    init(_ arguments: Arguments, _ services: CaptureServices) throws { self.services = services }
 
     func intent(for input: StepInput) async throws -> Intent {
         let source = input.file.absolute

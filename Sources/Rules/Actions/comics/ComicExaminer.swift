@@ -5,12 +5,12 @@ import Rules
 
 /// Has a step's file judged in the locked-down worker.
 struct ComicExaminer: Sendable {
-    private let services: ActionServices
+    private let services: ComicServices
     private let mode: ValidationMode
     private let pages: PageExamination
 
     /// - Parameter arguments: of the step; they say how strict and how thorough it is.
-    init(_ services: ActionServices, _ arguments: Arguments) throws {
+    init(_ services: ComicServices, _ arguments: Arguments) throws {
         self.services = services
         mode = try Self.mode(arguments)
         // Jobs that were planned before there was a choice have none.

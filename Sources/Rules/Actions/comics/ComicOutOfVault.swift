@@ -1,5 +1,6 @@
 import ComicArchive
 import ComicVault
+import FilePlacing
 import Ledger
 import Platform
 import Rules
@@ -62,7 +63,7 @@ extension ComicToVault {
         _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
     ) async throws -> [FileEffect] {
         if case .moved? = receipt.effects.first {
-            let back = PuttingBack(services: services, context: context)
+            let back = PuttingBack(services: services.placing, context: context)
             return try await services.files.run { try back.takeOutOfTrash(receipt.effects.first).effects }
         }
         // A comic that was there before the job came from somewhere else.

@@ -1,4 +1,5 @@
 import ComicArchive
+import FilePlacing
 import Platform
 import Rules
 
@@ -21,10 +22,10 @@ struct ComicToLibrary: Sendable {
     typealias Intent = LibraryImport
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: ComicServices
 
     /// - Throws: ``ArgumentFault``.
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: ComicServices) throws {
         for name in ["folder", "name"] where arguments.has(name) {
             if try arguments.template(name).text.split(separator: "/").contains("..") {
                 throw ArgumentFault(name, "`..` would lead out of the library; give a path within it")
@@ -107,9 +108,9 @@ struct ComicToLibrary: Sendable {
     /// Takes the comic back to where it came from, or a duplicate out of the trash.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         guard case .moved(_, let to, _, _)? = receipt.effects.first else {
-            return try await ProductRemoval(services: services).undo(receipt, context)
+            return try await ProductRemoval(services: services.placing).undo(receipt, context)
         }
-        let back = PuttingBack(services: services, context: context)
+        let back = PuttingBack(services: services.placing, context: context)
         return try await services.files.run {
             to == intent.trashed.slot
                 ? try back.takeOutOfTrash(receipt.effects.first) : try back.move(receipt.effects.first)
@@ -151,8 +152,8 @@ struct ComicToLibrary: Sendable {
             Receipt("left \(source) where it is: it is in its place", values: values(intent, source, "there already"))
         }
         return keeps
-            ? intent.placement.copying(services, .forGood, receipt: receipt, skipped: there)
-            : intent.placement.moving(services, .forGood, receipt: receipt, skipped: there)
+            ? intent.placement.copying(services.placing, .forGood, receipt: receipt, skipped: there)
+            : intent.placement.moving(services.placing, .forGood, receipt: receipt, skipped: there)
     }
 
     private func skipped(_ intent: Intent, _ copy: BytePath, _ placed: Mover.Placed?) -> Receipt {

@@ -1,5 +1,6 @@
 import ComicArchive
 import ComicVault
+import FilePlacing
 import Ledger
 import Platform
 import Rules
@@ -10,12 +11,12 @@ import Rules
 /// source goes, so that after a crash nobody has to guess from a missing source that it was taken.
 struct ComicToVault: Sendable {
     private let arguments: Arguments
-    let services: ActionServices
+    let services: ComicServices
     private let vault: String
     let hidesNames: Bool
 
     /// - Throws: ``ArgumentFault``.
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: ComicServices) throws {
         for name in ["place", "folder", "name"] where arguments.given.contains(name) {
             throw ArgumentFault(
                 name, "a comic in a vault has no place on the disk and keeps its file's name; give `\(name)` or `vault`"

@@ -1,4 +1,5 @@
 import ComicArchive
+import FilePlacing
 import Platform
 import Rules
 
@@ -75,9 +76,9 @@ struct ImportComic: RuleAction {
     }
 
     private let way: Way
-    private let services: ActionServices
+    private let services: ComicServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: ComicServices) throws {
         self.services = services
         way =
             arguments.has("vault")

@@ -1,4 +1,5 @@
 import ComicVault
+import FilePlacing
 import Foundation
 import Platform
 import Rules

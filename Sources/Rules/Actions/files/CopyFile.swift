@@ -1,3 +1,4 @@
+import FilePlacing
 import Platform
 import Rules
 
@@ -13,9 +14,9 @@ struct CopyFile: RuleAction {
         provides: PlacementValues.specs, example: "copy: { place: backup, exists: same }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: FileServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: FileServices) throws {
         let staysInFolder = try arguments.template("folder").text.isEmpty
         guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
             throw ArgumentFault("place", "`copy` needs a `place`, a `folder` or a `name` to copy to")
@@ -58,27 +59,5 @@ struct CopyFile: RuleAction {
                 "made no copy: \(intent.destination.target) is there already",
                 values: PlacementValues.of(intent.destination.target))
         }
-    }
-}
-
-/// Taking back a file that a step made: it goes to the trash, if it is still what was made.
-struct ProductRemoval: Sendable {
-    let services: ActionServices
-
-    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .created(let path, _, let hash)? = receipt.effects.first else {
-            return Receipt("nothing had been made")
-        }
-        let trash = services.trash
-        let files = context.files
-        try await services.files.run {
-            let status = try files.status(path)
-            if context.resumesUndo, status == nil { return }
-            guard let status, status.kind == .file, try files.hash(path) == hash else {
-                throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
-            }
-            _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8), files)
-        }
-        return Receipt("put \(path) into the trash", effects: [.removed(path)])
     }
 }

@@ -1,3 +1,4 @@
+import FilePlacing
 import Platform
 import Rules
 
@@ -13,10 +14,10 @@ struct MoveFile: RuleAction {
         provides: PlacementValues.specs, example: "move: { place: archive, folder: \"{{ arrived | date: %Y }}\" }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: FileServices
     private let moving: FileMoving
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: FileServices) throws {
         let staysInFolder = try arguments.template("folder").text.isEmpty
         guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
             throw ArgumentFault("place", "`move` needs a `place`, a `folder` or a `name` to move to")

@@ -1,3 +1,4 @@
+import FilePlacing
 import Platform
 import Rules
 
@@ -14,10 +15,10 @@ struct RenameFile: RuleAction {
         example: "rename: { name: \"{{ file.modified | date: %Y-%m-%d }} {{ file.name }}\" }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: FileServices
     private let moving: FileMoving
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: FileServices) throws {
         try arguments.checkDestination()
         self.arguments = arguments
         self.services = services

@@ -1,3 +1,4 @@
+import FilePlacing
 import Foundation
 import Glibc
 import Platform
@@ -28,9 +29,9 @@ struct TagFile: RuleAction {
         example: "tag: { add: [read-later] }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: FileServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: FileServices) throws {
         guard arguments.has("add") || arguments.has("remove") else {
             throw ArgumentFault("add", "`tag` needs tags to `add` or to `remove`")
         }

@@ -1,3 +1,4 @@
+import FilePlacing
 import Platform
 import Rules
 
@@ -7,9 +8,9 @@ struct TrashFile: RuleAction {
         name: "trash", summary: "Puts the file into the trash.", guarantee: .exactlyOnce, work: .disk, canUndo: true,
         parameters: [], provides: [ValueSpec("trash.path", "where the file lies in the trash")], example: "trash")
 
-    private let services: ActionServices
+    private let services: FileServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws { self.services = services }
+    init(_ arguments: Arguments, _ services: FileServices) throws { self.services = services }
 
     func intent(for input: StepInput) async throws -> TrashedFile {
         let trash = services.trash

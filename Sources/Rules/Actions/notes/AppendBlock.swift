@@ -1,5 +1,7 @@
 import A4CoreSwift
+import FilePlacing
 import Foundation
+import NoteWriting
 import Platform
 import Rules
 
@@ -32,10 +34,10 @@ struct AppendBlock: RuleAction {
         example: "append-block: { heading: Journal, anchor: jrnl, text: \"{{ file.text }}\" }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: NoteServices
     private let vault: PlaceInfo
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: NoteServices) throws {
         self.arguments = arguments
         self.services = services
         let vaults = services.journal.places.places.filter { $0.kind == .notes }

@@ -1,4 +1,5 @@
 import A4CoreSwift
+import FilePlacing
 import Foundation
 import Glibc
 import Platform
@@ -36,9 +37,9 @@ struct WriteNote: RuleAction {
     private static let suffix = ".md"
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: NoteServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: NoteServices) throws {
         try arguments.checkDestination(addingTo: Self.suffix)
         self.arguments = arguments
         self.services = services
@@ -72,7 +73,7 @@ struct WriteNote: RuleAction {
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services).undo(receipt, context)
+        try await ProductRemoval(services: services.placing).undo(receipt, context)
     }
 
     func targets(of intent: Intent) -> [BytePath] { [intent.destination.target] }
@@ -82,7 +83,7 @@ struct WriteNote: RuleAction {
     }
 
     private func placing(_ intent: Intent) -> Placing {
-        Placing(services: services, destination: intent.destination, content: intent.hash) {
+        Placing(services: services.placing, destination: intent.destination, content: intent.hash) {
             try $2.create(
                 Array(try intent.text.text().utf8), at: $0, mode: 0o644 & (intent.mode ?? 0o644), record: $1)
         } receipt: { placed in

@@ -34,9 +34,9 @@ struct RunProgram: RuleAction {
         example: "run: { command: [ocrmypdf, \"./{{ file.name }}\", \"./{{ file.stem }}.ocr.pdf\"] }")
 
     private let arguments: Arguments
-    private let services: ActionServices
+    private let services: ProcessServices
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: ProcessServices) throws {
         guard services.run.isAllowed else {
             throw ArgumentFault(
                 "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it")

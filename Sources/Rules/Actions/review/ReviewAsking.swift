@@ -75,7 +75,7 @@ extension ReviewDraft {
 
     /// The draft as it was when the question arose; nil where another job has had it answered since.
     private static func unansweredDraft(
-        _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ActionServices,
+        _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ReviewServices,
         _ held: HeldFiles
     ) throws -> DraftText? {
         guard let draft = try text(intent.draft, held) else {
@@ -97,19 +97,19 @@ extension ReviewDraft {
     }
 
     /// The intent itself, or what was decided when its question was answered; nil where it was not. Blocks.
-    static func keptPlan(_ intent: Intent, _ context: StepContext, _ services: ActionServices) throws -> Intent? {
+    static func keptPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
         guard intent.question != nil else { return intent }
         return try services.reviews.plans.read(Intent.self, try key(intent, context))
     }
 
     /// What was decided when the step was to be undone; nil where nothing was. Blocks.
-    static func keptUndo(_ intent: Intent, _ context: StepContext, _ services: ActionServices) throws -> Intent? {
+    static func keptUndo(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
         try services.reviews.plans.read(Intent.self, try undoKey(intent, context))
     }
 
     /// Keeps what is going to be written so that the step is undone. Blocks.
     static func keepUndo(
-        _ undo: Intent, of intent: Intent, _ context: StepContext, _ services: ActionServices
+        _ undo: Intent, of intent: Intent, _ context: StepContext, _ services: ReviewServices
     ) throws {
         try services.reviews.plans.write(undo, try undoKey(intent, context))
     }
@@ -118,7 +118,7 @@ extension ReviewDraft {
         ContentHash(of: Array("undo".utf8) + (try key(intent, context)).bytes)
     }
 
-    static func forgetPlan(_ intent: Intent, _ context: StepContext, _ services: ActionServices) throws {
+    static func forgetPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws {
         guard intent.question != nil else { return }
         try services.reviews.plans.remove(try key(intent, context))
     }

@@ -63,11 +63,11 @@ struct ReviewDraft: RuleAction {
         example: "review: { advisors: [technical_writer], ignore: [passive] }")
 
     let settings: ReviewSettings
-    let services: ActionServices
+    let services: ReviewServices
 
     var work: WorkKind { settings.asksModel ? .model : Self.declaration.work }
 
-    init(_ arguments: Arguments, _ services: ActionServices) throws {
+    init(_ arguments: Arguments, _ services: ReviewServices) throws {
         self.services = services
         settings = try ReviewSettings(arguments, services.reviews)
     }
@@ -145,7 +145,7 @@ struct ReviewDraft: RuleAction {
 
     /// - Parameter models: what a model said about `content`; nil where none was asked yet.
     static func decide(
-        _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ActionServices, _ held: HeldFiles,
+        _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
         models: ModelFindings? = nil
     ) throws -> Intent {
         let settings = inForce(wanted, services)
@@ -202,14 +202,14 @@ struct ReviewDraft: RuleAction {
     }
 
     /// What the rule asks for, with the model that is configured now. Blocks.
-    static func inForce(_ wanted: ReviewSettings, _ services: ActionServices) -> ReviewSettings {
+    static func inForce(_ wanted: ReviewSettings, _ services: ReviewServices) -> ReviewSettings {
         guard wanted.asksModel else { return wanted }
         var settings = wanted
         settings.model = services.reviews.models.identity()
         return settings
     }
 
-    static func pass(_ settings: ReviewSettings, _ services: ActionServices) throws -> ReviewRound.Pass {
+    static func pass(_ settings: ReviewSettings, _ services: ReviewServices) throws -> ReviewRound.Pass {
         guard settings.passes.contains(.quick) else { return { _, _ in [] } }
         let quick = try services.reviews.quickPass()
         return { draft, muted in

@@ -6,7 +6,7 @@ import TKCore
 extension ReviewDraft {
     static func takeBack(
         _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ context: StepContext,
-        _ services: ActionServices
+        _ services: ReviewServices
     ) throws -> Receipt {
         if let gone = intent.gone { return try bringBack(gone, intent, writing) }
         let settings = inForce(wanted, services)

@@ -1,5 +1,6 @@
 import Glibc
 import Ledger
+import NoteWriting
 import PeopleFiles
 import Platform
 import Rules
@@ -24,7 +25,7 @@ struct ReviewWrite: Codable, Sendable, Equatable {
 /// Writes a review's files: the draft and the sidecar in place under a lease, so that whoever has them keeps the file
 /// that he has; the state by renaming. Nothing is replaced but what was read. Everything here blocks.
 struct ReviewWriting: Sendable {
-    let services: ActionServices
+    let services: ReviewServices
     /// The place's root; the draft lies within it.
     let root: BytePath
     let step: String

@@ -3,19 +3,24 @@ import Rules
 
 /// Takes a file that a step moved back to where it was, or, where that name is taken, to the next: what the undo of all
 /// actions shares that move files. Found back already after a crash, it is not moved again. Blocks.
-struct PuttingBack: Sendable {
-    let services: ActionServices
+package struct PuttingBack: Sendable {
+    let services: FileServices
     let context: StepContext
 
+    package init(services: FileServices, context: StepContext) {
+        self.services = services
+        self.context = context
+    }
+
     /// - Parameter effect: what the step had done.
-    func move(_ effect: FileEffect?) throws -> Receipt {
+    package func move(_ effect: FileEffect?) throws -> Receipt {
         try carryOut(effect, missing: "is gone or has been changed since; nothing was moved back") {
             "moved back to \($0.path)\($0.losses)"
         } ?? Receipt("nothing had been moved")
     }
 
     /// As ``move(_:)``, for a file that went into the trash.
-    func takeOutOfTrash(_ effect: FileEffect?) throws -> Receipt {
+    package func takeOutOfTrash(_ effect: FileEffect?) throws -> Receipt {
         let receipt = try carryOut(effect, missing: "is no longer in the trash, or has been changed there") {
             "took \($0.path) out of the trash\($0.losses)"
         }

@@ -131,7 +131,3 @@ package struct TrashCan: Sendable {
         return "[Trash Info]\nPath=\(encoded)\nDeletionDate=\(formatter.string(from: Date()))\n"
     }
 }
-
-extension ActionServices {
-    var trash: TrashCan { TrashCan(home: homeTrash) }
-}

@@ -5,8 +5,8 @@ import Platform
 import Rules
 
 /// Writing into a note in place, under the kernel's own mutual exclusion (docs/design/notes.md). Everything here blocks.
-struct InPlaceNote {
-    enum Attempt: Sendable {
+package struct InPlaceNote {
+    package enum Attempt: Sendable {
         case written([NoteBlockRecord])
         /// Somebody has the note open.
         case busy
@@ -21,7 +21,13 @@ struct InPlaceNote {
     let journal: EffectJournal
     let device: String
     /// See ``LeasedFile/take(_:limit:)``.
-    var limit: Duration?
+    let limit: Duration?
+
+    package init(journal: EffectJournal, device: String, limit: Duration? = nil) {
+        self.journal = journal
+        self.device = device
+        self.limit = limit
+    }
 
     /// Appends the blocks under a write lease, and with them those that a save has lost: journaled, written, synced,
     /// and void if the note was renamed over.
@@ -80,7 +86,7 @@ struct InPlaceNote {
     ///
     /// - Parameter finish: called in the transaction that ends the write.
     /// - Returns: nil where it was written, else why not.
-    func rewrite(
+    package func rewrite(
         _ note: BytePath, _ files: HeldFiles, finish: (LedgerTransaction) throws -> Void = { _ in },
         change: ([UInt8]) throws -> [UInt8]
     ) throws -> Attempt {

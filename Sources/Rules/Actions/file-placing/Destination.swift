@@ -3,20 +3,20 @@ import Platform
 import Rules
 
 /// What to do where a file of that name is there already.
-enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
+package enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
     case rename, skip, same, replace
 
-    static let parameter = ParameterSpec(
+    package static let parameter = ParameterSpec(
         "exists", .choice(allCases.map(\.rawValue)), default: "rename",
         "what to do where the name is taken: `rename` takes `name (1).ext`, `skip` leaves both as they are, `same` skips "
             + "identical content and renames else, `replace` puts the old one in the trash")
 }
 
 /// Where a file is to go, decided: everything that carrying it out needs.
-struct Destination: Codable, Sendable, Equatable {
+package struct Destination: Codable, Sendable, Equatable {
     /// Absolute; with `rename`, the first name to try.
-    let target: BytePath
-    let exists: ExistsPolicy
+    package let target: BytePath
+    package let exists: ExistsPolicy
     /// With `replace`, the content that is to be put in the trash; nil where there was none.
     let replaces: ContentHash?
     /// What `skip` or `same` found: nothing is to be done.
@@ -27,7 +27,7 @@ struct Destination: Codable, Sendable, Equatable {
     /// - Parameter isFixed: what the rule alone says, so that the file cannot be at fault.
     /// - Throws: `Fault` where the path would leave the place or is no file name: `.refused`, or `.failed` where it is
     ///   fixed.
-    static func decide(
+    package static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
         content: ContentHash, lanes: BlockingLanes, files: HeldFiles
     ) async throws -> Destination {
@@ -104,41 +104,44 @@ struct Destination: Codable, Sendable, Equatable {
 }
 
 /// Which parts of a destination no value of the file has a share in.
-struct FixedParts: Sendable {
+package struct FixedParts: Sendable {
     let folder: Bool
     let name: Bool
 }
 
 /// The parameters that say where a file goes.
-enum DestinationParameters {
-    static let place = ParameterSpec("place", .place, "the place to put it in; the file's own where it is not given")
-    static let folder = ParameterSpec(
+package enum DestinationParameters {
+    package static let place = ParameterSpec(
+        "place", .place, "the place to put it in; the file's own where it is not given")
+    package static let folder = ParameterSpec(
         "folder", .template, default: "", "a folder of that place, made if missing; values cannot lead out of it")
-    static let name = ParameterSpec(
+    package static let name = ParameterSpec(
         "name", .template, "the new name; the file's own, byte for byte, where it is not given")
 }
 
 extension Arguments {
     /// The folder that the rule asks for, below its place.
-    func folder(_ input: StepInput) throws -> BytePath {
+    package func folder(_ input: StepInput) throws -> BytePath {
         BytePath(try pathText("folder", values: input.values))
     }
 
     /// The name that the rule asks for, or the file's own.
-    func name(_ input: StepInput) throws -> [UInt8] {
+    package func name(_ input: StepInput) throws -> [UInt8] {
         has("name") ? Array(try pathText("name", values: input.values).utf8) : input.file.path.name
     }
 
     /// Whether the rule alone says what the parameter is: it gives no value of a file.
-    func isFixed(_ name: String) throws -> Bool { try !has(name) || template(name).references.isEmpty }
+    package func isFixed(_ name: String) throws -> Bool { try !has(name) || template(name).references.isEmpty }
 
-    func fixedParts() throws -> FixedParts { FixedParts(folder: try isFixed("folder"), name: try isFixed("name")) }
+    package func fixedParts() throws -> FixedParts {
+        FixedParts(folder: try isFixed("folder"), name: try isFixed("name"))
+    }
 
     /// Finds a folder or name that the rule alone gives and that no file could go to, when the rule is loaded.
     ///
     /// - Parameter suffix: what the action adds to a name without extension.
     /// - Throws: `ArgumentFault`.
-    func checkDestination(addingTo suffix: String = "") throws {
+    package func checkDestination(addingTo suffix: String = "") throws {
         if has("folder"), try isFixed("folder") {
             let folder = BytePath(try pathText("folder", values: [:]))
             if let complaint = Destination.complaint(folder: folder) { throw ArgumentFault("folder", complaint) }
@@ -155,7 +158,7 @@ extension Arguments {
     }
 
     /// The root of the place that the rule asks for, or of the file's own.
-    func root(_ input: StepInput) throws -> BytePath {
+    package func root(_ input: StepInput) throws -> BytePath {
         has("place") ? try place("place").root : input.file.root
     }
 }

@@ -2,13 +2,13 @@ import Platform
 import Rules
 
 /// A file that goes somewhere: the intent that `move`, `copy` and `rename` share.
-struct FilePlacement: Codable, Sendable, Equatable {
-    let source: BytePath
-    let fingerprint: Fingerprint?
-    let hash: ContentHash
-    let destination: Destination
+package struct FilePlacement: Codable, Sendable, Equatable {
+    package let source: BytePath
+    package let fingerprint: Fingerprint?
+    package let hash: ContentHash
+    package let destination: Destination
 
-    static func decide(
+    package static func decide(
         _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
         lanes: BlockingLanes
     ) async throws -> FilePlacement {
@@ -27,11 +27,11 @@ struct FilePlacement: Codable, Sendable, Equatable {
         return FilePlacement(source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination)
     }
 
-    var targets: [BytePath] { [source, destination.target] }
+    package var targets: [BytePath] { [source, destination.target] }
 
     /// Carries it out as a copy.
-    func copying(
-        _ services: ActionServices, _ manner: Mover.Manner = Mover.Manner(),
+    package func copying(
+        _ services: FileServices, _ manner: Mover.Manner = Mover.Manner(),
         receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) -> Placing {
         Placing(
@@ -41,8 +41,8 @@ struct FilePlacement: Codable, Sendable, Equatable {
     }
 
     /// Carries it out as a move.
-    func moving(
-        _ services: ActionServices, _ manner: Mover.Manner = Mover.Manner(),
+    package func moving(
+        _ services: FileServices, _ manner: Mover.Manner = Mover.Manner(),
         receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) -> Placing {
         Placing(
@@ -53,49 +53,15 @@ struct FilePlacement: Codable, Sendable, Equatable {
     }
 }
 
-/// Moving by intent: shared by `move` and `rename`.
-struct FileMoving: Sendable {
-    let services: ActionServices
-    let verb: String
-    var manner = Mover.Manner()
-
-    func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
-        try await placing(intent).perform(context)
-    }
-
-    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        try await placing(intent).settle(context)
-    }
-
-    /// Moves the file back to its old name, if nobody has changed it since.
-    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let back = PuttingBack(services: services, context: context)
-        return try await services.files.run { try back.move(receipt.effects.first) }
-    }
-
-    private func placing(_ intent: FilePlacement) -> Placing {
-        let verb = verb
-        return intent.moving(services, manner) { placed in
-            Receipt(
-                "\(verb) \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
-                effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
-        } skipped: {
-            Receipt(
-                "left \(intent.source) where it is: \(intent.destination.target) is there already",
-                values: PlacementValues.of(intent.destination.target))
-        }
-    }
-}
-
 /// What file actions tell later steps.
-enum PlacementValues {
-    static let specs = [
+package enum PlacementValues {
+    package static let specs = [
         ValueSpec("target.path", "the absolute path that the step made"),
         ValueSpec("target.name", "its name"),
         ValueSpec("target.stem", "its name without the extension"),
     ]
 
-    static func of(_ path: BytePath) -> Values {
+    package static func of(_ path: BytePath) -> Values {
         [
             "target.path": .text(path.text), "target.name": .text(path.nameText),
             "target.stem": .text(String(decoding: path.stemAndExtension.stem, as: UTF8.self)),

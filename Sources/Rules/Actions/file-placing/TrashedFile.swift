@@ -2,15 +2,15 @@ import Platform
 import Rules
 
 /// A file that goes into the trash, decided: everything that carrying it out needs, also after a crash. Blocks.
-struct TrashedFile: Codable, Sendable, Equatable {
-    let source: BytePath
+package struct TrashedFile: Codable, Sendable, Equatable {
+    package let source: BytePath
     let fingerprint: Fingerprint?
-    let hash: ContentHash
-    let slot: BytePath
+    package let hash: ContentHash
+    package let slot: BytePath
     let mark: String
 
     /// - Throws: `Fault(.superseded)` where the step's file is gone.
-    init(of input: StepInput, in trash: TrashCan) throws {
+    package init(of input: StepInput, in trash: TrashCan) throws {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
         }
@@ -24,14 +24,14 @@ struct TrashedFile: Codable, Sendable, Equatable {
     /// Puts it there; where that was done before, says so again.
     ///
     /// - Parameter record: called with the temporary file where it has to be copied.
-    func put(
+    package func put(
         in trash: TrashCan, _ files: HeldFiles, record: Mover.Record = { _, _ in }
     ) throws -> Mover.Placed {
         try found(files) ?? trash.put(source, expecting: hash, at: slot, files, record: record)
     }
 
     /// The file in the trash, if it is there; what a crash has left of the source is removed.
-    func found(_ files: HeldFiles) throws -> Mover.Placed? {
+    package func found(_ files: HeldFiles) throws -> Mover.Placed? {
         guard let status = try files.status(slot), try files.hash(slot) == hash else { return nil }
         if let left = try files.status(source), left.fingerprint == fingerprint {
             try files.removeSource(source, expecting: hash)

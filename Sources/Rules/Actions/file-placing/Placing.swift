@@ -3,20 +3,34 @@ import Rules
 
 /// How one file comes to lie at its destination, once, however often it is asked for and wherever it was cut off: what
 /// all actions share that make or move a file.
-struct Placing: Sendable {
-    let services: ActionServices
+package struct Placing: Sendable {
+    let services: FileServices
     let destination: Destination
     /// What lies there when it is done.
     let content: ContentHash
     /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
-    var moving: Source?
+    let moving: Source?
     /// Makes the product at the first of the names that is free.
     let make: @Sendable (any Sequence<BytePath>, Mover.Record, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
     /// For a destination that says that nothing is to be done.
     let skipped: @Sendable () -> Receipt
 
-    struct Source: Sendable {
+    package init(
+        services: FileServices, destination: Destination, content: ContentHash, moving: Source? = nil,
+        make: @escaping @Sendable (any Sequence<BytePath>, Mover.Record, HeldFiles) throws -> Mover.Placed,
+        receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
+    ) {
+        self.services = services
+        self.destination = destination
+        self.content = content
+        self.moving = moving
+        self.make = make
+        self.receipt = receipt
+        self.skipped = skipped
+    }
+
+    package struct Source: Sendable {
         let path: BytePath
         let fingerprint: Fingerprint?
 
@@ -25,11 +39,11 @@ struct Placing: Sendable {
         }
     }
 
-    func perform(_ context: StepContext) async throws -> Receipt {
+    package func perform(_ context: StepContext) async throws -> Receipt {
         try await services.files.run { try carryOut(context) }
     }
 
-    func settle(_ context: StepContext) async throws -> Settlement {
+    package func settle(_ context: StepContext) async throws -> Settlement {
         if destination.skips { return .done(skipped()) }
         return try await services.files.run {
             // What was done lies in a place that may be away by now.
@@ -40,7 +54,7 @@ struct Placing: Sendable {
     }
 
     /// Blocks.
-    func carryOut(_ context: StepContext) throws -> Receipt {
+    package func carryOut(_ context: StepContext) throws -> Receipt {
         if destination.skips { return skipped() }
         try services.journal.makeFolders(for: destination.target, context.files)
         // Called again after it was done, the file is found where it went.
@@ -54,7 +68,7 @@ struct Placing: Sendable {
 
     /// The receipt, if the product is there: by rename its inode is the source's, else it is the one that was staged.
     /// Blocks; removes the source of a copy that was to be a move.
-    func finished(_ context: StepContext) throws -> Receipt? {
+    package func finished(_ context: StepContext) throws -> Receipt? {
         let found = try destination.find(context.files) { status in
             try moving?.isSame(status) == true || services.journal.isProduct(of: context.stepID, status)
         }

@@ -1,0 +1,15 @@
+import Foundation
+import Platform
+
+/// What actions on captures act through.
+package struct CaptureServices: Sendable {
+    let captures: CaptureLibrary
+    let files: BlockingLanes
+    let timeZone: TimeZone
+
+    package init(captures: CaptureLibrary, files: BlockingLanes, timeZone: TimeZone) {
+        self.captures = captures
+        self.files = files
+        self.timeZone = timeZone
+    }
+}

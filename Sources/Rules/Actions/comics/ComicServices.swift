@@ -1,0 +1,21 @@
+import ComicVault
+import FilePlacing
+import Platform
+import Rules
+
+/// What actions on comics act through.
+package struct ComicServices: Sendable {
+    let comics: ComicIntake
+    let vaults: VaultKeeper
+    let placing: FileServices
+
+    var files: BlockingLanes { placing.files }
+    var journal: EffectJournal { placing.journal }
+    var trash: TrashCan { placing.trash }
+
+    package init(comics: ComicIntake, vaults: VaultKeeper, placing: FileServices) {
+        self.comics = comics
+        self.vaults = vaults
+        self.placing = placing
+    }
+}

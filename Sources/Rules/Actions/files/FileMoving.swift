@@ -1,0 +1,37 @@
+import FilePlacing
+import Platform
+import Rules
+
+/// Moving by intent: shared by `move` and `rename`.
+struct FileMoving: Sendable {
+    let services: FileServices
+    let verb: String
+    var manner = Mover.Manner()
+
+    func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
+        try await placing(intent).perform(context)
+    }
+
+    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
+        try await placing(intent).settle(context)
+    }
+
+    /// Moves the file back to its old name, if nobody has changed it since.
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run { try back.move(receipt.effects.first) }
+    }
+
+    private func placing(_ intent: FilePlacement) -> Placing {
+        let verb = verb
+        return intent.moving(services, manner) { placed in
+            Receipt(
+                "\(verb) \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
+                effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
+        } skipped: {
+            Receipt(
+                "left \(intent.source) where it is: \(intent.destination.target) is there already",
+                values: PlacementValues.of(intent.destination.target))
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import Rules
+
+/// The actions of this folder, for `StandardActions`. A new one is its file and its line here; a test compares the
+/// lists with the folders.
+package enum NoteRegistry {
+    package static func actions(_ services: NoteServices) -> [ActionDefinition] {
+        [
+            ActionDefinition(AppendBlock.self) { try AppendBlock($0, services) },
+            ActionDefinition(WriteNote.self) { try WriteNote($0, services) },
+        ]
+    }
+}
