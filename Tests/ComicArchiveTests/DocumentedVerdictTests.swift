@@ -27,7 +27,7 @@ import Testing
 
     /// The rows, what is judged and what comes of it.
     private static func rows() throws -> [(what: String, verdict: String)] {
-        let here = BytePath(#filePath).parent.parent.parent.appending("docs/comics.md")
+        let here = Checkout.root.appending("docs/comics.md")
         let text = try TemporaryFolder.text(here)
         let table = text.components(separatedBy: "| what | verdict |\n|---|---|\n").last ?? ""
         return table.prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { line in

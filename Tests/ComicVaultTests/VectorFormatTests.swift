@@ -26,8 +26,8 @@ struct FormatCase: CustomTestStringConvertible, Sendable {
             id: id, master: SecretBytes(unhex(self["master"])), privateKey: SecretBytes(unhex(self["private"])))
     }
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fixtures/vault")
+    private static let folder = URL(fileURLWithPath: Checkout.root.text)
+        .appendingPathComponent("Tests/Fixtures/vault")
 
     static let all: [FormatCase] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

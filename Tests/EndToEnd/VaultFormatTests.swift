@@ -46,7 +46,7 @@ struct VaultFormatTests {
 
 /// Runs `vault_reader.py`.
 private enum VaultReader {
-    static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let tests = URL(fileURLWithPath: Checkout.root.text).appendingPathComponent("Tests")
     private static let peers = tests.appendingPathComponent("Peers").path
 
     /// The environment's Python; nil where there is none.

@@ -5,7 +5,7 @@ import Platform
 /// The rules that are shipped, in the repository.
 package enum ShippedRules {
     package static let folder: BytePath = {
-        let here = BytePath(#filePath).parent.parent.parent.appending("rules.d")
+        let here = Checkout.root.appending("rules.d")
         return BytePath(URL(fileURLWithPath: here.text).resolvingSymlinksInPath().path)
     }()
 

@@ -16,7 +16,7 @@ struct PromptTests {
     }
 
     private func golden(_ name: String) throws -> String {
-        let folder = BytePath(#filePath).parent.parent.appending("Fixtures/tk/prompts")
+        let folder = Checkout.root.appending("Tests/Fixtures/tk/prompts")
         return String(try TemporaryFolder.text(folder.appending("\(name).txt")).dropLast())
     }
 

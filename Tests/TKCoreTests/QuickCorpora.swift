@@ -1,4 +1,6 @@
 import Foundation
+import Platform
+import TestSupport
 
 /// Prose that is the same wherever the tests run: of this repository, and of Debian's packages that
 /// `packaging/system-packages.txt` names; empty where one of them is not installed.
@@ -33,14 +35,12 @@ enum ProseCorpora {
 
     /// The first chapters of a novel, which are among the fixtures.
     static func novel() throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try text(root.path + "/Fixtures/tk/persuasion.txt")
+        try text(Checkout.root.text + "/Tests/Fixtures/tk/persuasion.txt")
     }
 
     /// The documentation in this repository, each with its path.
     static func markdownFiles() throws -> [(path: String, text: String)] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
+        let root = Checkout.root.text
         let documents = try FileManager.default.contentsOfDirectory(atPath: root + "/docs").sorted()
             .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
         return try (["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] + documents).map {

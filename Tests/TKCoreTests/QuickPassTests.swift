@@ -1,12 +1,12 @@
 import Platform
+import TestSupport
 import Testing
 
 @testable import TKCore
 
 /// The quick pass with the data files of the source tree, which tests find wherever they are built.
 func quickPass() throws -> QuickPass {
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    return try QuickPass(resources: TKResources(folder: BytePath("\(root)/Sources/Core/TKCore/Resources")))
+    try QuickPass(resources: TKResources(folder: Checkout.root.appending("Sources/Core/TKCore/Resources")))
 }
 
 @Suite("The quick pass")
