@@ -50,6 +50,9 @@ package final class BlockingLanes: Sendable {
     ///   is in a call that does not return. Then `work` has not begun.
     package func run<R: Sendable>(_ work: @Sendable () throws -> R) async throws -> R {
         let whose = areApart ? Bulkhead.current : nil
+        if areApart, let threads = BlockingThreads.current(isolation: #isolation), threads.whose == whose {
+            return try threads.call(work)
+        }
         let row = entered(whose)
         defer { rows.withLock { $0[whose]?.users -= 1 } }
         let lane = try await row.taken(for: whose)
@@ -75,7 +78,7 @@ package final class BlockingLanes: Sendable {
 }
 
 /// The lanes of one bulkhead.
-private final class LaneRow: Sendable {
+final class LaneRow: Sendable {
     private struct State {
         var free: [BlockingLane] = []
         var made = 0
@@ -142,7 +145,7 @@ private final class LaneRow: Sendable {
         for continuation in refused { continuation.resume(throwing: Self.refusal(whose)) }
     }
 
-    private static func refusal(_ whose: Bulkhead?) -> Fault {
+    static func refusal(_ whose: Bulkhead?) -> Fault {
         Fault(
             .transient,
             "\(whose?.label ?? "a file") has to wait: its file system does not answer (`steward status` says more)",

@@ -29,6 +29,10 @@ extern const int STEWARD_LEASE_NONE;
 /// The name of the dispatch queue that the calling thread works for; empty where it works for none.
 const char *steward_queue_at_work(void);
 
+/// What the calling thread was marked with last; null for nothing.
+const void *steward_thread_mark(void);
+void steward_mark_thread(const void *owner);
+
 /// PR_SET_DUMPABLE 0: no core dump, no ptrace by others of the same user.
 int steward_forbid_core_dumps(void);
 
