@@ -99,8 +99,10 @@ package final class Ledger: Sendable {
         // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
         configuration.qos = .default
         configuration.prepareDatabase { db in
-            // Six connections, whose pages are the kernel's to keep; SQLite itself would take 2 MB for each.
-            try db.execute(sql: "PRAGMA cache_size = -512")
+            // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections. What the
+            // writer cannot hold of a transaction that many share it writes to the log, and reads back, page by page.
+            let isWriter = !db.configuration.readonly
+            try db.execute(sql: "PRAGMA cache_size = \(isWriter ? -8192 : -512)")
             guard !readOnly else { return }
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // What is forgotten must not stand in the file's free pages.
@@ -136,6 +138,7 @@ package final class Ledger: Sendable {
     ///
     /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be read just now.
     package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
+        if BlockingThreads.current(isolation: #isolation) != nil { return try readBlocking(body) }
         do {
             return try await pool.read { [names] in try body(LedgerTransaction(db: $0, names: names)) }
         } catch {
@@ -176,6 +179,7 @@ package final class Ledger: Sendable {
     /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the ledger cannot be
     ///   written just now.
     package func write<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
+        let mayBlock = BlockingThreads.current(isolation: #isolation) != nil
         do {
             return try await withCheckedThrowingContinuation { continuation in
                 let write = TypedWrite(body: body, continuation: continuation)
@@ -184,7 +188,7 @@ package final class Ledger: Sendable {
                     defer { state.draining = true }
                     return !state.draining
                 }
-                if mustDrain { Task { await self.drain() } }
+                if mustDrain { if mayBlock { drainHere() } else { Task { await self.drain() } } }
             }
         } catch {
             throw refused(told(error, "commit to"))
@@ -215,26 +219,54 @@ package final class Ledger: Sendable {
     }
 
     private func drain() async {
-        while true {
-            let batch = waiting.withLock { state -> [any PendingWrite] in
-                let taken = Array(state.writes.prefix(1024))
-                state.writes.removeFirst(taken.count)
-                if taken.isEmpty { state.draining = false }
-                return taken
-            }
-            if batch.isEmpty { return }
+        while let batch = nextBatch() {
             do {
-                try await pool.write { [names] db in
-                    for write in batch { write.run(LedgerTransaction(db: db, names: names)) }
-                }
-                accepted()
-                for write in batch { write.finish(failure: nil) }
-                foldIfForgotten()
+                try await pool.write { [names] db in Self.run(batch, LedgerTransaction(db: db, names: names)) }
+                finish(batch)
             } catch {
-                let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)
-                for write in batch { write.finish(failure: fault) }
+                finish(batch, error)
             }
         }
+    }
+
+    /// As ``drain()``, by the thread of whoever wrote first; what comes meanwhile is soon done by another.
+    private func drainHere() {
+        for _ in 0..<Self.batchesForOthers {
+            guard let batch = nextBatch() else { return }
+            do {
+                try pool.write { Self.run(batch, LedgerTransaction(db: $0, names: names)) }
+                finish(batch)
+            } catch {
+                finish(batch, error)
+            }
+        }
+        Task { await self.drain() }
+    }
+
+    private static let batchesForOthers = 4
+
+    private func nextBatch() -> [any PendingWrite]? {
+        waiting.withLock { state in
+            let taken = Array(state.writes.prefix(1024))
+            state.writes.removeFirst(taken.count)
+            if taken.isEmpty { state.draining = false }
+            return taken.isEmpty ? nil : taken
+        }
+    }
+
+    private static func run(_ batch: [any PendingWrite], _ transaction: LedgerTransaction) {
+        for write in batch { write.run(transaction) }
+    }
+
+    private func finish(_ batch: [any PendingWrite]) {
+        accepted()
+        for write in batch { write.finish(failure: nil) }
+        foldIfForgotten()
+    }
+
+    private func finish(_ batch: [any PendingWrite], _ error: any Error) {
+        let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)
+        for write in batch { write.finish(failure: fault) }
     }
 
     /// What the tables have forgotten of hidden files stands in the log until that is folded into the file. Under load it
