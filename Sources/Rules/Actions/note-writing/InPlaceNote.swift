@@ -32,9 +32,12 @@ package struct InPlaceNote {
     /// Appends the blocks under a write lease, and with them those that a save has lost: journaled, written, synced,
     /// and void if the note was renamed over.
     ///
-    /// - Parameter finish: called in the transaction that ends the write, with what became of the note.
+    /// - Parameters:
+    ///   - begin: called in the transaction that begins the write.
+    ///   - finish: called in the transaction that ends the write, with what became of the note.
     func append(
         _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles,
+        begin: (LedgerTransaction) throws -> Void = { _ in },
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         guard let file = try open(note, files) else { return .missing }
@@ -55,9 +58,10 @@ package struct InPlaceNote {
         }
         let composed = try ComposedNote(before, all, device: device, reserved: met.reserved(but: all))
         let write = try record(note, file, before, composed)
-        let id = try begin(write) { transaction in
+        let id = try noteDown(write) { transaction in
             try met.commit(in: transaction)
             try MetNote.begin(requests, composed.blocks, in: transaction)
+            try begin(transaction)
         }
         guard leased.isSure else {
             leased.release()
@@ -104,7 +108,7 @@ package struct InPlaceNote {
         let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
         let met = try isKnown ? MetNote(note, before, journal.ledger) : nil
         let write = try record(note, file, before, after, blocks: [])
-        let id = try begin(write) { try met?.commit(in: $0) }
+        let id = try noteDown(write) { try met?.commit(in: $0) }
         guard leased.isSure else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
@@ -124,9 +128,10 @@ package struct InPlaceNote {
         return .written([])
     }
 
-    /// Makes a note that does not exist: staged, synced, renamed to a name that nobody took meanwhile.
+    /// Makes a note that does not exist: staged, synced, renamed to a name that nobody took meanwhile. As ``append``.
     func create(
         _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles,
+        begin: (LedgerTransaction) throws -> Void = { _ in },
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         let starter = Array(try requests.first?.starter.text().utf8 ?? "".utf8)
@@ -145,9 +150,10 @@ package struct InPlaceNote {
             let write = NoteWriteRecord(
                 note: note, device: status.device, inode: status.inode, base: ContentHash(of: []), result: result,
                 position: 0, oldTail: [], newTail: [], blocks: composed.blocks)
-            let id = try begin(write) { transaction in
+            let id = try noteDown(write) { transaction in
                 try met.commit(in: transaction)
                 try MetNote.begin(requests, composed.blocks, in: transaction)
+                try begin(transaction)
             }
             guard try new.name() else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
@@ -176,7 +182,7 @@ package struct InPlaceNote {
     }
 
     /// - Parameter with: what is kept in the same transaction.
-    private func begin(_ write: NoteWriteRecord, with: (LedgerTransaction) throws -> Void) throws -> Int64 {
+    private func noteDown(_ write: NoteWriteRecord, with: (LedgerTransaction) throws -> Void) throws -> Int64 {
         let id = try journal.ledger.writeBlocking { transaction in
             try with(transaction)
             return try transaction.beginNoteWrite(write)

@@ -28,7 +28,7 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
     }
 
     /// Answers each turn, at any time before it returns; those that it has not answered get what it throws.
-    typealias Work = @Sendable (_ note: BytePath, _ turns: [Turn]) async throws -> Void
+    typealias Work = @concurrent @Sendable (_ note: BytePath, _ turns: [Turn]) async throws -> Void
 
     private var waiting: [BytePath: [Turn]] = [:]
     private var atWork: Set<BytePath> = []
@@ -46,7 +46,7 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
         return try await withCheckedThrowingContinuation { continuation in
             waiting[note, default: []].append(Turn(wish, continuation))
             guard atWork.insert(note).inserted else { return }
-            Task { await Bulkhead.$current.withValue(whose) { await self.serve(note, work) } }
+            Task { await BlockingThreads.run(for: whose) { await self.serve(note, work) } }
         }
     }
 

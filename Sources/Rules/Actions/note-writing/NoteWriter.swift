@@ -7,17 +7,21 @@ import Rules
 /// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
 /// written in one go (``NoteTurns``), people who have it open get time to save (``EditorPatience``), and what a save
 /// loses comes back (``SavedNotes``). Nothing that somebody else wrote is ever replaced unread.
-package actor NoteWriter {
+package final class NoteWriter: Sendable {
     /// What is asked for in a note's turn.
     enum Wish: Sendable {
-        case append(NoteRequest)
+        case append(NoteRequest, NoteDeed?)
         /// That earlier writes be ended.
         case ending
         /// That somebody's save be looked at, and what it lost be put back.
         case look
 
         var request: NoteRequest? {
-            if case .append(let request) = self { request } else { nil }
+            if case .append(let request, _) = self { request } else { nil }
+        }
+
+        var deed: NoteDeed? {
+            if case .append(_, let deed) = self { deed } else { nil }
         }
     }
 
@@ -49,13 +53,14 @@ package actor NoteWriter {
 
     /// Puts the block into its note.
     ///
+    /// - Parameter deed: what is committed with the block.
     /// - Returns: the token that it got, which is another than the one asked for where the note held that already.
     /// - Throws: `Fault(.transient)` where somebody keeps the note open for writing; `.failed` where it cannot be
     ///   written at all.
-    package func append(_ request: NoteRequest) async throws -> String {
+    package func append(_ request: NoteRequest, _ deed: NoteDeed? = nil) async throws -> String {
         let step = request.step
         if let done = try await journal.ledger.read({ try $0.noteBlock(step: step) }) { return done.token }
-        guard let token = try await enqueue(.append(request), on: request.note) else {
+        guard let token = try await enqueue(.append(request, deed), on: request.note) else {
             throw Fault(.failed, "the block of \(step) was not written")
         }
         return token
@@ -76,7 +81,7 @@ package actor NoteWriter {
             switch turn.wish {
             case .ending: turn.answer(nil)
             case .look: return true
-            case .append(let request):
+            case .append(let request, _):
                 guard let token = written[request.step] else { return true }
                 turn.answer(token)
             }
@@ -84,12 +89,14 @@ package actor NoteWriter {
         }
         guard !unanswered.isEmpty else { return }
         let requests = unanswered.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
-        let blocks = try await write(requests, to: note)
+        let blocks = try await write(requests, to: note, NoteDeeds(unanswered.map(\.wish)))
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
         for turn in unanswered { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
     }
 
-    private func write(_ requests: [NoteRequest], to note: BytePath) async throws -> [NoteBlockRecord] {
+    private func write(
+        _ requests: [NoteRequest], to note: BytePath, _ deeds: NoteDeeds
+    ) async throws -> [NoteBlockRecord] {
         // Held for the whole turn: what the note's folder is called meanwhile is no matter.
         let files = journal.files()
         if requests.isEmpty {
@@ -98,7 +105,7 @@ package actor NoteWriter {
         inWork.begin([note])
         defer { inWork.end([note]) }
         do {
-            let blocks = try await put(requests, into: note, files)
+            let blocks = try await put(requests, into: note, deeds, files)
             await patience.end(note)
             return blocks
         } catch {
@@ -108,7 +115,7 @@ package actor NoteWriter {
     }
 
     private func put(
-        _ requests: [NoteRequest], into note: BytePath, _ files: HeldFiles
+        _ requests: [NoteRequest], into note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord] {
         let lock = try await patience.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
         if let lock {
@@ -116,7 +123,9 @@ package actor NoteWriter {
         }
         var busySince: ContinuousClock.Instant?
         for tries in 0..<10_000 {
-            let attempt = try await lanes.run { try inPlace.append(requests, to: note, files) }
+            let attempt = try await lanes.run {
+                try inPlace.append(requests, to: note, files, begin: deeds.begin, finish: deeds.end)
+            }
             switch attempt {
             case .written(let blocks):
                 tell(blocks, requests, note)
@@ -125,9 +134,9 @@ package actor NoteWriter {
                 continue
             case .missing:
                 guard !requests.isEmpty else { return [] }
-                if let blocks = try await create(requests, at: note, files) { return blocks }
+                if let blocks = try await create(requests, at: note, deeds, files) { return blocks }
             case .unsupported:
-                return try await replace(requests, note, files)
+                return try await replace(requests, note, deeds, files)
             case .busy:
                 let since = busySince ?? .now
                 busySince = since
@@ -135,7 +144,7 @@ package actor NoteWriter {
                 if let writers = try await writers(of: note, files) {
                     throw Fault(.transient, "\(note) is kept open for writing by \(writers)", path: note)
                 }
-                return try await replace(requests, note, files)
+                return try await replace(requests, note, deeds, files)
             }
         }
         throw Fault(.transient, "\(note) is being replaced all the time", path: note)
@@ -148,17 +157,19 @@ package actor NoteWriter {
     package func stopWaiting() async { await patience.stop() }
 
     private func create(
-        _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles
+        _ requests: [NoteRequest], at note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord]? {
         guard try await patience.staysMissing(note, files),
-            case .written(let blocks) = try await lanes.run({ try inPlace.create(requests, at: note, files) })
+            case .written(let blocks) = try await lanes.run({
+                try inPlace.create(requests, at: note, files, begin: deeds.begin, finish: deeds.end)
+            })
         else { return nil }
         tell(blocks, requests, note)
         return blocks
     }
 
     private func replace(
-        _ requests: [NoteRequest], _ note: BytePath, _ files: HeldFiles
+        _ requests: [NoteRequest], _ note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord] {
         if requests.isEmpty {
             guard try await look(at: note, files, patiently: true) == true else { return [] }
@@ -166,6 +177,8 @@ package actor NoteWriter {
         let settle = patience.limits.settle
         let exchange = exchange
         let lanes = lanes
+        // What is written this way has a journal of its own.
+        try await journal.ledger.write { try deeds.begin(in: $0) }
         let written = try await lanes.run {
             try exchange.append(requests, to: note, files, quietFor: settle)
         }

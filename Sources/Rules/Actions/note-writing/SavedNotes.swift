@@ -7,7 +7,7 @@ import Rules
 /// back, at once or as soon as the note can be written (`docs/design/stale-buffers.md`).
 actor SavedNotes {
     /// Looks at a note in its turn and puts back what it lacks.
-    typealias Look = @Sendable (BytePath) async throws -> Void
+    typealias Look = @concurrent @Sendable (BytePath) async throws -> Void
 
     private let journal: EffectJournal
     private let patience: EditorPatience

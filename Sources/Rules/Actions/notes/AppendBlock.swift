@@ -93,8 +93,13 @@ struct AppendBlock: RuleAction {
             mode: status.map { $0.mode & 0o666 } ?? 0o600, order: input.arrival.nanoseconds)
     }
 
+    static let journalsItself = true
+
     func perform(_ intent: NoteRequest, _ context: StepContext) async throws -> Receipt {
-        receipt(intent, token: try await services.notes.append(intent))
+        let deed = context.rows.map { rows in
+            NoteDeed(begin: rows.begin) { try rows.end(self.receipt(intent, token: $0), in: $1) }
+        }
+        return receipt(intent, token: try await services.notes.append(intent, deed))
     }
 
     func settle(_ intent: NoteRequest, _ context: StepContext) async throws -> Settlement {

@@ -12,6 +12,10 @@ package protocol RuleAction: Sendable {
     /// Name, parameters and guarantee: what the loader, the schema and the manual know of it.
     static var declaration: ActionDeclaration { get }
 
+    /// Whether `perform` writes its intent itself, before the effect begins, by ``StepContext/rows``; and its receipt, as
+    /// a rule, when the effect is durable.
+    static var journalsItself: Bool { get }
+
     /// Reads and decides; must not change anything outside the process. A dry run stops here.
     ///
     /// - Throws: `Fault`: `.refused` where the file is at fault, `.transient` to be asked again later.
@@ -46,6 +50,8 @@ package protocol RuleAction: Sendable {
 }
 
 extension RuleAction {
+    package static var journalsItself: Bool { false }
+
     package func targets(of intent: Intent) -> [BytePath] { [] }
 
     package var destinations: [String] { [] }
@@ -290,9 +296,15 @@ package struct StepContext: Sendable {
     package let resumesUndo: Bool
     /// Through which the job's files are reached; the same for all its steps.
     package let files: HeldFiles
+    /// For an action that journals itself.
+    package let rows: StepRows?
 
-    package init(jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, files: HeldFiles) {
+    package init(
+        jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, files: HeldFiles,
+        rows: StepRows? = nil
+    ) {
         self.files = files
+        self.rows = rows
         self.jobID = jobID
         self.stepID = stepID
         self.attempt = attempt

@@ -38,19 +38,25 @@ struct StoredIntent: Sendable {
     let texts: [ContentHash: String]
 }
 
+/// A step that has been decided, and not been carried out.
+struct DecidedStep: Sendable {
+    /// The intent as the ledger gets it.
+    let json: String
+    /// Those that it names.
+    let texts: [KeptText]
+    let targets: [BytePath]
+    let perform: @Sendable (StepContext) async throws -> Receipt
+}
+
 /// The action protocol with its intent as JSON, so that the runner need not know the type.
 extension RuleAction {
-    /// - Returns: the intent, and the texts that are to be kept beside it.
-    func decide(_ input: StepInput, hiding names: NameVeil) async throws -> (StoredIntent, [KeptText]) {
+    func decide(_ input: StepInput, hiding names: NameVeil) async throws -> DecidedStep {
+        let intent = try await intent(for: input)
         let texts = NamedTexts()
-        let json = try LedgerJSON.encode(try await intent(for: input), hiding: names, naming: texts)
-        let kept = texts.all
-        let known = Dictionary(kept.map { ($0.hash, $0.text) }) { first, _ in first }
-        return (StoredIntent(json: json, texts: known), kept)
-    }
-
-    func perform(_ stored: StoredIntent, _ names: NameVeil, _ context: StepContext) async throws -> Receipt {
-        try await perform(try decoded(stored, names), context)
+        let json = try LedgerJSON.encode(intent, hiding: names, naming: texts)
+        return DecidedStep(json: json, texts: texts.all, targets: targets(of: intent)) {
+            try await self.perform(intent, $0)
+        }
     }
 
     func settle(_ stored: StoredIntent, _ names: NameVeil, _ context: StepContext) async throws -> Settlement {

@@ -18,7 +18,7 @@ package final class JobExecutor: Sendable {
 
     let journal: EffectJournal
     private let registry: ActionRegistry
-    private let quarantine: Quarantine
+    let quarantine: Quarantine
     let inWork: PathsInWork
     private let gates: [WorkKind: Gate]
     let log: Logger
@@ -54,7 +54,12 @@ package final class JobExecutor: Sendable {
     func stopAfterStep() { stopping.store(true, ordering: .relaxed) }
 
     /// Runs what is left of a job, and records how it ended.
+    @concurrent
     func run(_ id: String) async -> Outcome {
+        await BlockingThreads.run(for: nil) { await self.runCounted(id) }
+    }
+
+    private func runCounted(_ id: String) async -> Outcome {
         defer { atWork.subtract(1, ordering: .relaxed) }
         let isCrowded = atWork.add(1, ordering: .relaxed).newValue > Self.crowd
         do {
@@ -110,11 +115,11 @@ package final class JobExecutor: Sendable {
             guard let (job, steps) = try await load(job.id), job.state.isOpen,
                 let begun = steps.first(where: { $0.state == .intended })
             else { return nil }
-            var current = job
             do {
+                var current = try JobAtWork(job, showing: names)
                 try await settle(begun, of: &current, journal.files())
             } catch {
-                return await fail(current, error)
+                return await fail(job, error)
             }
         } catch {
             log.error("cannot settle what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
@@ -136,21 +141,22 @@ package final class JobExecutor: Sendable {
     }
 
     private func run(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
-        await Bulkhead.$current.withValue(Bulkhead("the rule \(start.rule) in \(start.place)")) {
-            await carryOut(start, steps, place)
+        await BlockingThreads.run(for: Bulkhead("the rule \(start.rule) in \(start.place)")) {
+            await self.carryOut(start, steps, place)
         }
     }
 
     private func carryOut(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
-        var job = start
+        var record = start
         var place = place
         let files = journal.files()
         do {
+            var job = try JobAtWork(start, showing: names)
+            defer { record = job.record }
             for step in steps where step.state == .pending || step.state == .intended {
                 if stopping.load(ordering: .relaxed) { return .stopped }
                 files.closeFiles()
-                let about = try file(job)
-                files.expect(about.absolute, size: about.fingerprint?.size)
+                files.expect(job.file.absolute, size: job.file.fingerprint?.size)
                 var step = step
                 if step.state == .intended {
                     if try await settle(step, of: &job, files) { continue }
@@ -160,15 +166,15 @@ package final class JobExecutor: Sendable {
                 try await perform(step, of: &job, later: steps.filter { $0.number > step.number }, files, place)
                 place = nil
             }
-            if job.state.isOpen { try await end(job, .done, "done", "all steps done") }
+            if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
             return .ended
         } catch {
-            return await fail(job, error)
+            return await fail(record, error)
         }
     }
 
     private func perform(
-        _ step: StepRecord, of job: inout JobRecord, later: [StepRecord], _ files: HeldFiles, _ taken: WorkPlace?
+        _ step: StepRecord, of job: inout JobAtWork, later: [StepRecord], _ files: HeldFiles, _ taken: WorkPlace?
     ) async throws {
         let action = try action(of: step)
         let work = action.work
@@ -184,15 +190,7 @@ package final class JobExecutor: Sendable {
         do {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
-                let input = try input(job, step, later, files)
-                let (intent, texts) = try await action.decide(input, hiding: names)
-                let targets = try action.targets(intent, names)
-                inWork.begin(targets)
-                defer { inWork.end(targets) }
-                try await ledger.write { try $0.setIntent(step, intent.json, texts: texts) }
-                let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
-                let receipt = try await action.perform(intent, names, context)
-                try await commit(receipt, step, &job, isLast: later.isEmpty)
+                try await perform(action, step, of: &job, later: later, files)
             }
         } catch {
             await place.leave()
@@ -201,10 +199,42 @@ package final class JobExecutor: Sendable {
         await place.leave()
     }
 
+    private func perform(
+        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: [StepRecord], _ files: HeldFiles
+    ) async throws {
+        let decided = try await action.decide(try input(job, step, later, files), hiding: names)
+        inWork.begin(decided.targets)
+        defer { inWork.end(decided.targets) }
+        let rows = rows(of: step, decided, job, isLast: later.isEmpty)
+        let isJournaled = type(of: action).journalsItself
+        if !isJournaled { try await ledger.write { try rows.begin(in: $0) } }
+        let receipt = try await decided.perform(
+            StepContext(
+                jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files,
+                rows: isJournaled ? rows : nil))
+        if !rows.isEnded {
+            try await ledger.write { transaction in
+                // The effect was there before.
+                if isJournaled { try rows.begin(in: transaction) }
+                try rows.end(receipt, in: transaction)
+            }
+        }
+        job = rows.ended ?? job
+        tell(receipt.summary, step, job)
+    }
+
+    private func rows(of step: StepRecord, _ decided: DecidedStep, _ job: JobAtWork, isLast: Bool) -> StepRows {
+        StepRows { transaction in
+            try transaction.setIntent(step, decided.json, texts: decided.texts)
+        } end: { receipt, transaction in
+            try self.write(receipt, step, job, isLast: isLast, in: transaction)
+        }
+    }
+
     /// - Returns: whether the step turned out to be done.
     @discardableResult
     private func settle(
-        _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
+        _ step: StepRecord, of job: inout JobAtWork, _ files: HeldFiles
     ) async throws -> Bool {
         guard let intent = try await intent(of: step) else {
             try await ledger.write { try $0.clearIntent(step) }
@@ -214,88 +244,70 @@ package final class JobExecutor: Sendable {
         let targets = try action.targets(intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
-        let context = StepContext(jobID: job.id, stepID: step.id, attempt: job.attempts, files: files)
+        let context = StepContext(
+            jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files)
         switch try await action.settle(intent, names, context) {
         case .done(let receipt):
-            try await commit(receipt, step, &job, isLast: false)
+            let before = job
+            job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
+            tell(receipt.summary, step, job)
             return true
         case .notDone:
             try await ledger.write { try $0.clearIntent(step) }
             return false
         case .unknown(let why):
             guard step.repeatSafe else {
-                throw Fault(.failed, "outcome unknown: \(why); `steward retry \(job.id.prefix(12))` runs it again")
+                throw Fault(
+                    .failed, "outcome unknown: \(why); `steward retry \(job.record.id.prefix(12))` runs it again")
             }
             try await ledger.write { try $0.clearIntent(step) }
             return false
         }
     }
 
-    private func commit(_ receipt: Receipt, _ step: StepRecord, _ job: inout JobRecord, isLast: Bool) async throws {
-        job.values = try LedgerJSON.encode(try values(job).merging(receipt.values) { $1 })
-        let from = try file(job)
-        let to = follow(from, receipt.effects)
-        if let to { job.file = try LedgerJSON.encode(to, hiding: names) }
-        if isLast {
-            job.state = .done
-            job.values = Self.noValues
-            job.problem = nil
-            job.nextAttempt = nil
-        }
-        let isForgotten = try isLast && forgetContent(of: &job)
-        let updated = job
-        let (journal, names) = (journal, names)
+    /// Commits a receipt with all that follows from it.
+    ///
+    /// - Returns: the job as it is then.
+    private func write(
+        _ receipt: Receipt, _ step: StepRecord, _ before: JobAtWork, isLast: Bool, in transaction: LedgerTransaction
+    ) throws -> JobAtWork {
+        var job = before
+        let moved = follow(job.file, receipt.effects)
+        if let moved { try job.move(to: moved, hiding: names) }
+        if isLast { job.end() } else { try job.add(receipt.values) }
+        let isForgotten = try isLast && forgetContent(of: &job.record)
         var receipt = receipt
-        receipt.summary = redacted(receipt.summary, job)
-        let (summary, effects) = (receipt.summary, receipt.effects)
+        receipt.summary = redacted(receipt.summary, job.record)
         // Later steps have them from the job.
         receipt.values = receipt.values.filter { !$0.value.isLong }
-        let receiptText = try LedgerJSON.encode(receipt, hiding: names)
-        try await ledger.write { transaction in
-            try transaction.setReceipt(step, receiptText)
-            try journal.apply(effects, of: updated, in: transaction)
-            try transaction.clearStaged(job: step.id)
-            try transaction.update(updated)
-            if isForgotten { try transaction.forgetContent(of: updated) }
-            if let to {
-                for var other in try transaction.jobs(of: updated.place, updated.path)
-                where other.id != updated.id && other.state.isOpen {
-                    guard
-                        try LedgerJSON.decode(FileReference.self, from: other.file, showing: names).absolute
-                            == from.absolute
-                    else {
-                        continue
-                    }
-                    other.file = try LedgerJSON.encode(to, hiding: names)
-                    try transaction.update(other)
-                }
-            }
-            try transaction.note(
-                "step", "\(step.action): \(summary)", job: updated.id, place: updated.place, path: updated.path)
+        let record = job.record
+        try transaction.setReceipt(step, try LedgerJSON.encode(receipt, hiding: names))
+        try journal.apply(receipt.effects, of: record, in: transaction)
+        try transaction.clearStaged(job: step.id)
+        try transaction.update(record)
+        if isForgotten { try transaction.forgetContent(of: record) }
+        if let moved { try tellOthers(before.file.absolute, moved, record, in: transaction) }
+        try transaction.note(
+            "step", "\(step.action): \(receipt.summary)", job: record.id, place: record.place, path: record.path)
+        return job
+    }
+
+    /// Other jobs that wait for the file look for it where it is now.
+    private func tellOthers(
+        _ from: BytePath, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
+    ) throws {
+        for var other in try transaction.jobs(of: mover.place, mover.path)
+        where other.id != mover.id && other.state.isOpen {
+            guard try file(other).absolute == from else { continue }
+            other.file = try LedgerJSON.encode(to, hiding: names)
+            try transaction.update(other)
         }
+    }
+
+    private func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {
         log.info(
-            "\(step.action): \(summary)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
-    }
-
-    /// What templates could show is nothing to a job whose steps are all done.
-    private static let noValues = "{}"
-
-    /// Takes values and content out of a job that has ended, where its file is hidden.
-    ///
-    /// - Returns: whether it is.
-    private func forgetContent(of job: inout JobRecord) throws -> Bool {
-        guard names.hides(job.place, job.path) else { return false }
-        var file = try file(job)
-        (file.fingerprint, file.hash) = (nil, nil)
-        job.file = try LedgerJSON.encode(file, hiding: names)
-        job.values = Self.noValues
-        return true
-    }
-
-    /// The text without the name of the job's file, where that is hidden.
-    func redacted(_ text: String, _ job: JobRecord) -> String {
-        guard names.hides(job.place, job.path), let place = journal.places[name: job.place] else { return text }
-        return names.redacted(text, job.place, root: place.root, job.path)
+            "\(step.action): \(redacted(summary, job.record))",
+            metadata: ["job": "\(job.record.id.prefix(12))", "rule": "\(job.record.rule)"])
     }
 
     /// Where the job's file is after `effects`, if they moved it.
@@ -310,98 +322,6 @@ package final class JobExecutor: Sendable {
         return nil
     }
 
-    /// The tries after which the wait for an editor grows no longer: half a minute.
-    private static let editorTries = 6
-
-    private func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
-        let found = await cause(error, of: job)
-        let fault = Fault(
-            found.kind, redacted(found.message, job), path: found.path, errno: found.errno, code: found.code)
-        var job = job
-        job.problem = fault.message
-        do {
-            switch fault.kind {
-            case .transient:
-                job.state = .waiting
-                job.attempts += 1
-                try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
-                log.warning("\(fault.message); trying again later", metadata: ["job": "\(job.id.prefix(12))"])
-                return .again(fault.code == Fault.inEditor ? min(job.attempts, Self.editorTries) : job.attempts)
-            case .superseded:
-                try await end(job, .superseded, "superseded", fault.message)
-                return .superseded
-            case .refused:
-                do {
-                    try await refuse(job, fault)
-                } catch let changed as Fault where changed.kind == .superseded {
-                    job.problem = redacted(changed.message, job)
-                    try await end(job, .superseded, "superseded", redacted(changed.message, job))
-                    return .superseded
-                }
-            case .failed, .usage, .fatal:
-                try await end(
-                    job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")
-                log.error("parked: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
-            }
-            return .ended
-        } catch {
-            log.error(
-                "cannot record that a job failed (\(fault.message)): \(explain(error))",
-                metadata: ["job": "\(job.id.prefix(12))"])
-            return .again(max(3, job.attempts))
-        }
-    }
-
-    private func refuse(_ job: JobRecord, _ fault: Fault) async throws {
-        log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
-        let file = try file(job)
-        let files = journal.files()
-        // What is not there, or lies behind a link by now, is not ours to move.
-        let inPlace = try await journal.presence.lanes.run { try Self.isThere(file.absolute, files) }
-        if job.refused == "quarantine", inPlace {
-            inWork.begin([file.absolute])
-            defer { inWork.end([file.absolute]) }
-            do {
-                _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
-            } catch let full as Fault where full.code == Quarantine.full {
-                log.warning("\(full.message)", metadata: ["job": "\(job.id.prefix(12))"])
-                return try await end(
-                    job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
-            }
-            try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
-        } else {
-            try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
-        }
-    }
-
-    private static func isThere(_ path: BytePath, _ files: HeldFiles) throws -> Bool {
-        do {
-            return try files.status(path)?.kind == .file
-        } catch let fault as Fault where fault.code == Fault.link {
-            return false
-        }
-    }
-
-    func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
-        var job = job
-        job.state = state
-        job.nextAttempt = nil
-        if state == .done { job.problem = nil }
-        if state == .done || state == .undone { job.values = Self.noValues }
-        let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
-        let ended = job
-        try await save(ended, kind, message)
-        if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
-    }
-
-    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
-        try await ledger.write { transaction in
-            try transaction.update(job)
-            if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
-            try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
-        }
-    }
-
     // MARK: What a step is told
 
     func action(of step: StepRecord) throws -> any RuleAction { try made(step).action }
@@ -414,17 +334,16 @@ package final class JobExecutor: Sendable {
         try LedgerJSON.decode(FileReference.self, from: job.file, showing: names)
     }
 
-    private func values(_ job: JobRecord) throws -> Values { try LedgerJSON.decode(Values.self, from: job.values) }
-
     private func input(
-        _ job: JobRecord, _ step: StepRecord, _ later: [StepRecord], _ files: HeldFiles
+        _ job: JobAtWork, _ step: StepRecord, _ later: [StepRecord], _ files: HeldFiles
     ) throws -> StepInput {
-        guard let event = FileEvent(rawValue: job.event) else {
-            throw Fault(.failed, "the ledger names an event that this version does not know: \(job.event)")
+        let record = job.record
+        guard let event = FileEvent(rawValue: record.event) else {
+            throw Fault(.failed, "the ledger names an event that this version does not know: \(record.event)")
         }
         return StepInput(
-            jobID: job.id, stepID: step.id, rule: job.rule, event: event, file: try file(job), arrival: job.arrived,
-            values: try values(job), namesUsedLater: try Set(later.flatMap { try made($0).valueNames }),
-            attempt: job.attempts, files: files)
+            jobID: record.id, stepID: step.id, rule: record.rule, event: event, file: job.file,
+            arrival: record.arrived, values: job.values,
+            namesUsedLater: try Set(later.flatMap { try made($0).valueNames }), attempt: record.attempts, files: files)
     }
 }

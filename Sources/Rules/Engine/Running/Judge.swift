@@ -50,8 +50,17 @@ package final class Judge: Sendable {
     /// Judges a file that stands still.
     ///
     /// - Parameter began: when the meeting began: what has changed since was not there before, but has arrived.
+    @concurrent
     package func judge(
-        _ place: PlaceInfo, _ path: BytePath, meeting asked: Meeting = .normal, began: Timestamp? = nil
+        _ place: PlaceInfo, _ path: BytePath, meeting: Meeting = .normal, began: Timestamp? = nil
+    ) async throws -> Verdict {
+        try await BlockingThreads.run(for: .place(place.name)) {
+            try await self.judgeHere(place, path, meeting, began)
+        }
+    }
+
+    private func judgeHere(
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Meeting, _ began: Timestamp?
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }

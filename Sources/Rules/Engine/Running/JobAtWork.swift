@@ -1,0 +1,38 @@
+import Ledger
+
+/// A job that is being carried out, with what its record holds as text read once.
+struct JobAtWork: Sendable {
+    var record: JobRecord
+    private(set) var file: FileReference
+    private(set) var values: Values
+
+    /// - Throws: `Fault(.failed)` where the record is of a version that this one does not know.
+    init(_ record: JobRecord, showing names: NameVeil) throws {
+        self.record = record
+        file = try LedgerJSON.decode(FileReference.self, from: record.file, showing: names)
+        values = try LedgerJSON.decode(Values.self, from: record.values)
+    }
+
+    mutating func move(to file: FileReference, hiding names: NameVeil) throws {
+        self.file = file
+        record.file = try LedgerJSON.encode(file, hiding: names)
+    }
+
+    /// Adds what a step has said, for the templates of those after it.
+    mutating func add(_ said: Values) throws {
+        guard !said.isEmpty else { return }
+        values.merge(said) { $1 }
+        record.values = try LedgerJSON.encode(values)
+    }
+
+    /// All steps are done.
+    mutating func end() {
+        record.state = .done
+        record.values = Self.noValues
+        record.problem = nil
+        record.nextAttempt = nil
+    }
+
+    /// What templates could show is nothing to a job whose steps are all done.
+    static let noValues = "{}"
+}

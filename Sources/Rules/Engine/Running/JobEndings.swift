@@ -1,0 +1,116 @@
+import Ledger
+import Logging
+import Platform
+
+/// How jobs end, and what is noted of it.
+extension JobExecutor {
+    /// The tries after which the wait for an editor grows no longer: half a minute.
+    private static let editorTries = 6
+
+    func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
+        let found = await cause(error, of: job)
+        let fault = Fault(
+            found.kind, redacted(found.message, job), path: found.path, errno: found.errno, code: found.code)
+        var job = job
+        job.problem = fault.message
+        do {
+            switch fault.kind {
+            case .transient:
+                job.state = .waiting
+                job.attempts += 1
+                try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
+                log.warning("\(fault.message); trying again later", metadata: ["job": "\(job.id.prefix(12))"])
+                return .again(fault.code == Fault.inEditor ? min(job.attempts, Self.editorTries) : job.attempts)
+            case .superseded:
+                try await end(job, .superseded, "superseded", fault.message)
+                return .superseded
+            case .refused:
+                do {
+                    try await refuse(job, fault)
+                } catch let changed as Fault where changed.kind == .superseded {
+                    job.problem = redacted(changed.message, job)
+                    try await end(job, .superseded, "superseded", redacted(changed.message, job))
+                    return .superseded
+                }
+            case .failed, .usage, .fatal:
+                try await end(
+                    job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")
+                log.error("parked: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+            }
+            return .ended
+        } catch {
+            log.error(
+                "cannot record that a job failed (\(fault.message)): \(explain(error))",
+                metadata: ["job": "\(job.id.prefix(12))"])
+            return .again(max(3, job.attempts))
+        }
+    }
+
+    private func refuse(_ job: JobRecord, _ fault: Fault) async throws {
+        log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+        let file = try file(job)
+        let files = journal.files()
+        // What is not there, or lies behind a link by now, is not ours to move.
+        let inPlace = try await journal.presence.lanes.run { try Self.isThere(file.absolute, files) }
+        if job.refused == "quarantine", inPlace {
+            inWork.begin([file.absolute])
+            defer { inWork.end([file.absolute]) }
+            do {
+                _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
+            } catch let full as Fault where full.code == Quarantine.full {
+                log.warning("\(full.message)", metadata: ["job": "\(job.id.prefix(12))"])
+                return try await end(
+                    job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
+            }
+            try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
+        } else {
+            try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
+        }
+    }
+
+    private static func isThere(_ path: BytePath, _ files: HeldFiles) throws -> Bool {
+        do {
+            return try files.status(path)?.kind == .file
+        } catch let fault as Fault where fault.code == Fault.link {
+            return false
+        }
+    }
+
+    func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
+        var job = job
+        job.state = state
+        job.nextAttempt = nil
+        if state == .done { job.problem = nil }
+        if state == .done || state == .undone { job.values = JobAtWork.noValues }
+        let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
+        let ended = job
+        try await save(ended, kind, message)
+        if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
+    }
+
+    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
+        try await ledger.write { transaction in
+            try transaction.update(job)
+            if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
+            try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
+        }
+    }
+
+    /// Takes values and content out of a job that has ended, where its file is hidden.
+    ///
+    /// - Returns: whether it is.
+    func forgetContent(of job: inout JobRecord) throws -> Bool {
+        guard names.hides(job.place, job.path) else { return false }
+        var file = try file(job)
+        (file.fingerprint, file.hash) = (nil, nil)
+        job.file = try LedgerJSON.encode(file, hiding: names)
+        job.values = JobAtWork.noValues
+        return true
+    }
+
+    /// The text without the name of the job's file, where that is hidden.
+    func redacted(_ text: String, _ job: JobRecord) -> String {
+        guard names.hides(job.place, job.path), let place = journal.places[name: job.place] else { return text }
+        return names.redacted(text, job.place, root: place.root, job.path)
+    }
+}
