@@ -149,6 +149,7 @@ package final class CaptureStore: Sendable {
 extension CaptureStore {
     func read<R: Sendable>(_ body: @escaping @Sendable (Database) throws -> R) async throws -> R {
         do {
+            if BlockingThreads.current(isolation: #isolation) != nil { return try readBlocking(body) }
             return try await pool.read(body)
         } catch let error as CancellationError {
             throw error
@@ -157,10 +158,15 @@ extension CaptureStore {
         }
     }
 
+    private func readBlocking<R>(_ body: (Database) throws -> R) throws -> R { try pool.read(body) }
+
     func insert(
         _ request: ExperienceRequest, id: UUID, key: String?, expecting hash: ContentHash?, opened: Descriptor? = nil
     ) async throws -> Added {
-        try await lane.run { [self] in
+        if request.photo == nil, BlockingThreads.current(isolation: #isolation) != nil {
+            return try commit(request, id, key, photo: nil, StoredTime.date(clock().nanoseconds))
+        }
+        return try await lane.run { [self] in
             let now = StoredTime.date(clock().nanoseconds)
             guard let photo = request.photo else { return try commit(request, id, key, photo: nil, now) }
             return try photos.exclusively {
