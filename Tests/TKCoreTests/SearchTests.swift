@@ -161,7 +161,9 @@ struct SearchTests {
     @Test(
         "The title is the front matter's, else the first heading, else the name",
         arguments: [
-            ("---\ntitle: A b\n---\n# C\n", "A b"),
+            ("---\ntitle: A b\n---\n# C\n", "A b"), ("---\r\ntitle: A b\r\n---\r\n# C\r\n", "A b"),
+            ("text\r\n\r\n# C\r\n", "C"), ("\u{FEFF}--- \ntitle: A b\n...\n# C\n", "A b"),
+            ("+++\ntitle = 'A b'\n+++\n# C\n", "A b"), ("---\nbook:\n  title: A b\n---\n# C\n", "C"),
             ("---\ntitle: \"A \\\"b\\\" c\"\n---\n", "A \"b\" c"), ("text\n\n## Heading ##\n", "Heading"),
             ("no heading", "draft"),
             ("---\ntitle:\n---\n", "draft"), ("#hashtag\n", "draft"), ("", "draft"), ("---\nopen: x\n", "draft"),

@@ -4,7 +4,8 @@ import Platform
 
 /// What the top of a dropped text says of the capture, and the text without it.
 ///
-/// `time:` and `moment:` are read from front matter, or from the very first lines. Other front matter stays in the text.
+/// `time:` and `moment:` are read from front matter (docs/design/front-matter.md), or from the very first lines. Other
+/// front matter stays in the text.
 struct CaptureHeader {
     var time: Date?
     var moment: MomentType?
@@ -15,13 +16,11 @@ struct CaptureHeader {
     init(_ text: String, arrival: Date, timeZone: TimeZone) throws {
         // To Swift CR LF is one character, other than LF.
         let plain = text.replacing("\r\n", with: "\n")
-        var lines = plain.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = Self.lines(plain)
         body = ""
-        if Self.isFence(lines.first, "---"),
-            let close = lines.dropFirst().firstIndex(where: { Self.isFence($0, "---") || Self.isFence($0, "...") })
-        {
+        if let span = FrontMatterSpan(plain.utf8.span), span.syntax == .yaml {
             var kept: [String] = []
-            for line in lines[1..<close] {
+            for line in lines[1..<(span.lineCount - 1)] {
                 guard let field = Self.field(line) else {
                     kept.append(line)
                     continue
@@ -29,7 +28,7 @@ struct CaptureHeader {
                 guard take(field, arrival, timeZone) else { throw Self.complaint(field) }
             }
             let isEmpty = kept.allSatisfy { $0.trimmingCharacters(in: .whitespaces).isEmpty }
-            lines.replaceSubrange(0...close, with: isEmpty ? [] : ["---"] + kept + ["---"])
+            lines.replaceSubrange(0..<span.lineCount, with: isEmpty ? [] : ["---"] + kept + ["---"])
         } else {
             while let field = lines.first.flatMap(Self.field), take(field, arrival, timeZone) { lines.removeFirst() }
         }
@@ -52,9 +51,8 @@ struct CaptureHeader {
         return true
     }
 
-    private static func isFence(_ line: String?, _ fence: String) -> Bool {
-        guard let line, line.hasPrefix(fence) else { return false }
-        return line.dropFirst(fence.count).allSatisfy(\.isWhitespace)
+    private static func lines(_ text: String) -> [String] {
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }.map(String.init)
     }
 
     private static func field(_ line: String) -> Field? {

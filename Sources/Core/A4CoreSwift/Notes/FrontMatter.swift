@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// A note cut into its front matter and the rest (docs/design/a4.md).
 public enum FrontMatterSplit: Equatable, Sendable {
@@ -42,13 +43,5 @@ public enum Notes {
     static let openingFence = Array("---\n".utf8)
 
     /// How many bytes the front matter takes with both fences; 0 where there is none.
-    static func frontMatterLength(_ bytes: [UInt8]) -> Int {
-        guard bytes.starts(with: openingFence) else { return 0 }
-        var lines = Lines(bytes, from: openingFence.count)
-        while let line = lines.next() {
-            // A fence is exact: a CR or a blank beside the dashes, or no newline after them, and it is none.
-            if line.end - line.start == 4, bytes[line.start..<line.end].elementsEqual(openingFence) { return line.end }
-        }
-        return 0
-    }
+    static func frontMatterLength(_ bytes: [UInt8]) -> Int { FrontMatterSpan(bytes.span, fences: .a4)?.end ?? 0 }
 }

@@ -45,18 +45,23 @@ struct DraftFile {
 
     /// `title:` of the front matter, else the first heading, else the file's name without its extension.
     static func title(of text: String, _ path: BytePath) -> String {
-        let lines = text.split(separator: "\n", maxSplits: 200, omittingEmptySubsequences: false).prefix(200)
-            .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-        var body = lines[...]
-        if lines.first == "---", let end = lines.dropFirst().firstIndex(of: "---") {
-            if let title = FrontMatterTitle.find(in: lines[1..<end]) { return String(title.prefix(200)) }
-            body = lines[(end + 1)...]
+        var body = text[...]
+        if let span = FrontMatterSpan(text.utf8.span) {
+            let place = { text.utf8.index(text.startIndex, offsetBy: $0) }
+            let front = text[place(span.inner.lowerBound)..<place(span.inner.upperBound)]
+            if let title = FrontMatterTitle.find(in: firstLines(front)) { return String(title.prefix(200)) }
+            body = text[place(span.end)...]
         }
-        for line in body {
+        for line in firstLines(body).map({ $0.trimmingCharacters(in: .whitespaces) }) {
             guard let match = line.wholeMatch(of: /#{1,6}\s+(.+?)(?:\s+#+)?/) else { continue }
             return String(match.output.1.prefix(200))
         }
         return String(decoding: path.stemAndExtension.stem, as: UTF8.self)
+    }
+
+    private static func firstLines(_ text: Substring) -> [String] {
+        text.split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline).prefix(200)
+            .map(String.init)
     }
 }
 

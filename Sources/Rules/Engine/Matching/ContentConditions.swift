@@ -46,8 +46,8 @@ extension ConditionSpec {
             ], load: loadText),
         ConditionSpec(
             "front-matter",
-            "A note's front matter: keys with a value, a glob, a list of them, `present` or `absent`. "
-                + "Nested keys are dotted. All keys must hold.",
+            "A note's front matter, YAML between `---` at its very top and `---` or `...`: keys with a value, a glob, a list "
+                + "of them, `present` or `absent`. Nested keys are dotted. All keys must hold.",
             example: "front-matter: { status: [draft, review], due: present }", schema: presence
         ) { node, context in
             guard let wanted = context.expectations(node, "front-matter") else { return nil }

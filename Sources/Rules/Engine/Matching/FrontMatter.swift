@@ -1,26 +1,28 @@
 import Platform
 
-/// The YAML between two `---` lines at the start of a note, flattened: `author: { name: X }` becomes `author.name`.
+/// The YAML at the top of a note (docs/design/front-matter.md), flattened: `author: { name: X }` becomes `author.name`.
 package struct FrontMatter: Sendable {
     package let values: Values
 
-    /// Nil where the text has no front matter; empty where it has one that is not valid YAML.
+    /// Nil where the text has no front matter of YAML; empty where it has one that is not valid YAML.
     package init?(_ text: String) {
-        guard let (inner, _) = Self.split(text) else { return nil }
+        let bytes = Array(text.utf8)
+        guard let span = FrontMatterSpan(bytes.span), span.syntax == .yaml else { return nil }
         // Front matter comes from outside: small limits.
         var limits = YamlParser.Limits()
         limits.bytes = 65_536
         limits.depth = 8
         limits.nodes = 2_000
-        let reader = YamlReader(file: "front matter", bytes: Array(inner.utf8), limits: limits)
+        let reader = YamlReader(file: "front matter", bytes: Array(bytes[span.inner]), limits: limits)
         var values: Values = [:]
         if let root = reader.root { Self.flatten(root, "", &values) }
         self.values = values
     }
 
-    /// The text after the front matter.
+    /// The text after the front matter, of TOML, too.
     package static func body(of text: String) -> Substring {
-        split(text)?.body ?? text[...]
+        let end = FrontMatterSpan(text.utf8.span)?.end ?? 0
+        return text[text.utf8.index(text.startIndex, offsetBy: end)...]
     }
 
     private static func flatten(_ node: YamlNode, _ key: String, _ values: inout Values) {
@@ -41,27 +43,5 @@ package struct FrontMatter: Sendable {
         // Only what reads back as it was written: `007` stays text.
         if let number = Int(text), String(number) == text { return .integer(number) }
         return .text(text)
-    }
-
-    private static func split(_ text: String) -> (inner: Substring, body: Substring)? {
-        var rest = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
-        guard let first = line(&rest), first == "---" else { return nil }
-        let start = rest.startIndex
-        while !rest.isEmpty {
-            let end = rest.startIndex
-            guard let line = line(&rest) else { return nil }
-            if line == "---" || line == "..." { return (text[start..<end], rest) }
-        }
-        return nil
-    }
-
-    /// Takes the next line off `rest`, without its end and the spaces before it.
-    private static func line(_ rest: inout Substring) -> Substring? {
-        guard !rest.isEmpty else { return nil }
-        let end = rest.firstIndex(where: \.isNewline) ?? rest.endIndex
-        var line = rest[..<end]
-        rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
-        while line.last == " " || line.last == "\t" { line = line.dropLast() }
-        return line
     }
 }

@@ -4,25 +4,26 @@ import DotLifePersistence
 import Foundation
 import Platform
 import TKCore
+import TestSupport
 import Testing
 
 @testable import Rules
 
-/// A note of `Tests/Fixtures/front-matter.json`, and how many of its lines are front matter, fences included, to each of
-/// those who read it; of a capture, whether the time in it is taken.
+/// A note of `Tests/Fixtures/front-matter.json`, and how many of its lines are front matter, fences included
+/// (docs/design/front-matter.md).
 struct FrontMatterCase: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
     let note: String
-    let rules: Int
-    let tk: Int
-    let capture: Bool
+    let lines: Int
+    /// Whether a capture takes its time from there.
+    let time: Bool
+    /// In the A4 format, whose fences are narrower.
     let a4: Int
 
     var testDescription: String { name }
 
     static let all: [FrontMatterCase] = {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/front-matter.json")
+        let file = URL(fileURLWithPath: Checkout.root.appending("Tests/Fixtures/front-matter.json").description)
         return (try? JSONDecoder().decode([FrontMatterCase].self, from: Data(contentsOf: file))) ?? []
     }()
 }
@@ -35,7 +36,7 @@ struct FrontMatterParityTests {
     @Test("A rule's conditions and values", arguments: FrontMatterCase.all)
     func rules(_ example: FrontMatterCase) {
         let body = FrontMatter.body(of: example.note)
-        #expect(lines(before: body.utf8.count, of: example) == example.rules)
+        #expect(lines(before: body.utf8.count, of: example) == example.lines)
     }
 
     @Test("A draft", arguments: FrontMatterCase.all)
@@ -43,7 +44,7 @@ struct FrontMatterParityTests {
         let body = DraftExport(example.note, fallbackTitle: "").markdown
         // What is given away has no byte order mark.
         let isWhole = example.note.utf8.count - body.utf8.count == (example.note.hasPrefix("\u{FEFF}") ? 3 : 0)
-        #expect((isWhole ? 0 : lines(before: body.utf8.count, of: example)) == example.tk)
+        #expect((isWhole ? 0 : lines(before: body.utf8.count, of: example)) == example.lines)
     }
 
     @Test("A capture", arguments: FrontMatterCase.all)
@@ -52,7 +53,7 @@ struct FrontMatterParityTests {
         let request = try CaptureReader(timeZone: .gmt).request(
             for: .init(
                 path: "a.md", head: Data(example.note.utf8), size: Int64(example.note.utf8.count), arrival: arrival))
-        #expect((request.timestamp != arrival) == example.capture)
+        #expect((request.timestamp != arrival) == example.time)
     }
 
     @Test("An A4 note", arguments: FrontMatterCase.all)

@@ -1,0 +1,64 @@
+/// Stretches of whole lines that Markdown knows nothing of and would misread.
+struct LineSpans {
+    var lines: ClosedRange<Int>
+    var kind: DraftMask.Kind
+
+    /// Longer stretches are taken for an unclosed opening.
+    private static let limit = 400
+
+    /// Display math between lines `$$`, and what stands between `{% highlight %}` or `{% raw %}` and its end.
+    static func find(in draft: DraftText, isCode: [Bool]) -> [LineSpans] {
+        var spans: [LineSpans] = []
+        var line = 0
+        // The lines before this one do not hold the closing; so many openings cost no more than one.
+        var searched: [String: Int] = [:]
+        while line < draft.lineCount {
+            defer { line += 1 }
+            guard !isCode[line], let opening = opening(draft, line) else { continue }
+            var end = max(line + 1, searched[opening.closing] ?? 0)
+            defer { searched[opening.closing] = end }
+            while end < min(draft.lineCount, line + limit) {
+                if opening.isClosed(by: trimmed(draft, end)) { break }
+                end += 1
+            }
+            guard end < min(draft.lineCount, line + limit) else { continue }
+            spans.append(LineSpans(lines: line...end, kind: opening.kind))
+            line = end
+        }
+        return spans
+    }
+
+    private struct Opening {
+        var kind: DraftMask.Kind
+        var closing: String
+
+        func isClosed(by line: String) -> Bool {
+            kind == .math ? line.hasSuffix("$$") : line.hasPrefix("{%") && line.contains(closing)
+        }
+    }
+
+    private static func opening(_ draft: DraftText, _ line: Int) -> Opening? {
+        let range = draft.textRange(ofLine: line + 1)
+        guard let first = draft.scalars[range].first(where: { $0 != " " && $0 != "\t" }), first == "$" || first == "{"
+        else {
+            return nil
+        }
+        let text = trimmed(draft, line)
+        if text == "$$" || (text.hasPrefix("$$") && !text.dropFirst(2).contains("$$")) {
+            return Opening(kind: .math, closing: "$$")
+        }
+        guard text.hasPrefix("{%") else { return nil }
+        for name in ["highlight", "raw", "mermaid", "codeblock"]
+        where text.contains(" \(name)") && !text.contains("end\(name)") {
+            return Opening(kind: name == "raw" ? .template : .code, closing: "end\(name)")
+        }
+        return nil
+    }
+
+    private static func trimmed(_ draft: DraftText, _ line: Int) -> String {
+        var text = draft.scalars[draft.textRange(ofLine: line + 1)]
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(String.UnicodeScalarView(text))
+    }
+}
