@@ -108,6 +108,30 @@ struct SafeMarkdownTests {
             try render(template, ["v": "a <b>\nc", "w": "---"], as: .file)
                 == "---\ntitle: \"a <b>\\nc\"\nold: ---\n\\---\n---\n\\--- a \\<b> c")
         #expect(try render("---\n{{ v }}", ["v": "<b>"], as: .file) == "---\n\\<b>", "a line, and no front matter")
+        #expect(
+            try render("---\n\n{{ v }}\n---\n", ["v": "<b>"], as: .file) == "---\n\n\\<b>\n---\n", "a thematic break")
+    }
+
+    @Test(
+        "A template's front matter has the fences that every note's may have, and Markdown begins below it",
+        arguments: ["\n", "\r\n", "\r", " \n", "\t\r\n"])
+    func frontMatterFences(lineEnd: String) throws {
+        for closing in ["---", "..."] {
+            let template = ["---", "title: {{ v }}", closing, "{{ v }}"].joined(separator: lineEnd)
+            let wanted = ["---", "title: a <b>", closing, "a \\<b>"].joined(separator: lineEnd)
+            #expect(try render(template, ["v": "a <b>"], as: .file) == wanted)
+        }
+    }
+
+    @Test("Values that stand side by side make no fence in a template's front matter")
+    func fenceInPieces() throws {
+        for (template, mark) in [("{{ v }}{{ w }}", "-"), ("{{ w }}{{ v }}", "."), ("{{ v }}{{ v }}{{ v }}", ".")] {
+            let note = try render(
+                "---\na: b\n\(template)\nc: {{ c }}\n---\n", ["v": mark, "w": mark + mark, "c": "<b>"], as: .file)
+            let lines = note.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(FrontMatterSpan(note.utf8.span)?.lineCount == 5, "\(lines)")
+            #expect(lines[3] == "c: <b>")
+        }
     }
 
     @Test("A heading's value is one line")

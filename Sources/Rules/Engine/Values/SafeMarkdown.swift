@@ -1,3 +1,5 @@
+import Platform
+
 /// What becomes of a value's own markup where the value is put into Markdown.
 package enum Markup: Sendable {
     /// Emphasis and links to the web work; nothing that would run, fetch or begin a block does.
@@ -69,11 +71,10 @@ package struct SafeMarkdown {
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// Whether the template itself opens and closes it.
+    /// Whether the template itself opens and closes it. A value in it may be any of its lines.
     private static func beginsWithFrontMatter(_ segments: [Template.Segment]) -> Bool {
-        let own = segments.map { if case .text(let text) = $0 { text } else { "v" } }.joined()
-        let lines = own.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.first == "---" && lines.dropFirst().contains { $0 == "---" || $0 == "..." }
+        let own = segments.map { if case .text(let text) = $0 { text } else { ":" } }.joined()
+        return FrontMatterSpan(own.utf8.span)?.syntax == .yaml
     }
 
     // MARK: The template's own text
@@ -142,7 +143,7 @@ package struct SafeMarkdown {
         // A backslash of the template's, or of raw text, takes none of ours.
         if isEscaped { out.append("\\") }
         if isInFrontMatter {
-            if line.isEmpty, text.hasPrefix("---") || text.hasPrefix("...") { out.append("\\") }
+            if mayBecomeFence(with: text) { out.append("\\") }
             out += text.unicodeScalars
         } else if destination != nil, markup != .raw {
             appendAddress(Array(text.unicodeScalars))
@@ -323,11 +324,22 @@ package struct SafeMarkdown {
         out[(out.lastIndex(where: Self.breaksLine).map { $0 + 1 } ?? 0)...]
     }
 
+    /// Whether the line, with `text` behind it and more to come, may be a fence, or begin another document.
+    private func mayBecomeFence(with text: Substring) -> Bool {
+        let begun = Array(line) + text.unicodeScalars
+        return ["-", "."].contains { mark in
+            let marks = begun.prefix { $0 == mark }
+            return marks.count > 2 ? line.count < 3 : marks.count == begun.count
+        }
+    }
+
     private var isInFrontMatter: Bool {
         guard hasFrontMatter else { return false }
-        return !out.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast().contains {
-            $0.elementsEqual("---".unicodeScalars) || $0.elementsEqual("...".unicodeScalars)
-        }
+        return !out.split(omittingEmptySubsequences: false, whereSeparator: Self.breaksLine).dropFirst().dropLast()
+            .contains { line in
+                let text = String(String.UnicodeScalarView(line))
+                return FrontMatterSpan.endsYAML(text.utf8.span)
+            }
     }
 
     /// Whether what comes next stands behind a backslash that escapes it.
@@ -347,29 +359,5 @@ package struct SafeMarkdown {
 
     private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
         (0x21..<0x7F).contains(scalar.value) && !MarkdownLink.isLetter(scalar) && !("0"..."9").contains(scalar)
-    }
-}
-
-/// What at the beginning of a line makes a heading, a list, a quotation, a fence, a table, a definition or an anchor.
-enum MarkdownBlockStart {
-    /// - Parameter piece: `source` with its inline markup escaped.
-    static func disarm(_ piece: inout [Unicode.Scalar], _ source: [Unicode.Scalar]) {
-        guard let first = source.first, piece.first != "\\" else { return }
-        if "^#-+*>`~=|_<[".unicodeScalars.contains(first) || first == ":" && source.dropFirst().first == "-" {
-            piece.insert("\\", at: 0)
-            return
-        }
-        disarmNumber(&piece, isGoingOn: false)
-    }
-
-    /// `1.` and `1)` begin a list, too.
-    ///
-    /// - Parameter isGoingOn: whether digits stand before it.
-    static func disarmNumber(_ piece: inout [Unicode.Scalar], isGoingOn: Bool) {
-        let digits = piece.prefix { ("0"..."9").contains($0) }.count
-        let rest = piece[digits...]
-        guard isGoingOn || digits > 0, rest.first == "." || rest.first == ")", rest.dropFirst().first ?? " " == " "
-        else { return }
-        piece.insert("\\", at: digits)
     }
 }
