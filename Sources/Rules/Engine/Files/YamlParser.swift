@@ -212,19 +212,3 @@ package enum YamlParser {
         }
     }
 }
-
-/// Text from outside as it may stand in a message: no controls, at most 80 characters.
-package func printable(_ text: String) -> String {
-    let safe = BytePath.escape(Array(text.utf8.prefix(320)))
-    return safe.count > 80 ? safe.prefix(79) + "…" : safe
-}
-
-extension String {
-    /// Without spaces and line ends on both sides.
-    var trimmedSpaces: String {
-        var rest = self[...]
-        while let first = rest.first, first.isWhitespace { rest = rest.dropFirst() }
-        while let last = rest.last, last.isWhitespace { rest = rest.dropLast() }
-        return String(rest)
-    }
-}

@@ -94,4 +94,12 @@ package struct EffectJournal: Sendable {
         guard let (place, relative) = places.locate(path) else { return }
         try transaction.setGone(place.name, relative)
     }
+
+    /// Makes the folders that `target` is to lie in, as far as they are missing, but never that of its place. Blocks.
+    ///
+    /// - Throws: `Fault(.transient)` where its place is away.
+    package func makeFolders(for target: BytePath, _ files: HeldFiles) throws {
+        try presence.require(target)
+        try files.makeFolders(for: target)
+    }
 }
