@@ -42,17 +42,6 @@ package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible
     package static func of(_ file: Descriptor) throws -> ContentHash { try SparseFile.hash(file) }
 }
 
-package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(2 * bytes.underestimatedCount)
-    for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
-}
-
 /// SHA-256 over bytes that come in parts, by OpenSSL.
 package struct StreamingHash: ~Copyable {
     private let context: OpaquePointer?

@@ -196,20 +196,3 @@ package enum Durable {
 
 /// O_TMPFILE, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
 private let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
-
-/// This machine's name, cut to what an A4 anchor suffix and a file name can hold.
-package func hostName() -> String {
-    var buffer = [CChar](repeating: 0, count: 256)
-    gethostname(&buffer, 255)
-    let name = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    let kept = String(decoding: name, as: UTF8.self).lowercased().unicodeScalars.filter {
-        ("a"..."z").contains($0) || ("0"..."9").contains($0) || $0 == "-"
-    }
-    return kept.isEmpty ? "host" : String(String.UnicodeScalarView(kept.prefix(24)))
-}
-
-/// Random bytes from the kernel, as hexadecimal digits.
-package func randomHex(_ count: Int) -> String {
-    var generator = SystemRandomNumberGenerator()
-    return hexadecimal((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
-}
