@@ -68,8 +68,3 @@ package struct LineFormatter: OutputFormatter {
         return line.count <= 80 ? line : line.prefix(79) + "…"
     }
 }
-
-extension Suggestion {
-    /// The rule of the quick pass, else the advisor.
-    var maker: String { rule ?? advisorID }
-}

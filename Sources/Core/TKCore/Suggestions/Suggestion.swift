@@ -57,4 +57,7 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
         self.reasoning = reasoning
         self.anchor = anchor
     }
+
+    /// The rule of the quick pass, else the advisor.
+    var maker: String { rule ?? advisorID }
 }
