@@ -190,15 +190,3 @@ extension ComicDesk {
         return "the picture is a \(suffix.uppercased()); a name with .\(suffix) would say so"
     }
 }
-
-extension Directories {
-    /// What can be made again: thumbnails.
-    package var cache: BytePath {
-        let environment = ProcessInfo.processInfo.environment
-        if let service = environment["CACHE_DIRECTORY"]?.split(separator: ":").first {
-            return BytePath(String(service))
-        }
-        let base = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : BytePath($0) }
-        return (base ?? home.appending(".cache")).appending("steward")
-    }
-}

@@ -63,6 +63,25 @@ package struct Directories: Sendable {
     package var alive: BytePath { state.appending("alive") }
     package var quarantine: BytePath { state.appending("quarantine") }
 
+    /// The user's home trash.
+    package var trash: BytePath {
+        let share = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { BytePath($0) }
+        return (share ?? home.appending(".local/share")).appending("Trash")
+    }
+
+    /// What can be made again: thumbnails.
+    package var cache: BytePath {
+        let environment = ProcessInfo.processInfo.environment
+        if let service = environment["CACHE_DIRECTORY"]?.split(separator: ":").first {
+            return BytePath(String(service))
+        }
+        let base = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : BytePath($0) }
+        return (base ?? home.appending(".cache")).appending("steward")
+    }
+
+    /// What this host remembers of the vault of that name.
+    package func vaultHost(_ name: String) -> BytePath { state.appending("vaults").appending(name) }
+
     /// `~` is HOME; relative paths are below `base`.
     package func expand(_ text: String, base: BytePath) -> BytePath {
         if text == "~" { return home }

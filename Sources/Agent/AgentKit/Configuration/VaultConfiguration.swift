@@ -60,8 +60,3 @@ extension Configuration {
             }
     }
 }
-
-extension Directories {
-    /// What this host remembers of the vault of that name.
-    package func vaultHost(_ name: String) -> BytePath { state.appending("vaults").appending(name) }
-}

@@ -355,15 +355,6 @@ package final class Agent: Service {
     }
 }
 
-/// Rule or configuration files that cannot be used.
-package struct Complaints: Error, Sendable, CustomStringConvertible {
-    package let diagnostics: [Diagnostic]
-
-    package init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
-
-    package var description: String { diagnostics.map(\.description).joined(separator: "\n") }
-}
-
 extension BlockingLane {
     /// For work that cannot fail.
     func runQuietly(_ work: @Sendable () -> Void) { work() }

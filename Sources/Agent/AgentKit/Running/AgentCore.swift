@@ -108,18 +108,3 @@ package final class AgentCore: Sendable {
         }
     }
 }
-
-extension RuleFileReader {
-    /// Reads them as configuration: wherever links lead.
-    package static let configuration = RuleFileReader(names: ConfigurationFiles.names) {
-        try ConfigurationFiles.read($0, limit: limit)
-    }
-}
-
-extension Directories {
-    /// The user's home trash.
-    package var trash: BytePath {
-        let share = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { BytePath($0) }
-        return (share ?? home.appending(".local/share")).appending("Trash")
-    }
-}
