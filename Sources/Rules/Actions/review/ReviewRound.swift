@@ -222,21 +222,20 @@ package struct ReviewRound: Sendable {
         let suggestions = (pass(draft, muted) + advice.map { gate?.admitted($0) ?? $0 })
             .filter { seen.insert($0.id).inserted }
         let entries = merged(suggestions, isAlone: advice.isEmpty, draft)
-        var places: [String: Int] = [:]
-        for (index, finding) in state.findings.enumerated() { places[finding.suggestion.id] = index }
-        let moved = moved(suggestions, known: places, in: draft, previous: previous)
-        let settled = answeredAlong(places)
+        let known = KnownFindings(state.findings)
+        let moved = known.moved(suggestions, in: draft, previous: previous)
+        let settled = known.answeredAlong()
         var found: Set<Int> = []
         var taken = Set(state.findings.map(\.key))
         let justAccepted = newText == nil ? [] : Set(accepted)
         for entry in entries {
             let suggestion = entry.suggestion
-            guard let index = places[suggestion.id] ?? moved[suggestion.id] else {
-                if let answered = settled[suggestion.id] ?? skipped(entry, places) {
+            guard let index = known.places[suggestion.id] ?? moved[suggestion.id] else {
+                if let answered = settled[suggestion.id] ?? known.skipped(entry) {
                     found.insert(answered)
                     continue
                 }
-                let key = Self.key(for: suggestion.id, among: taken)
+                let key = KnownFindings.key(for: suggestion.id, among: taken)
                 taken.insert(key)
                 state.findings.append(ReviewFinding(key: key, suggestion: suggestion, others: entry.others))
                 found.insert(state.findings.count - 1)
@@ -318,29 +317,6 @@ package struct ReviewRound: Sendable {
         if state.findings[index].isOpen { state.findings[index].state = .pending }
     }
 
-    /// By their ids, what was answered along with a finding that it came to the same as.
-    private func answeredAlong(_ places: [String: Int]) -> [String: Int] {
-        var settled: [String: Int] = [:]
-        for (index, finding) in state.findings.enumerated() where !finding.others.isEmpty {
-            let isSettled = finding.state == .skipped || finding.state == .accepted && finding.proposal == nil
-            guard isSettled else { continue }
-            for other in finding.others where places[other.id] == nil { settled[other.id] = index }
-        }
-        return settled
-    }
-
-    /// The finding that proposed the same for the same words, and was skipped.
-    private func skipped(_ entry: MergedSuggestion, _ places: [String: Int]) -> Int? {
-        for other in entry.others where other.hasReplacement && entry.suggestion.hasReplacement {
-            guard let index = places[other.id], state.findings[index].state == .skipped,
-                other.anchor.range == entry.suggestion.anchor.range,
-                other.suggestedText == entry.suggestion.suggestedText
-            else { continue }
-            return index
-        }
-        return nil
-    }
-
     /// The advisors' open findings at their places in this text; those whose words are gone are left out.
     private func carried(to draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
         let open = state.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil }
@@ -353,46 +329,6 @@ package struct ReviewRound: Sendable {
             suggestion.originalText = draft[range]
             return suggestion
         }
-    }
-
-    /// Findings that have another id only because the words around them have changed: by the new id, which of the known
-    /// ones stands in the same place. So an answer outlives changes beside what it was about.
-    private func moved(
-        _ suggestions: [Suggestion], known: [String: Int], in draft: DraftText, previous: DraftText?
-    ) -> [String: Int] {
-        let strangers = suggestions.filter { known[$0.id] == nil }
-        guard !strangers.isEmpty else { return [:] }
-        let ids = Set(suggestions.map(\.id))
-        let resolver = AnchorResolver(draft, previous: previous)
-        var byPlace: [Place: Int] = [:]
-        for (index, finding) in state.findings.enumerated() where !ids.contains(finding.suggestion.id) {
-            // What was put into the draft is not there any more.
-            if finding.state == .accepted, finding.proposal != nil { continue }
-            guard let range = resolver.certainRange(of: finding.suggestion.anchor) else { continue }
-            byPlace[Place(finding.suggestion, range)] = index
-        }
-        var moved: [String: Int] = [:]
-        for suggestion in strangers { moved[suggestion.id] = byPlace[Place(suggestion, suggestion.anchor.range)] }
-        return moved
-    }
-
-    private struct Place: Hashable {
-        let maker: String
-        let range: Range<Int>
-
-        init(_ suggestion: Suggestion, _ range: Range<Int>) {
-            maker = suggestion.rule ?? suggestion.advisorID
-            self.range = range
-        }
-    }
-
-    /// The shortest beginning of the id that names no other finding, four digits at least.
-    private static func key(for id: String, among taken: Set<String>) -> String {
-        for length in stride(from: min(4, id.count), to: id.count, by: 1) {
-            let key = String(id.prefix(length))
-            if !taken.contains(key) { return key }
-        }
-        return id
     }
 
     private mutating func finish() {
