@@ -14,6 +14,12 @@ final class VaultScene: Sendable {
     let scene: ActionScene
     let service: VaultService
 
+    private static let information = Packed(
+        name: "ComicInfo.xml",
+        bytes: Array("<ComicInfo><Title>The Gate</Title><Series>Saga</Series><Number>7</Number></ComicInfo>".utf8))
+    /// What is run where a test says nothing else.
+    static let entry = "import-comic: { vault: main }"
+
     init() throws {
         scene = try ActionScene()
         let place = VaultPlace(
@@ -24,6 +30,17 @@ final class VaultScene: Sendable {
     }
 
     static func credential() throws -> Credential { try .keyFile(SecretBytes(ContentHash(of: [1]).bytes)) }
+
+    /// A comic of one series, another one for each number.
+    static func comic(_ number: Int = 1, _ packing: Packing = .storedZip, pages: Int = 2) throws -> [UInt8] {
+        let pictures = (1...pages).map { Packed(name: "\($0).png", bytes: picture(number * 100 + $0)) }
+        return try packed(pictures + [information], packing)
+    }
+
+    /// A value of the comic that a step has left.
+    static func text(_ receipt: Receipt, _ name: String) -> String {
+        receipt.values["comic.\(name)"]?.shown(.gmt) ?? ""
+    }
 
     /// One life of an agent; the vault is as it was left.
     func open() throws -> ActionWorld {

@@ -1,0 +1,98 @@
+import ComicActions
+import ComicArchive
+import ComicTestSupport
+import ComicVault
+import Foundation
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// `import-comic` into a vault, cut off where it hurts: done once.
+@Suite("A crash while a comic is imported into a vault")
+struct VaultImportCrashTests {
+    @Test("a crash after sealing, before anything was noted: found by its key, and the source goes")
+    func crashAfterSealing() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try scene.drop("a.cbz", bytes)
+        try await scene.unlock()
+        let (intent, world) = try await decided(scene)
+        try await take(bytes, scene)
+        guard case .done(let receipt) = try await world.action(VaultScene.entry).settled(intent, step: "job.0") else {
+            Issue.record("it is not found done")
+            return
+        }
+        #expect(VaultScene.text(receipt, "state") == "sealed")
+        #expect(try await scene.comics().count == 1)
+        #expect(try !scene.scene.exists("dropbox/a.cbz"))
+        #expect(try await world.action(VaultScene.entry).performed(intent, step: "job.0") == receipt)
+    }
+
+    @Test("a crash after depositing, before anything was noted: done again, and still one comic")
+    func crashAfterDepositing() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try scene.drop("a.cbz", bytes)
+        let (intent, world) = try await decided(scene)
+        try await take(bytes, scene)
+        guard case .notDone = try await world.action(VaultScene.entry).settled(intent, step: "job.0") else {
+            Issue.record("a locked vault cannot know it")
+            return
+        }
+        _ = try await world.run(VaultScene.entry, on: "a.cbz")
+        #expect(try scene.drops() == 2)
+        try await scene.unlock()
+        #expect(try await scene.comics().count == 1 && scene.drops() == 0)
+    }
+
+    @Test("a crash between the note and the source's removal: the source goes, nothing is sealed again")
+    func crashAfterNoting() async throws {
+        for isLocked in [true, false] {
+            let scene = try VaultScene()
+            let bytes = try VaultScene.comic()
+            try scene.drop("a.cbz", bytes)
+            if !isLocked { try await scene.unlock() }
+            let deed = try await scene.open().run(VaultScene.entry, on: "a.cbz")
+            // As if it had not been removed yet.
+            try scene.drop("a.cbz", bytes)
+            guard
+                case .done(let receipt) = try await scene.open().action(VaultScene.entry).settled(
+                    deed.intent, step: "job.0")
+            else {
+                Issue.record("it is not found done")
+                return
+            }
+            #expect(receipt == deed.receipt)
+            #expect(try !scene.scene.exists("dropbox/a.cbz"))
+            if isLocked { #expect(try scene.drops() == 1) } else { #expect(try await scene.comics().count == 1) }
+        }
+    }
+
+    @Test("another version that has come to stand at the source's name is not removed")
+    func otherVersion() async throws {
+        let scene = try VaultScene()
+        try scene.drop("a.cbz", try VaultScene.comic(1))
+        let deed = try await scene.open().run(VaultScene.entry, on: "a.cbz")
+        let other = try VaultScene.comic(2)
+        try scene.drop("a.cbz", other)
+        let again = try await deed.action.performed(deed.intent, step: deed.step)
+        #expect(again.effects.isEmpty && again.summary.contains("stays"))
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/a.cbz")) == ContentHash(of: other))
+    }
+
+    private func decided(_ scene: VaultScene) async throws -> (String, ActionWorld) {
+        let world = try scene.open()
+        return (try await world.action(VaultScene.entry).decided(world.input("a.cbz")), world)
+    }
+
+    /// What the action does before it notes anything.
+    private func take(_ bytes: [UInt8], _ scene: VaultScene) async throws {
+        _ = try await scene.service.take(
+            VaultComic(
+                archive: Descriptor(scene.scene.path("dropbox/a.cbz")), hash: ContentHash(of: bytes), name: "a.cbz",
+                summary: ComicSummary(), key: Array("job.0".utf8)))
+    }
+}

@@ -1,0 +1,106 @@
+import ComicActions
+import ComicArchive
+import ComicTestSupport
+import ComicVault
+import Foundation
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// `import-comic` into a vault, taken back.
+@Suite("Undo of an import into a vault")
+struct VaultImportUndoTests {
+    @Test("undo takes a comic out of the unlocked vault and puts it back, byte for byte")
+    func undone() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try scene.drop("Heron/a.cbz", bytes)
+        let deed = try await scene.open().run(VaultScene.entry, on: "Heron/a.cbz")
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.message.contains("unlock") == true)
+        #expect(try scene.drops() == 1)
+        try await scene.unlock()
+        let receipt = try await deed.undo()
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/Heron/a.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().isEmpty)
+        #expect(receipt.effects.count == 1)
+    }
+
+    @Test("undo of a deposit whose source stayed removes the deposit, without any key")
+    func undoneLocked() async throws {
+        let scene = try VaultScene()
+        try scene.drop("a.cbz", try VaultScene.comic())
+        let deed = try await scene.open().run("import-comic: { vault: main, source: keep }", on: "a.cbz")
+        #expect(try scene.drops() == 1)
+        try await deed.undo()
+        #expect(try scene.drops() == 0)
+        try await scene.unlock()
+        #expect(try await scene.comics().isEmpty)
+    }
+
+    @Test(
+        "undo of an import whose file had stayed brings it back where somebody has removed it",
+        arguments: [true, false])
+    func undoneWithoutSource(isChanged: Bool) async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        let deed = try await scene.open().run("import-comic: { vault: main, source: keep }", on: "a.cbz")
+        if isChanged {
+            try scene.drop("a.cbz", try VaultScene.comic(2))
+        } else {
+            try Durable.remove(scene.scene.path("dropbox/a.cbz"))
+        }
+        let receipt = try await deed.undo()
+        let back: BytePath = isChanged ? "dropbox/a (1).cbz" : "dropbox/a.cbz"
+        #expect(try ContentHash.ofFile(scene.scene.path(back)) == ContentHash(of: bytes))
+        #expect(receipt.effects.count == 1 && receipt.summary.contains("it is back"))
+        #expect(try await scene.comics().isEmpty)
+    }
+
+    @Test("undo of a deposit keeps it where the file that had stayed is gone")
+    func undoneLockedWithoutSource() async throws {
+        let scene = try VaultScene()
+        try scene.drop("a.cbz", try VaultScene.comic())
+        let deed = try await scene.open().run("import-comic: { vault: main, source: keep }", on: "a.cbz")
+        try Durable.remove(scene.scene.path("dropbox/a.cbz"))
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.kind == .failed && fault?.message.contains("unlock") == true)
+        #expect(try scene.drops() == 1)
+    }
+
+    @Test("undo of a deposit that the vault did not take in, because it held the same, gives the file back")
+    func undoneDuplicateDeposit() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        _ = try await scene.open().run(VaultScene.entry, on: "a.cbz")
+        await scene.service.lock(.asked)
+        try scene.drop("b.cbz", bytes)
+        let deed = try await scene.open().run(VaultScene.entry, on: "b.cbz", step: "job.1")
+        try await scene.unlock()
+        #expect(try await scene.comics().count == 1)
+        try await deed.undo()
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/b.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().count == 1)
+    }
+
+    @Test("undo of a duplicate puts the file back and leaves the vault's own where it is")
+    func undoneDuplicate() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try await scene.unlock()
+        try scene.drop("a.cbz", bytes)
+        _ = try await scene.open().run(VaultScene.entry, on: "a.cbz")
+        try scene.drop("b.cbz", bytes)
+        let deed = try await scene.open().run(VaultScene.entry, on: "b.cbz", step: "job.1")
+        try await deed.undo()
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/b.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().count == 1)
+    }
+}
