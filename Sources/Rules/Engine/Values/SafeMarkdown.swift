@@ -327,7 +327,7 @@ package struct SafeMarkdown {
     /// Whether the line, with `text` behind it and more to come, may be a fence, or begin another document.
     private func mayBecomeFence(with text: Substring) -> Bool {
         let begun = Array(line) + text.unicodeScalars
-        return ["-", "."].contains { mark in
+        return (["-", "."] as [Unicode.Scalar]).contains { mark in
             let marks = begun.prefix { $0 == mark }
             return marks.count > 2 ? line.count < 3 : marks.count == begun.count
         }
