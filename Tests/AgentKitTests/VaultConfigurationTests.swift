@@ -75,7 +75,7 @@ struct VaultConfigurationTests {
             "places: { notes: { path: ~/notes } }\nvaults: { main: { path: ~/vault } }")
         let place = try #require(read?.vaults.first)
         let key = try Credential.keyFile(SecretBytes.random(64))
-        try Vault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
+        try SealedVault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
         #expect(try #require(read).vaultDiagnostics().isEmpty)
         #expect(chmod(place.path.text, 0o755) == 0)
         #expect(try #require(read).vaultDiagnostics().contains { $0.message.contains("chmod 700") })

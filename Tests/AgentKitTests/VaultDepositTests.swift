@@ -20,7 +20,7 @@ struct VaultDepositTests {
         home = try TemporaryFolder("steward-deposit")
         place = VaultPlace(name: "main", path: home.path.appending("vault"), host: home.path.appending("host"))
         key = try .keyFile(.random(64))
-        try Vault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
+        try SealedVault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
     }
 
     private func deposit(_ name: BytePath, _ entries: [Packed]) throws -> ObjectID {

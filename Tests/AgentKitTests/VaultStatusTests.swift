@@ -21,7 +21,7 @@ struct VaultStatusTests {
         home = try TemporaryFolder("steward-status")
         place = VaultPlace(name: "main", path: home.path.appending("vault"), host: home.path.appending("host"))
         key = try .keyFile(.random(64))
-        try Vault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
+        try SealedVault.create(at: place.path, host: place.hostState(), credentials: [key]).lock()
     }
 
     private func service() -> VaultService {
@@ -77,7 +77,9 @@ struct VaultStatusTests {
     }
 
     private func rekey(_ new: Credential, _ stop: (RekeyProgress) -> Bool = { _ in false }) throws {
-        try Vault.rekey(at: place.path, host: place.hostState(), old: key, new: [new]) { if stop($0) { throw Stop() } }
+        try SealedVault.rekey(at: place.path, host: place.hostState(), old: key, new: [new]) {
+            if stop($0) { throw Stop() }
+        }
     }
 
     @Test("an interrupted rekey is a problem, with the way on; another new password is told from a wrong old one")

@@ -79,7 +79,7 @@ struct VaultInit: AsyncParsableCommand {
                 try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
                 ?? keyFile.map { PasswordSource.keyFile(ComicDesk.path($0, from: ComicsOptions.here)) } ?? .terminal
             let credential = try NewSecret.read(source, "New password for the vault \(place.name)")
-            let vault = try ComicVault.Vault.create(
+            let vault = try SealedVault.create(
                 at: place.path, host: place.hostState(), credentials: [credential])
             let pin = try VaultDeposit.offered(at: place.path, host: vault.host)
             vault.lock()

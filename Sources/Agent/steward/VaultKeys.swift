@@ -50,7 +50,7 @@ struct VaultPasswd: AsyncParsableCommand {
         }
     }
 
-    private static func change(_ vault: Vault, _ old: Credential, _ new: Credential) throws -> VaultChange {
+    private static func change(_ vault: SealedVault, _ old: Credential, _ new: Credential) throws -> VaultChange {
         VaultChange(slot: try vault.change(old, to: new), done: "changed the slot")
     }
 }
@@ -189,7 +189,7 @@ struct VaultRekey: AsyncParsableCommand {
                 yes: yes, json: options.json, otherwise: "nothing was changed")
             let old = try source.read("Old password for the vault \(place.name)")
             let meter = options.meter
-            try Vault.rekey(
+            try SealedVault.rekey(
                 at: place.path, host: place.hostState(), old: old, new: [new.read()], judge: ArchiveDepositJudge()
             ) { progress in
                 switch progress {

@@ -36,7 +36,7 @@ struct VaultOptions: ParsableArguments {
     }
 
     /// A vault that is there, locked. Blocks.
-    func locked() throws -> Vault { try place().open() }
+    func locked() throws -> SealedVault { try place().open() }
 
     /// - Parameter changesNothing: where the agent does not have the vault unlocked it is opened only to be looked at;
     ///   what unlocking would warn of is the command's to say.

@@ -11,13 +11,13 @@ import Testing
 @Suite("The vault's folder")
 struct ContainerTests {
     private let home: TemporaryFolder
-    private let folder: VaultFolder
+    private let folder: SealedVaultFolder
     private let secrets: VaultSecrets
     private let slots: KeySlots
 
     init() throws {
         home = try TemporaryFolder("steward-vault")
-        folder = try VaultFolder(home.path)
+        folder = try SealedVaultFolder(home.path)
         for name in VaultLayout.folders { try folder.makeDirectory(name) }
         let id = try VaultID.random()
         secrets = try VaultSecrets.generate(for: id)

@@ -9,13 +9,13 @@ import Testing
 /// A vault's folder and a host's memory of it for one test, with keys but without slots or objects.
 final class ManifestScene: Sendable {
     let home: TemporaryFolder
-    let folder: VaultFolder
+    let folder: SealedVaultFolder
     let keys: VaultKeys
 
     init() throws {
         home = try TemporaryFolder("steward-vault")
         try Durable.makeDirectory(home.path.appending("vault"), mode: 0o700)
-        folder = try VaultFolder(home.path.appending("vault"))
+        folder = try SealedVaultFolder(home.path.appending("vault"))
         for name in VaultLayout.folders { try folder.makeDirectory(name) }
         keys = try VaultKeys(master: .random(32), id: .random())
     }

@@ -189,7 +189,7 @@ struct VaultServiceTests {
     @Test("an unlock that a lock has overtaken does not win")
     func overtakenUnlock() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
-        try Vault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
+        try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
         // A password takes its time, in which locks come; on a busy machine it may need more than one attempt.
         for _ in 0..<40 {
             let service = service()
@@ -223,7 +223,7 @@ struct VaultServiceTests {
     @Test("two unlocks at once are one, and the other is told to try again")
     func twoUnlocks() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
-        try Vault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
+        try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
         let service = service()
         let outcomes = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 {

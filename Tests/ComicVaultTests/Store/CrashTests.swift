@@ -68,7 +68,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 
     private func rekey(_ scene: StoreScene) throws {
         do {
-            try Vault.rekey(
+            try SealedVault.rekey(
                 at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")])
         } catch VaultError.incorrectPassword {
             // Unlocking has finished it.
@@ -169,7 +169,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    private func open(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws -> Vault {
+    private func open(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws -> SealedVault {
         for credential in sample.credentials {
             do {
                 return try scene.open(credential)

@@ -32,7 +32,7 @@ struct VaultMistakes {
             Issue.record("a locked vault was read")
         } catch VaultError.locked {}
         do {
-            _ = try Vault(at: scene.path.appending("nowhere"), host: scene.host())
+            _ = try SealedVault(at: scene.path.appending("nowhere"), host: scene.host())
             Issue.record("a vault that is not there was opened")
         } catch VaultError.notAVault {}
     }
@@ -66,7 +66,7 @@ struct VaultMistakes {
     @Test("the folder alone makes the vault: another machine opens it with the password")
     func another() throws {
         try scene.create("A.cbz").lock()
-        let vault = try Vault(at: scene.vault, host: scene.host("another machine"))
+        let vault = try SealedVault(at: scene.vault, host: scene.host("another machine"))
         let report = try vault.unlock(StoreScene.credential())
         #expect(report.isNewlyPinned && report.standing == .firstUse)
         try scene.expect(["A.cbz"], in: vault)

@@ -13,7 +13,7 @@ import Testing
     private struct Stop: Error {}
 
     private func rekey(stoppingAt stop: (RekeyProgress) -> Bool = { _ in false }) throws {
-        try Vault.rekey(
+        try SealedVault.rekey(
             at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")]
         ) { if stop($0) { throw Stop() } }
     }
@@ -172,7 +172,7 @@ import Testing
     private func rekey(
         judge: Judge, stoppingAt stop: (RekeyProgress) -> Bool = { _ in false }
     ) throws {
-        try Vault.rekey(
+        try SealedVault.rekey(
             at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")],
             judge: judge
         ) { if stop($0) { throw Stop() } }

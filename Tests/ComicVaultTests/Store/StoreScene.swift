@@ -44,15 +44,15 @@ final class StoreScene: Sendable {
         try .keyFile(SecretBytes(ContentHash(of: Array(name.utf8)).bytes))
     }
 
-    func create(_ names: String...) throws -> Vault {
-        let vault = try Vault.create(at: vault, host: host(), credentials: [Self.credential()])
+    func create(_ names: String...) throws -> SealedVault {
+        let vault = try SealedVault.create(at: vault, host: host(), credentials: [Self.credential()])
         for name in names { _ = try add(name, to: vault) }
         return vault
     }
 
-    func locked() throws -> Vault { try Vault(at: vault, host: host()) }
+    func locked() throws -> SealedVault { try SealedVault(at: vault, host: host()) }
 
-    func open(_ credential: String = "first") throws -> Vault {
+    func open(_ credential: String = "first") throws -> SealedVault {
         let vault = try locked()
         try vault.unlock(Self.credential(credential))
         return vault
@@ -78,10 +78,10 @@ final class StoreScene: Sendable {
             key: Array((key ?? name).utf8))
     }
 
-    func add(_ name: String, to vault: Vault) throws -> AddOutcome { try vault.add(comic(name)) }
+    func add(_ name: String, to vault: SealedVault) throws -> AddOutcome { try vault.add(comic(name)) }
 
     /// Sees that the vault holds these comics, whole, and nothing besides.
-    func expect(_ names: [String], in vault: Vault, _ comment: Comment? = nil) throws {
+    func expect(_ names: [String], in vault: SealedVault, _ comment: Comment? = nil) throws {
         #expect(try vault.list().map(\.name.text) == names.sorted(), comment)
         let report = try vault.verify()
         #expect(report.findings.isEmpty && report.unknown.isEmpty && report.strange.isEmpty, comment)
@@ -92,7 +92,7 @@ final class StoreScene: Sendable {
         try listDirectory(path.appending(relative)).map { BytePath(bytes: $0.name) }.sorted()
     }
 
-    func objectPath(_ kind: ObjectKind, of name: String, in vault: Vault) throws -> BytePath {
+    func objectPath(_ kind: ObjectKind, of name: String, in vault: SealedVault) throws -> BytePath {
         let entry = try #require(try vault.comic(named: BytePath(name)))
         return vault.folder.full(VaultLayout.object(try #require(entry.object(kind)).id))
     }
@@ -124,7 +124,7 @@ final class StoreScene: Sendable {
     }
 
     /// An object of the vault that no record names, as a lost record leaves it.
-    static func orphan(_ content: ObjectContent, in vault: Vault) throws -> SealedObject {
+    static func orphan(_ content: ObjectContent, in vault: SealedVault) throws -> SealedObject {
         let session = try vault.unlocked()
         let made = try vault.objects.seal(.archive, content, session)
         try vault.objects.name([made], vault.host, session) { _ in ((), isNamed: true) }
@@ -162,7 +162,7 @@ final class StoreScene: Sendable {
     }
 
     /// Takes everything in that this host has deposited.
-    func takeInAll(_ vault: Vault) throws {
+    func takeInAll(_ vault: SealedVault) throws {
         for drop in try vault.drops().waiting {
             guard case .ownDeposit = drop.origin else { continue }
             _ = try vault.takeIn(drop.id) { content in try Self.verdict(content) }

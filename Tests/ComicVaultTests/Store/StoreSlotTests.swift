@@ -96,10 +96,11 @@ import Testing
         try scene.create("A.cbz").lock()
         try scene.remove("vault")
         let host = try scene.host("host")
-        let other = try Vault.create(at: scene.vault, host: scene.host("other"), credentials: [StoreScene.credential()])
+        let other = try SealedVault.create(
+            at: scene.vault, host: scene.host("other"), credentials: [StoreScene.credential()])
         other.lock()
         do {
-            try Vault(at: scene.vault, host: host).unlock(StoreScene.credential())
+            try SealedVault(at: scene.vault, host: host).unlock(StoreScene.credential())
             Issue.record("another vault was unlocked")
         } catch VaultError.strangeVault {}
     }

@@ -15,13 +15,15 @@ struct VaultReplay {
     /// The vault's files after each step of a short life.
     private func life() throws -> [[BytePath: [UInt8]]] {
         var states: [[BytePath: [UInt8]]] = []
-        func step(_ body: (Vault) throws -> Void) throws {
+        func step(_ body: (SealedVault) throws -> Void) throws {
             let vault = states.isEmpty ? try scene.create() : try scene.open()
             try body(vault)
             vault.lock()
             states.append(try files())
         }
-        func id(_ name: BytePath, _ vault: Vault) throws -> ComicID { try #require(try vault.comic(named: name)).id }
+        func id(_ name: BytePath, _ vault: SealedVault) throws -> ComicID {
+            try #require(try vault.comic(named: name)).id
+        }
         try step { _ in }
         try step { _ = try scene.add("A.cbz", to: $0) }
         try step { _ = try scene.add("B.cbz", to: $0) }
@@ -124,7 +126,7 @@ struct VaultReplay {
         try TamperingScene.write(try #require(before[path]), scene.path.appending(path))
         #expect(try Examination(scene).gate.isEmpty)
         #expect(try Examination(scene, "new").gate == "incorrect password")
-        try Vault.rekey(
+        try SealedVault.rekey(
             at: scene.vault, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("newer")])
         // Under the old slot's name and under the new one's.
         for target in try [path] + scene.files("vault/keys").map({ BytePath("vault/keys").appending($0) }) {

@@ -25,7 +25,7 @@ final class VaultScene: Sendable {
         let place = VaultPlace(
             name: "main", path: scene.path("vault"), host: scene.path("state/vault"), idle: nil)
         try Durable.makeDirectory(scene.path("state"))
-        try Vault.create(at: place.path, host: place.hostState(), credentials: [Self.credential()]).lock()
+        try SealedVault.create(at: place.path, host: place.hostState(), credentials: [Self.credential()]).lock()
         service = VaultService(place, judge: WorkerJudge())
     }
 

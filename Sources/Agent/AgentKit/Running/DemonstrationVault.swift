@@ -51,7 +51,7 @@ struct DemonstrationVault: Sendable {
         tell("\n$ steward vault init     # and a rule: import-comic: { vault: main }")
         let credential = credential
         try await lane.run {
-            try Vault.create(at: place.path, host: place.hostState(), credentials: [credential]).lock()
+            try SealedVault.create(at: place.path, host: place.hostState(), credentials: [credential]).lock()
         }
         tell("Dropping a comic while the vault is locked:\n  \(Self.locked)")
         try drop(base.appending(Self.locked), DemonstrationComics.night(1))

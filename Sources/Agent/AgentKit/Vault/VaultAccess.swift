@@ -6,11 +6,11 @@ import Platform
 package final class VaultAccess {
     private let place: VaultPlace
     private let socket: BytePath
-    private let unlock: (Vault) throws -> UnlockReport
-    private var own: Vault?
+    private let unlock: (SealedVault) throws -> UnlockReport
+    private var own: SealedVault?
 
     /// - Parameter unlock: unlocks the vault that it is given; called once, and only where it has to be.
-    package init(_ place: VaultPlace, socket: BytePath, unlock: @escaping (Vault) throws -> UnlockReport) {
+    package init(_ place: VaultPlace, socket: BytePath, unlock: @escaping (SealedVault) throws -> UnlockReport) {
         self.place = place
         self.socket = socket
         self.unlock = unlock
@@ -43,7 +43,7 @@ package final class VaultAccess {
         }
     }
 
-    private func open() throws -> Vault {
+    private func open() throws -> SealedVault {
         let vault = try place.open()
         _ = try unlock(vault)
         own = vault

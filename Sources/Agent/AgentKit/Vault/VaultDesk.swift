@@ -25,7 +25,7 @@ package struct VaultDesk: Sendable {
     /// - Parameter secrets: as many as the operation takes, the old one first.
     /// - Returns: one of the reports of `VaultReports.swift`.
     package func carryOut(
-        _ request: VaultRequest, _ secrets: [Credential], on vault: Vault, _ outlet: VaultOutlet
+        _ request: VaultRequest, _ secrets: [Credential], on vault: SealedVault, _ outlet: VaultOutlet
     ) throws -> any Encodable & Sendable {
         let outlet = outlet.ending { if !vault.isUnlocked { throw Self.lockedMeanwhile } }
         switch request.operation {
@@ -70,7 +70,7 @@ package struct VaultDesk: Sendable {
     static let lockedMeanwhile = Fault(
         .failed, "the vault was locked before this was done; unlock it, and try again")
 
-    private func acceptRollback(_ request: VaultRequest, _ vault: Vault) throws -> VaultChange {
+    private func acceptRollback(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
         guard case .rolledBack(let mark, let disk) = try vault.standing() else {
             return VaultChange(done: "nothing to accept: the vault is as this host left it", items: [])
         }
@@ -88,11 +88,11 @@ package struct VaultDesk: Sendable {
     // MARK: Comics
 
     /// The comic of a name, an id, or the beginning of one.
-    private func find(_ request: VaultRequest, _ vault: Vault) throws -> ComicEntry {
+    private func find(_ request: VaultRequest, _ vault: SealedVault) throws -> ComicEntry {
         try Self.find(request.comic ?? "", vault)
     }
 
-    private static func find(_ text: String, _ vault: Vault) throws -> ComicEntry {
+    private static func find(_ text: String, _ vault: SealedVault) throws -> ComicEntry {
         for name in [BytePath(text), BytePath(bytes: BytePath.unescape(text))] {
             if let entry = try vault.comic(named: name) { return entry }
         }
@@ -105,7 +105,7 @@ package struct VaultDesk: Sendable {
         return first
     }
 
-    private func extract(_ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet) throws -> VaultSent {
+    private func extract(_ entry: ComicEntry, _ vault: SealedVault, _ outlet: VaultOutlet) throws -> VaultSent {
         let reader = try vault.open(.archive, of: entry.id)
         var done: Int64 = 0
         try reader.stream { part in
@@ -116,7 +116,7 @@ package struct VaultDesk: Sendable {
         return VaultSent(id: entry.id, name: entry.name, size: done)
     }
 
-    private func rename(_ request: VaultRequest, _ vault: Vault) throws -> VaultChange {
+    private func rename(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
         guard let name = request.name else { throw Fault(.usage, "say what the comic is to be called") }
         let entry = try find(request, vault)
         let renamed = try vault.rename(entry.id, to: name)
@@ -125,7 +125,7 @@ package struct VaultDesk: Sendable {
             items: [.init(id: renamed.id.description, name: renamed.name, note: nil)])
     }
 
-    private func remove(_ request: VaultRequest, _ vault: Vault) throws -> VaultChange {
+    private func remove(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
         var entries: [ComicEntry] = []
         for text in request.ids {
             let entry = try Self.find(text, vault)
@@ -165,7 +165,7 @@ package struct VaultDesk: Sendable {
         return only
     }
 
-    private static func slot(_ text: String, _ vault: Vault) throws -> SlotID {
+    private static func slot(_ text: String, _ vault: SealedVault) throws -> SlotID {
         let found = try vault.slots().map(\.id).filter {
             text.count >= 4 && $0.description.hasPrefix(text.lowercased())
         }
@@ -176,7 +176,7 @@ package struct VaultDesk: Sendable {
         return only
     }
 
-    private func adopt(_ request: VaultRequest, _ vault: Vault) throws -> VaultChange {
+    private func adopt(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
         let id = try Self.object(request.ids.first ?? "", among: vault.quarantine().map(\.id))
         let name = request.name ?? BytePath("recovered-\(id.description.prefix(8))")
         let entry = try vault.adopt(id, as: name)
@@ -184,7 +184,7 @@ package struct VaultDesk: Sendable {
             done: "adopted", items: [.init(id: entry.id.description, name: entry.name, note: nil)])
     }
 
-    private func discard(_ request: VaultRequest, _ vault: Vault) throws -> VaultChange {
+    private func discard(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
         let objects = try vault.quarantine().map(\.id)
         let drops = try vault.drops()
         let deposits = drops.waiting.map(\.id) + drops.missing.map(\.drop)
@@ -214,7 +214,7 @@ package struct VaultDesk: Sendable {
     }
 
     /// Those that are named, whoever made them; else all that this host has made.
-    private func takeIn(_ request: VaultRequest, _ vault: Vault, _ outlet: VaultOutlet) throws -> VaultChange {
+    private func takeIn(_ request: VaultRequest, _ vault: SealedVault, _ outlet: VaultOutlet) throws -> VaultChange {
         let waiting = try vault.drops().waiting
         let named = try request.ids.map { try Self.object($0, among: waiting.map(\.id)) }
         let wanted = named.isEmpty ? waiting.filter { $0.origin == .ownDeposit }.map(\.id) : named

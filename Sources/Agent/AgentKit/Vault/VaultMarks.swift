@@ -38,7 +38,7 @@ package struct VaultReading: Codable, Sendable {
 
 /// Reading progress and bookmarks, sealed in the manifest like all else.
 extension VaultDesk {
-    func progress(_ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault) throws -> VaultReading {
+    func progress(_ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault) throws -> VaultReading {
         let count = Int(entry.summary.pages)
         switch request.mark {
         case nil: break
@@ -59,7 +59,7 @@ extension VaultDesk {
         return VaultReading(entry, try vault.state())
     }
 
-    func bookmark(_ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault) throws -> VaultReading {
+    func bookmark(_ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault) throws -> VaultReading {
         var isSet: Bool?
         if let mark = request.mark {
             let page = try Self.index(request.page, of: Int(entry.summary.pages), entry)

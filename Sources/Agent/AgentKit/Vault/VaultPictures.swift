@@ -6,7 +6,7 @@ import Platform
 /// Single pages of sealed comics. What is opened lies in memory: no page touches a disk.
 extension VaultDesk {
     func page(
-        _ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+        _ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault, _ outlet: VaultOutlet
     ) throws -> VaultSent {
         guard let number = request.page, number > 0 else { throw Self.countedFromOne }
         let found =
@@ -17,7 +17,7 @@ extension VaultDesk {
 
     /// A small JPEG of a page or the cover.
     func thumbnail(
-        _ request: VaultRequest, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+        _ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault, _ outlet: VaultOutlet
     ) throws -> VaultSent {
         let number = request.page
         if let number, number < 1 { throw Self.countedFromOne }
@@ -57,7 +57,7 @@ extension VaultDesk {
 
     /// For comics of which nobody knows where their pages stand: the worker looks for the page in the archive.
     private func wholeArchive(
-        _ index: Int, _ entry: ComicEntry, _ vault: Vault, _ outlet: VaultOutlet
+        _ index: Int, _ entry: ComicEntry, _ vault: SealedVault, _ outlet: VaultOutlet
     ) throws -> (page: PageInMemory?, count: Int) {
         let reader = try vault.open(.archive, of: entry.id)
         let archive = try ArchiveSource.sealed(reader, entry.name) {

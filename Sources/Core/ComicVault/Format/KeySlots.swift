@@ -2,10 +2,10 @@ import Platform
 
 /// The slots of a vault on the disk. Everything here blocks.
 package struct KeySlots {
-    private let folder: VaultFolder
+    private let folder: SealedVaultFolder
     private let description: VaultDescription
 
-    package init(_ folder: VaultFolder, _ description: VaultDescription) {
+    package init(_ folder: SealedVaultFolder, _ description: VaultDescription) {
         self.folder = folder
         self.description = description
     }

@@ -13,7 +13,7 @@ package final class Manifest {
     /// Earlier logs that end in bytes of no record.
     package let junk: [LogName]
 
-    private let folder: VaultFolder
+    private let folder: SealedVaultFolder
     private let keys: VaultKeys
     private let host: HostState
     private let isReadOnly: Bool
@@ -36,20 +36,21 @@ package final class Manifest {
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
     /// - Throws: ``VaultError``.
     package convenience init(
-        _ folder: VaultFolder, keys: VaultKeys, host: HostState, dropsTornTail: Bool = false
+        _ folder: SealedVaultFolder, keys: VaultKeys, host: HostState, dropsTornTail: Bool = false
     ) throws {
         let reading = try ManifestReading(folder, keys: keys, mark: try host.mark(), dropsTornTail: dropsTornTail)
         self.init(reading, folder, keys, host, isReadOnly: false)
     }
 
     /// The manifest as it lies there, which nothing can change through this.
-    convenience init(lookingAt folder: VaultFolder, keys: VaultKeys, host: HostState, mark: HighWaterMark?) throws {
+    convenience init(lookingAt folder: SealedVaultFolder, keys: VaultKeys, host: HostState, mark: HighWaterMark?) throws
+    {
         let reading = try ManifestReading(folder, keys: keys, mark: mark, dropsTornTail: true)
         self.init(reading, folder, keys, host, isReadOnly: true)
     }
 
     private init(
-        _ reading: ManifestReading, _ folder: VaultFolder, _ keys: VaultKeys, _ host: HostState, isReadOnly: Bool
+        _ reading: ManifestReading, _ folder: SealedVaultFolder, _ keys: VaultKeys, _ host: HostState, isReadOnly: Bool
     ) {
         self.folder = folder
         self.keys = keys
@@ -69,7 +70,7 @@ package final class Manifest {
     }
 
     /// The manifest of a vault that is just being made: an empty snapshot, its log, and the mark.
-    package static func create(_ folder: VaultFolder, keys: VaultKeys, host: HostState) throws -> Manifest {
+    package static func create(_ folder: SealedVaultFolder, keys: VaultKeys, host: HostState) throws -> Manifest {
         guard try folder.names(in: VaultLayout.manifest).isEmpty else {
             throw Fault(
                 .refused, "\(folder.full(VaultLayout.manifest)) holds a manifest already; nothing was changed there",
@@ -83,7 +84,8 @@ package final class Manifest {
     }
 
     private init(
-        _ content: SnapshotContent, head: ManifestHead, _ folder: VaultFolder, _ keys: VaultKeys, _ host: HostState
+        _ content: SnapshotContent, head: ManifestHead, _ folder: SealedVaultFolder, _ keys: VaultKeys,
+        _ host: HostState
     ) {
         self.folder = folder
         self.keys = keys

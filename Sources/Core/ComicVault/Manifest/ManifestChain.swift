@@ -18,7 +18,7 @@ struct ManifestChain: Sendable {
     var head: ManifestHead { heads[heads.count - 1] }
 
     /// - Throws: ``ManifestDamage`` for anything but a whole chain, the end of the last log excepted: see ``rest``.
-    init(_ folder: VaultFolder, _ logs: [LogName], keys: VaultKeys, after start: ManifestHead) throws {
+    init(_ folder: SealedVaultFolder, _ logs: [LogName], keys: VaultKeys, after start: ManifestHead) throws {
         heads = [start]
         for (index, name) in logs.enumerated() {
             guard name.n == UInt64(index) else { throw ManifestDamage.gap(before: name) }
@@ -54,7 +54,8 @@ struct ManifestChain: Sendable {
     ///
     /// - Throws: ``ManifestDamage/fork(_:_:)`` where it went on, or is none of this chain's generations.
     func checkForFork(
-        of old: UInt64, in files: ManifestFiles, _ folder: VaultFolder, keys: VaultKeys, _ content: SnapshotContent
+        of old: UInt64, in files: ManifestFiles, _ folder: SealedVaultFolder, keys: VaultKeys,
+        _ content: SnapshotContent
     ) throws {
         guard let end = content.heads.first(where: { $0.gen == old }), files.hasSnapshot(old) else {
             throw ManifestDamage.fork("generation \(old)", "generation \(content.gen)")

@@ -31,7 +31,7 @@ struct ManifestReading: Sendable {
 
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
     /// - Throws: ``VaultError``; nothing is changed on the disk.
-    init(_ folder: VaultFolder, keys: VaultKeys, mark: HighWaterMark?, dropsTornTail: Bool = false) throws {
+    init(_ folder: SealedVaultFolder, keys: VaultKeys, mark: HighWaterMark?, dropsTornTail: Bool = false) throws {
         do {
             try self.init(checking: folder, keys: keys, mark: mark, dropsTornTail: dropsTornTail)
         } catch let damage as ManifestDamage {
@@ -39,7 +39,8 @@ struct ManifestReading: Sendable {
         }
     }
 
-    private init(checking folder: VaultFolder, keys: VaultKeys, mark: HighWaterMark?, dropsTornTail: Bool) throws {
+    private init(checking folder: SealedVaultFolder, keys: VaultKeys, mark: HighWaterMark?, dropsTornTail: Bool) throws
+    {
         if let mark, mark.vault != keys.id { throw VaultError.strangeVault(expected: mark.vault, found: keys.id) }
         let files = try ManifestFiles(folder)
         guard let gen = try files.newest(folder) else {
@@ -100,7 +101,7 @@ struct ManifestFiles: Sendable {
 
     /// - Throws: ``ManifestDamage/strangeFile(_:)`` for a name that no vault makes: a sync program's conflicting copy is
     ///   a fork of the manifest.
-    init(_ folder: VaultFolder) throws {
+    init(_ folder: SealedVaultFolder) throws {
         let names: [BytePath]
         do {
             names = try folder.names(in: VaultLayout.manifest)
@@ -121,7 +122,7 @@ struct ManifestFiles: Sendable {
     var generations: [UInt64] { snapshots.union(logs.map(\.gen)).sorted() }
 
     /// The generation of the newest snapshot; nil where there is no file at all.
-    func newest(_ folder: VaultFolder) throws -> UInt64? {
+    func newest(_ folder: SealedVaultFolder) throws -> UInt64? {
         guard let newest = generations.last else { return nil }
         guard snapshots.contains(newest) else { throw ManifestDamage.snapshotMissing(gen: newest) }
         return newest

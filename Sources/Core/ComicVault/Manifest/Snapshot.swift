@@ -7,7 +7,9 @@ enum Snapshot {
 
     /// - Returns: what it holds, and the head that the first log goes on from.
     /// - Throws: ``ManifestDamage/snapshot(gen:why:)``; ``VaultError`` or `Fault` where it could not be read at all.
-    static func read(_ folder: VaultFolder, gen: UInt64, keys: VaultKeys) throws -> (SnapshotContent, ManifestHead) {
+    static func read(_ folder: SealedVaultFolder, gen: UInt64, keys: VaultKeys) throws -> (
+        SnapshotContent, ManifestHead
+    ) {
         let file = try folder.open(VaultLayout.snapshot(gen))
         do {
             let key = OpeningKey.snapshot(keys, generation: gen)
@@ -29,7 +31,7 @@ enum Snapshot {
     /// Seals, syncs, verifies, and only then gives it its name.
     ///
     /// - Returns: the head that the first log goes on from.
-    static func write(_ content: SnapshotContent, _ folder: VaultFolder, keys: VaultKeys) throws -> ManifestHead {
+    static func write(_ content: SnapshotContent, _ folder: SealedVaultFolder, keys: VaultKeys) throws -> ManifestHead {
         let target = VaultLayout.snapshot(content.gen)
         let temporary = try VaultTemporary(folder)
         let sealed = try ObjectWriter.seal(

@@ -24,5 +24,5 @@ package struct VaultPlace: Hashable, Sendable {
     package func hostState() throws -> HostState { try HostState(host) }
 
     /// The vault that lies there, locked. Blocks.
-    package func open() throws -> Vault { try Vault(at: path, host: hostState()) }
+    package func open() throws -> SealedVault { try SealedVault(at: path, host: hostState()) }
 }

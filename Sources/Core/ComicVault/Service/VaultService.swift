@@ -12,7 +12,7 @@ package actor VaultService {
     private nonisolated let gate: BlockingLane
     nonisolated let work: BlockingLanes
 
-    fileprivate var vault: Vault?
+    fileprivate var vault: SealedVault?
     private var since: Timestamp?
     private var isUnlocking = false
     /// How often it has been locked: an unlock that was overtaken by a lock must not win.
@@ -77,7 +77,7 @@ package actor VaultService {
         return report
     }
 
-    private func begin(_ opened: Vault) {
+    private func begin(_ opened: SealedVault) {
         vault = opened
         since = .now()
         refusals = [:]
@@ -136,7 +136,7 @@ package actor VaultService {
     /// - Parameter lanes: for work that may wait for a person; nil takes the vault's own, which imports need.
     /// - Throws: ``VaultError/locked``, and what `body` throws.
     package func use<R: Sendable>(
-        on lanes: BlockingLanes? = nil, _ body: @Sendable (Vault) throws -> R
+        on lanes: BlockingLanes? = nil, _ body: @Sendable (SealedVault) throws -> R
     ) async throws -> R {
         guard let vault else { throw VaultError.locked }
         users += 1
@@ -195,7 +195,7 @@ package actor VaultService {
     }
 }
 
-extension Vault {
+extension SealedVault {
     /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:validate:)``. One deposit at a time,
     /// whichever vault they are in.
     package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {

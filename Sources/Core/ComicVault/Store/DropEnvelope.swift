@@ -112,7 +112,7 @@ package enum VaultDeposit {
                 "it has \(size) bytes, more than the \(archiveLimit >> 30) GiB that are taken while the vault is locked; "
                     + "unlock the vault and put it in again", code: tooLarge)
         }
-        let vault = try Vault(at: path, host: host)
+        let vault = try SealedVault(at: path, host: host)
         let folder = vault.folder
         let keyFile = try folder.open(VaultLayout.publicKey)
         guard try FileLock.takeSoon(.shared, on: keyFile) else {
@@ -144,7 +144,7 @@ package enum VaultDeposit {
 
     /// The vault and key that lie at `path`, trusted or not.
     package static func offered(at path: BytePath, host: HostState) throws -> HostPin {
-        let vault = try Vault(at: path, host: host)
+        let vault = try SealedVault(at: path, host: host)
         let key = try vault.folder.open(VaultLayout.publicKey).read(at: 0, count: X25519.size + 1)
         guard key.count == X25519.size else {
             throw VaultError.notAVault(path, why: "vault.pub has \(key.count) bytes instead of \(X25519.size)")

@@ -50,7 +50,7 @@ package enum AddOutcome: Sendable, Equatable {
     var isNew: Bool { if case .added = self { true } else { false } }
 }
 
-extension Vault {
+extension SealedVault {
     /// Seals a comic and records it. When this returns the comic is durable, read back and verified, and its source may
     /// go. A name that is taken is numbered: `name (1).cbz`.
     ///

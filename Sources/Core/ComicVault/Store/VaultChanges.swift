@@ -7,7 +7,7 @@ package struct RemovalReport: Sendable {
     package let shared: [ObjectID]
 }
 
-extension Vault {
+extension SealedVault {
     /// All comics, by name.
     package func list() throws -> [ComicEntry] {
         try unlocked().withManifest { $0.state.comics.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) } }

@@ -2,7 +2,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-extension Vault {
+extension SealedVault {
     /// Makes a vault, unlocked: put together beside its place and renamed there when it is whole.
     ///
     /// - Parameters:
@@ -11,7 +11,7 @@ extension Vault {
     /// - Throws: `Fault(.refused)` where something lies there, or where this host knows a vault already.
     package static func create(
         at path: BytePath, host: HostState, credentials: [Credential]
-    ) throws -> Vault {
+    ) throws -> SealedVault {
         if let known = try host.pins().first {
             throw Fault(
                 .refused,
@@ -25,7 +25,7 @@ extension Vault {
     }
 
     /// Makes a vault that the host does not trust yet.
-    static func build(at path: BytePath, host: HostState, credentials: [Credential]) throws -> Vault {
+    static func build(at path: BytePath, host: HostState, credentials: [Credential]) throws -> SealedVault {
         guard (1...KeySlot.limit).contains(credentials.count) else {
             throw Fault(.usage, "a vault has 1 to \(KeySlot.limit) passwords or key files")
         }
@@ -49,8 +49,8 @@ extension Vault {
 
     private static func fill(
         _ building: BytePath, then path: BytePath, isThere: Bool, _ host: HostState, _ credentials: [Credential]
-    ) throws -> Vault {
-        let folder = try VaultFolder(building)
+    ) throws -> SealedVault {
+        let folder = try SealedVaultFolder(building)
         let description = VaultDescription(id: try .random())
         let file = try folder.create(VaultLayout.description)
         // Held for as long as it is being made.
@@ -70,7 +70,7 @@ extension Vault {
         let scratch = try host.unmade()
         let head = try Manifest.create(folder, keys: secrets.keys, host: scratch).head
         try moveIntoPlace(building, path, replacingEmpty: isThere)
-        let vault = try Vault(at: path, host: host)
+        let vault = try SealedVault(at: path, host: host)
         try FileLock.release(file)
         let lock = try vault.takeLock()
         try host.replaceMark(HighWaterMark(vault: vault.id, head: head))
@@ -115,7 +115,7 @@ extension Vault {
     /// Unlinks a vault's files and folders, and nothing else: a folder with other files stays, with them in it.
     static func removeVaultFiles(_ path: BytePath) throws {
         guard try FileStatus.of(path) != nil else { return }
-        let folder = try VaultFolder(path)
+        let folder = try SealedVaultFolder(path)
         for name in try folder.namesIfThere(VaultLayout.objects) {
             let fan = VaultLayout.objects.appending(name)
             try folder.removeAll(in: fan)

@@ -2,7 +2,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-extension Vault {
+extension SealedVault {
     /// Opens the vault to be looked at: nothing is changed, neither in its folder nor in what this host remembers of it,
     /// and nobody else changes it meanwhile.
     ///

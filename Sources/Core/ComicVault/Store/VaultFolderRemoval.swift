@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-extension VaultFolder {
+extension SealedVaultFolder {
     /// No names where the folder is not there.
     func namesIfThere(_ relative: BytePath) throws -> [BytePath] {
         do {

@@ -90,7 +90,7 @@ package struct DropVerdict {
     }
 }
 
-extension Vault {
+extension SealedVault {
     /// What waits in `drop/`, of a locked vault too.
     package func drops() throws -> DropReport {
         let own = try host.deposits()

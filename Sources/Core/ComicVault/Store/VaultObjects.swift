@@ -9,9 +9,9 @@ struct UnnamedObject {
 
 /// The sealed objects' files. Everything blocks.
 struct VaultObjects {
-    let folder: VaultFolder
+    let folder: SealedVaultFolder
 
-    init(_ folder: VaultFolder) { self.folder = folder }
+    init(_ folder: SealedVaultFolder) { self.folder = folder }
 
     /// Seals, syncs, reads back and verifies. Without ``name(_:_:)`` nothing is left of it.
     ///

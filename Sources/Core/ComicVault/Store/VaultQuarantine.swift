@@ -9,7 +9,7 @@ package struct QuarantinedObject: Sendable {
     package let kind: ObjectKind?
 }
 
-extension Vault {
+extension SealedVault {
     package func quarantine() throws -> [QuarantinedObject] {
         let session = try unlocked()
         return try folder.names(in: VaultLayout.quarantine).compactMap { name in

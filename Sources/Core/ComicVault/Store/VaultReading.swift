@@ -2,7 +2,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-extension Vault {
+extension SealedVault {
     /// Opens one of a comic's objects for reading at any place.
     ///
     /// - Throws: ``VaultError/noSuchComic(_:)`` also where the comic has none of that kind.

@@ -23,11 +23,11 @@ package struct RecoveryReport: Sendable {
 
 /// Puts the objects in the order that the manifest wants. Run by the one that holds the vault's lock.
 struct VaultRecovery {
-    private let folder: VaultFolder
+    private let folder: SealedVaultFolder
     private let host: HostState
     private let objects: VaultObjects
 
-    init(_ folder: VaultFolder, _ host: HostState) {
+    init(_ folder: SealedVaultFolder, _ host: HostState) {
         self.folder = folder
         self.host = host
         objects = VaultObjects(folder)

@@ -11,7 +11,7 @@ package enum RekeyProgress: Sendable {
     case removingOld
 }
 
-extension Vault {
+extension SealedVault {
     /// Takes in what this host has deposited, copies everything into a new vault with new keys and puts it in the place of
     /// the old one, which is then removed: what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
     /// when it is called again with the same new credentials. Old backups still open with the old password.
@@ -29,7 +29,7 @@ extension Vault {
         progress: (RekeyProgress) throws -> Void = { _ in }
     ) throws {
         guard let first = new.first else { throw Fault(.usage, "the new vault needs a password or key file") }
-        let source = try Vault(at: path, host: host)
+        let source = try SealedVault(at: path, host: host)
         if try finishedBefore(source, host, with: first) { return }
         // What unlocking puts in order is looked at as it lies there.
         try source.requireWhole(source.examine(old))
@@ -89,7 +89,7 @@ extension Vault {
 
     /// Whether this vault has every comic of the other as that has it, and both lie on the disk up to the last change that
     /// this host knows of.
-    private func holdsAll(of source: Vault) throws -> Bool {
+    private func holdsAll(of source: SealedVault) throws -> Bool {
         for vault in [source, self] { try vault.unlocked().withManifest { try $0.requireOnDisk() } }
         let (own, other) = (try state(), try source.state())
         return own.progress == other.progress && own.bookmarks == other.bookmarks
@@ -114,7 +114,7 @@ extension Vault {
     /// After the two folders have changed places: the old vault is removed, and forgotten.
     private static func removeOld(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
         let pins = try host.pins()
-        if let known = try? Vault(at: siblingPath(path), host: host).id, known == new {
+        if let known = try? SealedVault(at: siblingPath(path), host: host).id, known == new {
             throw Fault(.failed, "the new vault lies at \(siblingPath(path)), not at \(path); please report it")
         }
         try removeVaultFiles(siblingPath(path))
@@ -123,7 +123,7 @@ extension Vault {
     }
 
     /// Whether an earlier rekey had exchanged the folders already; then it is finished here.
-    private static func finishedBefore(_ vault: Vault, _ host: HostState, with new: Credential) throws -> Bool {
+    private static func finishedBefore(_ vault: SealedVault, _ host: HostState, with new: Credential) throws -> Bool {
         guard try host.pins().count == 2, try host.pins().last?.vault == vault.id else { return false }
         let report: UnlockReport
         do {
@@ -189,12 +189,12 @@ extension Vault {
 
     private static func sibling(
         of path: BytePath, _ host: HostState, _ new: [Credential], _ first: Credential
-    ) throws -> Vault {
+    ) throws -> SealedVault {
         let place = siblingPath(path)
         guard try FileStatus.of(place.appending(VaultLayout.description)) != nil else {
             return try build(at: place, host: host, credentials: new)
         }
-        let vault = try Vault(at: place, host: host)
+        let vault = try SealedVault(at: place, host: host)
         do {
             try vault.unlock(first)
         } catch VaultError.incorrectPassword {
@@ -213,10 +213,10 @@ extension Vault {
 
 /// Copies what the new vault does not have yet.
 private struct RekeyCopy {
-    let source: Vault
-    let target: Vault
+    let source: SealedVault
+    let target: SealedVault
 
-    init(_ source: Vault, _ target: Vault) {
+    init(_ source: SealedVault, _ target: SealedVault) {
         self.source = source
         self.target = target
     }

@@ -22,7 +22,7 @@ package enum RekeyRemains: Sendable, Equatable {
     }
 }
 
-extension Vault {
+extension SealedVault {
     /// - Returns: nil where no rekey was begun, or where one is at work.
     package func rekeyRemains() throws -> RekeyRemains? {
         let beside = Self.siblingPath(folder.path)

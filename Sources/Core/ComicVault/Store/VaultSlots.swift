@@ -10,7 +10,7 @@ package struct SlotInfo: Sendable {
     package let damage: VaultError?
 }
 
-extension Vault {
+extension SealedVault {
     /// All slots, of a locked vault too.
     package func slots() throws -> [SlotInfo] {
         let seen = try host.slots()

@@ -5,11 +5,11 @@ import Platform
 /// its name by then.
 final class VaultTemporary {
     let file: Descriptor
-    private let folder: VaultFolder
+    private let folder: SealedVaultFolder
     private let name: BytePath
     private var isDone = false
 
-    init(_ folder: VaultFolder) throws {
+    init(_ folder: SealedVaultFolder) throws {
         self.folder = folder
         name = VaultLayout.temporary.appending(randomHex(16))
         file = try folder.create(name)
@@ -44,7 +44,7 @@ final class VaultTemporary {
     ///
     /// - Returns: how many.
     @discardableResult
-    static func sweep(_ folder: VaultFolder) throws -> Int {
+    static func sweep(_ folder: SealedVaultFolder) throws -> Int {
         var removed = 0
         for name in try folder.names(in: VaultLayout.temporary) {
             let path = VaultLayout.temporary.appending(name)

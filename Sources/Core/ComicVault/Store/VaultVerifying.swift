@@ -46,7 +46,7 @@ package struct VerifyReport: Sendable {
     package internal(set) var isPartial = false
 }
 
-extension Vault {
+extension SealedVault {
     /// Reads every byte of every object and deposit, and holds manifest, slots and public key against what is known of
     /// them. Nothing is changed.
     ///

@@ -6,7 +6,7 @@ import Platform
 /// Single pages and thumbnails of a comic in a vault, for the price of a page. All of it blocks, and lies in memory only.
 extension SealedMetadata {
     /// - Returns: nil where the comic has no metadata object.
-    package static func read(_ comic: ComicID, in vault: Vault) throws -> SealedMetadata? {
+    package static func read(_ comic: ComicID, in vault: SealedVault) throws -> SealedMetadata? {
         guard try vault.comic(comic).object(.metadata) != nil else { return nil }
         let reader = try vault.open(.metadata, of: comic)
         let bytes = try reader.read(at: 0, count: Int(min(reader.length, 64 << 20)))
@@ -21,13 +21,14 @@ extension SealedMetadata {
     /// - Returns: nil where the page can be had from the whole archive only: a PDF's, a damaged one, one of a comic that
     ///   was sealed without these notes; nil for the page alone where the comic has none of that number.
     package static func page(
-        _ index: Int, of comic: ComicID, in vault: Vault, worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
+        _ index: Int, of comic: ComicID, in vault: SealedVault,
+        worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
     ) throws -> (page: PageInMemory?, count: Int)? {
         try read(comic, in: vault)?.page(index, of: comic, in: vault, worker)
     }
 
     func page(
-        _ index: Int, of comic: ComicID, in vault: Vault, _ worker: () throws -> ArchiveWorker
+        _ index: Int, of comic: ComicID, in vault: SealedVault, _ worker: () throws -> ArchiveWorker
     ) throws -> (page: PageInMemory?, count: Int)? {
         guard pages.indices.contains(index) else { return pages.isEmpty ? nil : (nil, pages.count) }
         let page = pages[index]
@@ -43,7 +44,8 @@ extension SealedMetadata {
     /// - Returns: nil as ``page(_:of:in:worker:)``: also where the comic has no such page.
     /// - Throws: `Fault` where one has to be made and libvips is not installed, or the page is no picture.
     package static func thumbnail(
-        _ index: Int?, of comic: ComicID, in vault: Vault, worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
+        _ index: Int?, of comic: ComicID, in vault: SealedVault,
+        worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
     ) throws -> (page: PageInMemory?, count: Int)? {
         guard let sealed = try read(comic, in: vault) else { return nil }
         let size = index == nil ? ThumbnailSize.cover : .page
@@ -74,7 +76,7 @@ extension PageInMemory {
 
 extension SealedMetadata.Page {
     fileprivate func bytes(
-        of entry: ComicEntry, in vault: Vault, _ worker: () throws -> ArchiveWorker
+        of entry: ComicEntry, in vault: SealedVault, _ worker: () throws -> ArchiveWorker
     ) throws -> [UInt8]? {
         if let offset, entry.object(.pagePack) != nil {
             let bytes = try vault.open(.pagePack, of: entry.id).read(at: offset, count: Int(size))
@@ -87,7 +89,7 @@ extension SealedMetadata.Page {
 }
 
 extension SealedMetadata.Thumbnail {
-    fileprivate func bytes(of comic: ComicID, in vault: Vault) throws -> [UInt8]? {
+    fileprivate func bytes(of comic: ComicID, in vault: SealedVault) throws -> [UInt8]? {
         guard try vault.comic(comic).object(.thumbnails) != nil, length > 0 else { return nil }
         let bytes = try vault.open(.thumbnails, of: comic).read(at: Int64(offset), count: length)
         return bytes.count == length ? bytes : nil

@@ -6,7 +6,7 @@ import Platform
 /// The vault's folder, in which every file is reached through no symbolic link and only if it is a regular file
 /// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS): a writer to the folder cannot send the agent elsewhere.
 /// Changes are on the disk when the calls return. Everything here blocks.
-package final class VaultFolder: Sendable {
+package final class SealedVaultFolder: Sendable {
     package let path: BytePath
     private let root: Descriptor
 

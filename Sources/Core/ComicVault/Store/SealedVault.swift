@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// Every call blocks, long ones for as long as the bytes take: use a ``BlockingLane``. Calls may come from several
 /// threads; what they add is sealed side by side and recorded one after the other. Errors are ``VaultError`` and `Fault`.
-package final class Vault: Sendable {
-    package let folder: VaultFolder
+package final class SealedVault: Sendable {
+    package let folder: SealedVaultFolder
     package let host: HostState
     package let description: VaultDescription
     private let session = Mutex<VaultSession?>(nil)
@@ -21,7 +21,7 @@ package final class Vault: Sendable {
     /// - Throws: ``VaultError/notAVault(_:why:)``.
     package init(at path: BytePath, host: HostState) throws {
         do {
-            folder = try VaultFolder(path)
+            folder = try SealedVaultFolder(path)
             description = try VaultDescription(of: folder.open(VaultLayout.description))
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             throw VaultError.notAVault(path, why: "there is no vault.json; make a vault with `steward vault init`")
