@@ -1,4 +1,3 @@
-import Glibc
 import OwnFiles
 import Platform
 import Synchronization
@@ -123,30 +122,33 @@ package final class NameVeil: Sendable {
     /// The bytes in a form that nobody reads without the key: `nonce16 ‖ tag16 ‖ bytes`, each block of 32 with
     /// HMAC-SHA256 of nonce and number laid over it.
     private func sealed(_ bytes: [UInt8]) throws -> [UInt8] {
-        var nonce = [UInt8](repeating: 0, count: 16)
-        guard getentropy(&nonce, nonce.count) == 0 else { throw Fault.system("seal what is hidden") }
+        let nonce = try SecureRandom.bytes(16)
         let key = try key()
-        let covered = Self.covered(bytes, key, nonce)
-        return nonce + Self.hmac(key, Array("tag:".utf8) + nonce + covered).prefix(16) + covered
+        let covered = try Self.covered(bytes, key, nonce)
+        return nonce + (try Self.tag(key, nonce, covered)) + covered
     }
 
     private func opened(_ bytes: [UInt8]) throws -> [UInt8] {
         let (nonce, tag, covered) = (
-            Array(bytes.prefix(16)), bytes.dropFirst(16).prefix(16), Array(bytes.dropFirst(32))
+            Array(bytes.prefix(16)), Array(bytes.dropFirst(16).prefix(16)), Array(bytes.dropFirst(32))
         )
         let key = try key()
-        guard tag.count == 16, tag.elementsEqual(Self.hmac(key, Array("tag:".utf8) + nonce + covered).prefix(16)) else {
+        guard constantTimeEqual(tag, try Self.tag(key, nonce, covered)) else {
             throw Fault(
                 .failed,
                 "what the ledger holds of a hidden file does not open with \(file.map(\.description) ?? "its key"); put the "
                     + "key of then back, or import the file again", path: file)
         }
-        return Self.covered(covered, key, nonce)
+        return try Self.covered(covered, key, nonce)
     }
 
-    private static func covered(_ bytes: [UInt8], _ key: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
-        stride(from: 0, to: bytes.count, by: 32).flatMap { start in
-            zip(bytes[start...], hmac(key, Array("cover:\(start):".utf8) + nonce)).map { $0 ^ $1 }
+    private static func tag(_ key: [UInt8], _ nonce: [UInt8], _ covered: [UInt8]) throws -> [UInt8] {
+        Array(try HMACSHA256.tag(key, Array("tag:".utf8), nonce, covered).prefix(16))
+    }
+
+    private static func covered(_ bytes: [UInt8], _ key: [UInt8], _ nonce: [UInt8]) throws -> [UInt8] {
+        try stride(from: 0, to: bytes.count, by: 32).flatMap { start in
+            zip(bytes[start...], try HMACSHA256.tag(key, Array("cover:\(start):".utf8), nonce)).map { $0 ^ $1 }
         }
     }
 
@@ -181,16 +183,15 @@ package final class NameVeil: Sendable {
 
     private func token(_ place: String, _ path: BytePath) throws -> BytePath {
         let key = try key()
-        let message = Array("\(place.utf8.count):\(place)".utf8) + path.bytes
-        let token = BytePath(bytes: Self.prefix + Array(hexadecimal(Self.hmac(key, message).prefix(16)).utf8))
+        let tag = try HMACSHA256.tag(key, Array("\(place.utf8.count):\(place)".utf8), path.bytes)
+        let token = BytePath(bytes: Self.prefix + Array(hexadecimal(tag.prefix(16)).utf8))
         state.withLock { $0.known[place, default: [:]][token] = path }
         return token
     }
 
     private func key() throws -> [UInt8] {
         if let key = state.withLock({ $0.key }) { return key }
-        var made = [UInt8](repeating: 0, count: Self.keySize)
-        guard getentropy(&made, made.count) == 0 else { throw Fault.system("make a key for hidden names") }
+        var made = try SecureRandom.bytes(Self.keySize)
         // Not under the lock, which others take on threads that may not wait for a disk.
         if let file, makesKey { made = try Self.stored(made, in: file) }
         return state.withLock { state in
@@ -206,12 +207,5 @@ package final class NameVeil: Sendable {
         if try Durable.renameNew(temporary, to: file) { return key }
         try Durable.remove(temporary)
         return try Descriptor(file).readAll(limit: 4096)
-    }
-
-    /// HMAC-SHA256 (RFC 2104), of a key no longer than a block.
-    static func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        let block = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
-        let inner = ContentHash(of: block.map { $0 ^ 0x36 } + message)
-        return ContentHash(of: block.map { $0 ^ 0x5C } + inner.bytes).bytes
     }
 }

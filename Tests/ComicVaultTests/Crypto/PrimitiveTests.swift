@@ -80,10 +80,10 @@ struct PrimitiveSecretTests {
 struct PrimitiveTests {
     @Test("random bytes have the length asked for, also beyond what the kernel gives at once, and do not repeat")
     func random() throws {
-        #expect(try VaultRandom.bytes(0).isEmpty)
-        #expect(try VaultRandom.bytes(1000).count == 1000)
-        #expect(try VaultRandom.bytes(300).suffix(44).contains { $0 != 0 })
-        #expect(try Set((0..<1000).map { _ in try VaultRandom.bytes(16) }).count == 1000)
+        #expect(try SecureRandom.bytes(0).isEmpty)
+        #expect(try SecureRandom.bytes(1000).count == 1000)
+        #expect(try SecureRandom.bytes(300).suffix(44).contains { $0 != 0 })
+        #expect(try Set((0..<1000).map { _ in try SecureRandom.bytes(16) }).count == 1000)
     }
 
     @Test("a tag that does not verify yields nothing, and nothing is left in the buffer")

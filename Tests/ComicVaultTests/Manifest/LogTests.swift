@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func twoTextsAtOnePlaceHaveTwoKeys() throws {
-        let cipher = try RecordCipher(scene.keys, log: name, salt: VaultRandom.bytes(32))
+        let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         let one = try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag)
         let other = try cipher.seal(Array("two text".utf8), seq: 5, previous: start.tag)
         #expect(one[4..<20] != other[4..<20])
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func recordsOutOfBoundsAreRefused() throws {
-        let cipher = try RecordCipher(scene.keys, log: name, salt: VaultRandom.bytes(32))
+        let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         _ = try cipher.seal([UInt8](repeating: 1, count: 65_520), seq: 1, previous: start.tag)
         #expect(throws: Fault.self) {
             try cipher.seal([UInt8](repeating: 1, count: 65_521), seq: 1, previous: start.tag)

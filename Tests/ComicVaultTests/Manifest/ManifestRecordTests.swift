@@ -39,7 +39,7 @@ import Testing
             id: try .random(), name: BytePath(String(repeating: "n", count: 255)),
             objects: try [.archive, .pagePack, .thumbnails, .metadata].map { try Sample.object($0) },
             summary: ComicSummary(title: long, series: long, number: long, pages: 1, format: long),
-            duplicateTag: try VaultRandom.bytes(32), source: long, key: Array(long.utf8), drop: try .random(),
+            duplicateTag: try SecureRandom.bytes(32), source: long, key: Array(long.utf8), drop: try .random(),
             added: .now())
         try entry.check()
         #expect(RecordCipher.lengths.contains(ManifestRecord.added(entry).encoded.count + AESGCM.tagSize))

@@ -73,18 +73,18 @@ enum Sample {
         ComicEntry(
             id: try .random(), name: name, objects: [try object(.archive), try object(.metadata)],
             summary: ComicSummary(title: "Title of \(name)", series: "Series", number: "3", pages: 24, format: "zip"),
-            duplicateTag: try VaultRandom.bytes(32), source: "inbox", key: Array(key.utf8),
+            duplicateTag: try SecureRandom.bytes(32), source: "inbox", key: Array(key.utf8),
             added: Timestamp(nanoseconds: 1_700_000_000_123_456_789))
     }
 
     static func object(_ kind: ObjectKind) throws -> ObjectReference {
         ObjectReference(
-            id: try .random(), kind: kind, length: 12_345, headerMAC: try VaultRandom.bytes(32),
-            lastTag: try VaultRandom.bytes(16))
+            id: try .random(), kind: kind, length: 12_345, headerMAC: try SecureRandom.bytes(32),
+            lastTag: try SecureRandom.bytes(16))
     }
 
     static func head(_ gen: UInt64, _ seq: UInt64 = 0) throws -> ManifestHead {
-        ManifestHead(gen: gen, seq: seq, tag: try VaultRandom.bytes(16))
+        ManifestHead(gen: gen, seq: seq, tag: try SecureRandom.bytes(16))
     }
 
     /// One of every kind.
@@ -92,7 +92,7 @@ enum Sample {
         let entry = try entry("Amazing Comic 1.cbz", key: "job 1")
         let bare = ComicEntry(
             id: try .random(), name: BytePath(bytes: [0xFF, 0x2E, 0x63]), objects: [try object(.archive)],
-            summary: ComicSummary(), duplicateTag: try VaultRandom.bytes(32), source: "", drop: try .random(),
+            summary: ComicSummary(), duplicateTag: try SecureRandom.bytes(32), source: "", drop: try .random(),
             added: Timestamp(nanoseconds: -1))
         let time = Timestamp(nanoseconds: 77)
         return [

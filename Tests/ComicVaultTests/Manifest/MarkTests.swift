@@ -294,12 +294,13 @@ import Testing
         let host = try scene.host()
         #expect(try host.pins().isEmpty)
         #expect(try host.deposits().isEmpty)
-        let pins = try (0..<2).map { _ in HostPin(vault: try .random(), publicKey: try VaultRandom.bytes(32)) }
+        let pins = try (0..<2).map { _ in HostPin(vault: try .random(), publicKey: try SecureRandom.bytes(32)) }
         try host.replacePins(pins)
         #expect(try host.pins() == pins)
         let deposits = try (0..<3).map { number in
             HostDeposit(
-                drop: try .random(), vault: scene.keys.id, length: UInt64(number), headerMAC: try VaultRandom.bytes(32))
+                drop: try .random(), vault: scene.keys.id, length: UInt64(number), headerMAC: try SecureRandom.bytes(32)
+            )
         }
         for deposit in deposits { try host.remember(deposit) }
         try host.forget(deposits[1].drop)

@@ -40,9 +40,9 @@ enum CrashKilling {
         _ = try VaultDescription(description.bytes, at: "vault.json")
         let slot = try KeySlot.seal(secrets, .random(), for: StoreScene.credential(), description)
         _ = try slot.open(StoreScene.credential(), description)
-        let head = ManifestHead(gen: 1, seq: 0, tag: try VaultRandom.bytes(AESGCM.tagSize))
+        let head = ManifestHead(gen: 1, seq: 0, tag: try SecureRandom.bytes(AESGCM.tagSize))
         let log = LogName(gen: 1, n: 0)
-        let cipher = try RecordCipher(secrets.keys, log: log, salt: VaultRandom.bytes(32))
+        let cipher = try RecordCipher(secrets.keys, log: log, salt: SecureRandom.bytes(32))
         let record = try cipher.seal(ManifestRecord.follows(log: nil, head).encoded, seq: 1, previous: head.tag)
         _ = try cipher.open(record, at: 0, seq: 1, previous: head.tag)
         _ = try HPKE.seal(

@@ -37,7 +37,7 @@ extension VaultIdentifier {
     }
 
     package static func random() throws -> Self {
-        guard let identifier = Self(bytes: try VaultRandom.bytes(size)) else {
+        guard let identifier = Self(bytes: try SecureRandom.bytes(size)) else {
             throw Fault(.failed, "no random name could be made; please report it")
         }
         return identifier

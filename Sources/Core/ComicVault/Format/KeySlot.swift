@@ -44,8 +44,8 @@ package struct KeySlot: Sendable {
         _ secrets: VaultSecrets, _ id: SlotID, for credential: Credential, _ description: VaultDescription
     ) throws -> KeySlot {
         try seal(
-            secrets, id, for: credential, description, salt: VaultRandom.bytes(32),
-            nonce: VaultRandom.bytes(AESGCM.nonceSize))
+            secrets, id, for: credential, description, salt: SecureRandom.bytes(32),
+            nonce: SecureRandom.bytes(AESGCM.nonceSize))
     }
 
     /// With the randomness given: for the format's own vectors.

@@ -51,7 +51,7 @@ struct ObjectSecrets: Sendable {
     ) throws -> ObjectSecrets {
         try ObjectSecrets(
             kind, content: content, for: target, at: path, seed: .random(32),
-            nonce: VaultRandom.bytes(AESGCM.nonceSize))
+            nonce: SecureRandom.bytes(AESGCM.nonceSize))
     }
 
     /// With the randomness given: for the format's own vectors.

@@ -19,7 +19,7 @@ final class RecordLog {
     /// - Parameter head: of the log before, or of the snapshot.
     /// - Throws: `Fault` with errno EEXIST where the log exists.
     init(_ name: LogName, in folder: SealedVaultFolder, keys: VaultKeys, after head: ManifestHead) throws {
-        let header = LogHeader(salt: try VaultRandom.bytes(32))
+        let header = LogHeader(salt: try SecureRandom.bytes(32))
         let cipher = try RecordCipher(keys, log: name, salt: header.salt)
         let first = ManifestRecord.follows(log: name.n == 0 ? nil : name.n - 1, head)
         let sealed = try cipher.seal(first.encoded, seq: head.seq + 1, previous: head.tag)

@@ -107,7 +107,7 @@ struct VaultObjects {
             FaultPoint.reach("mode changed")
             let file = try folder.open(path, O_RDWR)
             guard try file.status().links == 1 else { return try unlink(path, destroyed: false) }
-            try file.write(VaultRandom.bytes(ObjectSize.header), at: 0)
+            try file.write(SecureRandom.bytes(ObjectSize.header), at: 0)
             guard fdatasync(file.raw) == 0 else { throw Fault.system("sync", file.path) }
             FaultPoint.reach("destroyed")
         }

@@ -1,5 +1,4 @@
 import COpenSSL
-import Platform
 
 /// HMAC with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
@@ -7,21 +6,28 @@ package enum HMACSHA256 {
 
     /// The 32-byte tag of the parts, one after the other.
     package static func tag(_ key: SecretBytes, _ parts: [UInt8]...) throws -> [UInt8] {
+        try key.withBytes { try tag($0, parts) }
+    }
+
+    /// The same with a key that lies in ordinary memory.
+    package static func tag(_ key: [UInt8], _ parts: [UInt8]...) throws -> [UInt8] {
+        try key.withUnsafeBytes { try tag($0, parts) }
+    }
+
+    private static func tag(_ key: UnsafeRawBufferPointer, _ parts: [[UInt8]]) throws -> [UInt8] {
+        let mac = try HMACState(key)
+        for part in parts { try part.withUnsafeBytes { try mac.update($0) } }
         var tag = [UInt8](repeating: 0, count: size)
-        try key.withBytes { key in
-            let mac = try HMACState(key)
-            for part in parts { try part.withUnsafeBytes { try mac.update($0) } }
-            try tag.withUnsafeMutableBytes { try mac.finish(into: $0) }
-        }
+        try tag.withUnsafeMutableBytes { try mac.finish(into: $0) }
         return tag
     }
 }
 
 /// HMAC-SHA256 over bytes that come in parts.
-final class HMACState {
+package final class HMACState {
     private let context: OpaquePointer?
 
-    init(_ key: UnsafeRawBufferPointer) throws {
+    package init(_ key: UnsafeRawBufferPointer) throws {
         context = EVP_MAC_CTX_new(LibCrypto.hmac)
         // An empty key and a block of zeros are the same key to HMAC; libcrypto takes an empty one for none at all.
         let zeros: [UInt8] = [0]
@@ -48,13 +54,13 @@ final class HMACState {
         }
     }
 
-    func update(_ bytes: UnsafeRawBufferPointer) throws {
+    package func update(_ bytes: UnsafeRawBufferPointer) throws {
         if bytes.isEmpty { return }
         try LibCrypto.check(EVP_MAC_update(context, bytes.baseAddress, bytes.count), "compute HMAC-SHA256")
     }
 
     /// - Parameter target: 32 bytes.
-    func finish(into target: UnsafeMutableRawBufferPointer) throws {
+    package func finish(into target: UnsafeMutableRawBufferPointer) throws {
         var written = 0
         try LibCrypto.check(EVP_MAC_final(context, target.baseAddress, &written, target.count), "end HMAC-SHA256")
     }

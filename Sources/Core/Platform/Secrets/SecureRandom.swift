@@ -1,16 +1,15 @@
 import Glibc
-import Platform
 
 /// Random bytes from the kernel, by getrandom(2): no state of this process is behind them, so a machine that
 /// is copied or resumed while running does not repeat them by our doing.
-package enum VaultRandom {
+package enum SecureRandom {
     package static func bytes(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         try bytes.withUnsafeMutableBytes { try fill($0) }
         return bytes
     }
 
-    static func fill(_ target: UnsafeMutableRawBufferPointer) throws {
+    package static func fill(_ target: UnsafeMutableRawBufferPointer) throws {
         // getentropy(3) is getrandom(2), at most 256 bytes a call.
         for start in stride(from: 0, to: target.count, by: 256) {
             let part = min(256, target.count - start)

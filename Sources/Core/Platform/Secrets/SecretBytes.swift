@@ -1,7 +1,6 @@
 import CLinux
 import COpenSSL
 import Glibc
-import Platform
 
 /// Key material: in memory that is locked (no swap), left out of core dumps and between guard pages, wiped when the
 /// last reference goes. It has no description, is not `Codable` and never becomes an array by itself.
@@ -15,6 +14,14 @@ package final class SecretBytes: Sendable {
     /// - Throws: `Fault` where the memory cannot be locked or is used up.
     package convenience init(count: Int) throws {
         try self.init(count: count) { _ in }
+    }
+
+    /// For keys that are of use all the same where the system lets no more memory be locked: left out of core dumps
+    /// where it can be, and wiped in any case. The bytes stay with the caller.
+    package init(lockedWherePossible bytes: some Collection<UInt8>) {
+        count = bytes.count
+        start = SecretHeap.allocateWherePossible(count)
+        UnsafeMutableRawBufferPointer(start: start, count: count).copyBytes(from: bytes)
     }
 
     /// Fills `count` bytes in place, so that they never lie anywhere else.
@@ -42,7 +49,7 @@ package final class SecretBytes: Sendable {
     deinit { SecretHeap.free(start, count) }
 
     package static func random(_ count: Int) throws -> SecretBytes {
-        try SecretBytes(count: count) { try VaultRandom.fill($0) }
+        try SecretBytes(count: count) { try SecureRandom.fill($0) }
     }
 
     package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
@@ -86,17 +93,22 @@ package func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 /// libcrypto's secure heap: one locked, guarded region that is left out of core dumps. libcrypto keeps its own private
 /// keys there as well.
 private enum SecretHeap {
-    /// Small enough for the 64 KiB that old systems let a user lock; the least block is a key's size.
-    ///
-    /// With the first secret the process stops being one that leaves core dumps, or that another of the same user may
-    /// look into: keys also pass through registers and stacks. What the keys open (titles, pages) is wiped where it is freed.
-    private static let isLocked: Bool = {
-        guard steward_forbid_core_dumps() == 0 else { return false }
-        steward_wipe_freed_memory()
+    /// Small enough for the 64 KiB that old systems let a user lock; the least block is a key's size. Where it can be
+    /// made but not locked, libcrypto says so (2), and uses it all the same.
+    private static let made: Int32 = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
         let size = limit.rlim_cur >= 2 << 20 ? 1 << 20 : 32 << 10
-        return CRYPTO_secure_malloc_initialized() == 1 || CRYPTO_secure_malloc_init(size, 32) == 1
+        return CRYPTO_secure_malloc_initialized() == 1 ? 1 : CRYPTO_secure_malloc_init(size, 32)
+    }()
+
+    /// With the first secret that must be locked the process stops being one that leaves core dumps, or that another of
+    /// the same user may look into: keys also pass through registers and stacks. What the keys open (titles, pages) is
+    /// wiped where it is freed.
+    private static let isLocked: Bool = {
+        guard steward_forbid_core_dumps() == 0 else { return false }
+        steward_wipe_freed_memory()
+        return made == 1
     }()
 
     static func allocate(_ count: Int) throws -> UnsafeMutableRawPointer {
@@ -114,6 +126,14 @@ private enum SecretHeap {
         return start
     }
 
+    static func allocateWherePossible(_ count: Int) -> UnsafeMutableRawPointer {
+        let size = max(1, count)
+        if made != 0, let start = CRYPTO_secure_zalloc(size, #fileID, #line) { return start }
+        guard let start = CRYPTO_zalloc(size, #fileID, #line) else { preconditionFailure("no memory for a key") }
+        return start
+    }
+
+    /// Tells by itself whether it is the heap's, and wipes it in either case.
     static func free(_ start: UnsafeMutableRawPointer, _ count: Int) {
         CRYPTO_secure_clear_free(start, max(1, count), #fileID, #line)
     }

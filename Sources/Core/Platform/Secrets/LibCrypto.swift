@@ -1,14 +1,13 @@
 import COpenSSL
-import Platform
 
 /// Algorithms of libcrypto, fetched once: a fetch costs more than sealing a small record.
-enum LibCrypto {
+package enum LibCrypto {
     // libcrypto shares fetched algorithms between threads; they are never changed nor freed.
-    nonisolated(unsafe) static let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
-    nonisolated(unsafe) static let hmac = EVP_MAC_fetch(nil, "HMAC", nil)
+    nonisolated(unsafe) package static let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+    nonisolated(unsafe) package static let hmac = EVP_MAC_fetch(nil, "HMAC", nil)
 
     /// What to throw where libcrypto refuses a call: its own reason, and what it was asked for.
-    static func refused(_ doing: String) -> Fault {
+    package static func refused(_ doing: String) -> Fault {
         var reason = "no reason given"
         let code = ERR_get_error()
         if code != 0, let text = ERR_reason_error_string(code) { reason = String(cString: text) }
@@ -18,7 +17,7 @@ enum LibCrypto {
     }
 
     /// - Parameter result: what the call returned; 1 is success.
-    static func check(_ result: Int32, _ doing: @autoclosure () -> String) throws {
+    package static func check(_ result: Int32, _ doing: @autoclosure () -> String) throws {
         if result != 1 { throw refused(doing()) }
     }
 }
