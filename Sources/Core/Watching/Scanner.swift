@@ -124,13 +124,12 @@ struct RealFolder: Equatable {
 
     /// Nil if there is no folder. Blocks.
     init?(_ configured: BytePath) {
-        guard let resolved = configured.withCString({ realpath($0, nil) }) else { return nil }
-        defer { free(resolved) }
-        let length = strlen(resolved)
-        path = BytePath(bytes: UnsafeRawBufferPointer(start: resolved, count: length))
-        guard let folder = (try? FolderIdentity.open(path)) ?? nil, let status = try? folder.status() else {
+        guard let path = configured.real, let folder = (try? FolderIdentity.open(path)) ?? nil,
+            let status = try? folder.status()
+        else {
             return nil
         }
+        self.path = path
         identity = RootIdentity(status)
     }
 

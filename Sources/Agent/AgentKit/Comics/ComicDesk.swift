@@ -124,9 +124,7 @@ extension ComicDesk {
         var existing = path
         var rest: [[UInt8]] = []
         while existing.components.count > 0 {
-            if let found = existing.withCString({ realpath($0, nil) }) {
-                defer { free(found) }
-                let base = BytePath(bytes: UnsafeRawBufferPointer(start: found, count: strlen(found)))
+            if let base = existing.real {
                 return rest.reversed().reduce(base) { $0.appending(name: $1) }
             }
             rest.append(existing.name)

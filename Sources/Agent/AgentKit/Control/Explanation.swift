@@ -43,7 +43,8 @@ package struct Explanation: Codable, Sendable {
         _ written: BytePath, event: String?, _ configuration: Configuration, _ directories: Directories
     ) async throws -> Explanation {
         let core = try AgentCore.forPlanning(configuration, directories)
-        let path = core.places.known(written)
+        let places = core.places
+        let path = try await BlockingLane("explain").run { places.known(written) }
         guard let (place, relative) = core.places.locate(path) else {
             let names = core.places.places.map { "\($0.name) (\($0.root))" }.joined(separator: ", ")
             throw Fault(.usage, "\(path) is in none of the places: \(names)")

@@ -108,7 +108,8 @@ package struct Operations: Sendable {
         var count = 0
         let wanted = rule.map { Set([$0]) }
         if let path {
-            let path = core.places.known(path)
+            let places = core.places
+            let path = try await BlockingLane("reprocess").run { places.known(path) }
             guard let (place, relative) = core.places.locate(path) ?? root(path) else {
                 throw Fault(
                     .usage,

@@ -42,7 +42,7 @@ public struct Vault: Equatable, Sendable {
         guard file.isFileURL else { throw A4Error.pathEscape("\(file.absoluteString) is not the URL of a file") }
         let path = try file.bytePath()
         let root = try root.bytePath()
-        for folder in [root, canonicalPath(root)].compactMap({ $0 }) {
+        for folder in [root, root.real].compactMap({ $0 }) {
             if let relative = path.relative(to: folder) { return try Self.safe(relative.text) }
         }
         throw A4Error.pathEscape("\(path) is not in the vault \(root); nothing was written")
@@ -73,11 +73,4 @@ extension URL {
         let parts = BytePath(path).components.filter { !$0.elementsEqual(".".utf8) }
         return BytePath(bytes: [UInt8(ascii: "/")] + parts.joined(separator: [UInt8(ascii: "/")]))
     }
-}
-
-/// realpath(3); nil where the path, or what a link on it names, does not exist or cannot be read.
-func canonicalPath(_ path: BytePath) -> BytePath? {
-    guard let resolved = path.withCString({ realpath($0, nil) }) else { return nil }
-    defer { free(resolved) }
-    return BytePath(bytes: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) })
 }

@@ -15,7 +15,7 @@ package struct VaultFolder {
     package init(_ vault: Vault) throws {
         let path = try vault.root.bytePath()
         root = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true)
-        canonicalRoot = canonicalPath(path) ?? path
+        canonicalRoot = path.real ?? path
     }
 
     /// Opens what exists; links that stay in the vault are followed.
@@ -49,7 +49,7 @@ package struct VaultFolder {
 
     /// Where an existing path really lies below the root; nil where that is outside, or nothing is there.
     func resolved(_ relative: BytePath) -> BytePath? {
-        canonicalPath(root.path.appending(relative))?.relative(to: canonicalRoot)
+        root.path.appending(relative).real?.relative(to: canonicalRoot)
     }
 
     /// Whether `relative`, as far as it exists, stays in the vault.

@@ -52,13 +52,7 @@ enum TKFile {
     /// Replaces a file in one step; where its name is a symbolic link, the file that it leads to.
     static func replace(_ path: BytePath, with text: String, mode: mode_t) throws {
         try Durable.makeDirectory(path.parent, mode: 0o700)
-        try Durable.replaceOwn(target(of: path), with: Array(text.utf8), mode: mode)
-    }
-
-    private static func target(of path: BytePath) -> BytePath {
-        guard let resolved = path.withCString({ realpath($0, nil) }) else { return path }
-        defer { free(resolved) }
-        return BytePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+        try Durable.replaceOwn(path.real ?? path, with: Array(text.utf8), mode: mode)
     }
 
     /// Runs `body` while no other process changes files of this folder.

@@ -115,9 +115,8 @@ package enum DraftWriting {
     }
 
     private static func resolved(_ path: BytePath) throws -> BytePath {
-        guard let found = path.withCString({ realpath($0, nil) }) else { throw Fault.system("find", path) }
-        defer { free(found) }
-        return BytePath(bytes: UnsafeRawBufferPointer(start: found, count: strlen(found)))
+        guard let found = path.real else { throw Fault.system("find", path) }
+        return found
     }
 
     private static func mayKeepOwner(_ status: FileStatus) -> Bool {

@@ -1,4 +1,3 @@
-import Glibc
 import Platform
 
 /// Which place a path belongs to: the innermost whose root holds it.
@@ -30,20 +29,14 @@ package struct PlaceMap: Sendable {
         }
         let path = BytePath(bytes: parts.reduce(into: []) { $0 += [UInt8(ascii: "/")] + $1 })
         if places.contains(where: { path.isWithin($0.root) }) { return path }
-        guard let folder = Self.withoutLinks(path.parent) else { return path }
+        guard let folder = path.parent.real else { return path }
         let real = folder.appending(name: path.name)
         for place in deepestFirst {
-            if let root = Self.withoutLinks(place.root), let relative = real.relative(to: root) {
+            if let root = place.root.real, let relative = real.relative(to: root) {
                 return place.root.appending(relative)
             }
         }
         return path
-    }
-
-    private static func withoutLinks(_ path: BytePath) -> BytePath? {
-        guard let found = path.withCString({ realpath($0, nil) }) else { return nil }
-        defer { free(found) }
-        return BytePath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
     }
 
     /// Roots of other places that lie within `place`: theirs, not its own.
