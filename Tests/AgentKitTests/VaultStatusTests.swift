@@ -58,14 +58,14 @@ struct VaultStatusTests {
     @Test("an older copy is a problem for as long as nobody has decided")
     func rolledBack() async throws {
         let old = home.path.appending("vault.old").text
-        #expect(try run("cp", "-a", place.path.text, old) == 0)
+        try runProgram(["cp", "-a", place.path.text, old]).check()
         let vault = try place.open()
         try vault.unlock(key)
         _ = try vault.addSlot(.keyFile(.random(64)))
         try vault.consolidate()
         vault.lock()
-        #expect(try run("rm", "-r", place.path.text) == 0)
-        #expect(try run("mv", old, place.path.text) == 0)
+        try runProgram(["rm", "-r", place.path.text]).check()
+        try runProgram(["mv", old, place.path.text]).check()
         let service = service()
         try await service.unlock(key)
         let status = try await VaultStatus.live(service)
@@ -90,7 +90,7 @@ struct VaultStatusTests {
         let mistaken = #expect(throws: Fault.self) { try rekey(other) }
         #expect(mistaken?.message.contains("this is not its new password") == true)
         // Given up: the vault is whole without the copy.
-        #expect(try run("rm", "-r", place.path.text + ".rekey") == 0)
+        try runProgram(["rm", "-r", place.path.text + ".rekey"]).check()
         #expect(try VaultStatus(place).problems == [])
         #expect(throws: Stop.self) { try rekey(other) { if case .removingOld = $0 { true } else { false } } }
         #expect(try VaultStatus(place).problems.first?.contains("before it removed the old one") == true)
@@ -100,14 +100,5 @@ struct VaultStatusTests {
         try vault.unlock(other)
         #expect(try VaultStatus(place).problems == [])
         vault.lock()
-    }
-
-    private func run(_ command: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

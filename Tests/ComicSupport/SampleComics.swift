@@ -7,21 +7,12 @@ import TestSupport
 
 /// The worker that was built beside the tests.
 package func builtWorker() throws -> ArchiveWorker {
-    let program = BytePath(AgentFixture.binary).parent.appending("steward-unpack")
-    let beside = try FileStatus.of(program) != nil ? program : nil
-    let bundles = CommandLine.arguments.compactMap { argument in
-        argument.range(of: ".xctest").map { BytePath(String(argument[..<$0.upperBound])).parent }
-    }
-    let own = BytePath(URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path).parent
-    let found = try (bundles + [own]).map { $0.appending("steward-unpack") }.first { try FileStatus.of($0) != nil }
-    return try ArchiveWorker(program: found ?? beside)
+    try ArchiveWorker(program: Built.program("steward-unpack"))
 }
 
 /// The folder of foreign archives beside a checkout; nil where it is absent.
 package func sharedArchives() -> [BytePath] {
-    let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        .deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/fixtures/archives")
+    let root = URL(fileURLWithPath: Checkout.root.parent.appending("shared/fixtures/archives").text)
     let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
     return names.sorted().map { BytePath(root.appendingPathComponent($0).path) }.filter {
         $0.nameText != "README.md" && (try? FileStatus.of($0))??.kind == .file

@@ -11,15 +11,7 @@ struct ContentHashTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func sha256sum(_ path: BytePath) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/sha256sum")
-        process.arguments = [path.text]
-        process.standardOutput = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(String(decoding: data, as: UTF8.self).prefix(64))
+        String(try runProgram(["/usr/bin/sha256sum", path.text]).check().output.prefix(64))
     }
 
     @Test(

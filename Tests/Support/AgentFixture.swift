@@ -40,16 +40,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     }
 
     /// The program that was built beside the tests.
-    package static var binary: String {
-        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        let beside = [own.deletingLastPathComponent(), Bundle.main.bundleURL.deletingLastPathComponent()]
-        let arguments = CommandLine.arguments.filter { $0.contains(".xctest") }.map {
-            URL(fileURLWithPath: String($0[..<($0.range(of: ".xctest")?.upperBound ?? $0.endIndex)]))
-                .deletingLastPathComponent()
-        }
-        return (arguments + beside).map { $0.appendingPathComponent("steward").path }
-            .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "steward"
-    }
+    package static var binary: String { Built.program("steward")?.text ?? "steward" }
 
     package var environment: [String: String] {
         var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LLVM_PROFILE_FILE", "LANG"].contains($0.key) }

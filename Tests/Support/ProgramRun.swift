@@ -8,6 +8,12 @@ package struct ProgramResult: Sendable {
     package let output: String
     package let errors: String
 
+    package init(status: Int32, output: String, errors: String) {
+        self.status = status
+        self.output = output
+        self.errors = errors
+    }
+
     /// - Throws: `TestFailure` with what the program printed, unless it ended with 0.
     @discardableResult
     package func check() throws -> ProgramResult {
@@ -16,29 +22,49 @@ package struct ProgramResult: Sendable {
     }
 }
 
+/// Runs a program to its end. What it prints goes through files: it can neither fill a pipe that nobody empties, nor leave
+/// one open in a child.
+///
+/// - Parameters:
+///   - command: a path or a name on the path, then the arguments.
+///   - folder: the working one.
+///   - environment: that of the tests where nil.
+///   - input: its standard input; nothing where nil.
+@discardableResult
+package func runProgram(
+    _ command: [String], in folder: BytePath? = nil, environment: [String: String]? = nil, input: String? = nil
+) throws -> ProgramResult {
+    let streams = try TemporaryFolder("streams")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: command[0].contains("/") ? command[0] : "/usr/bin/env")
+    process.arguments = command[0].contains("/") ? Array(command.dropFirst()) : command
+    process.environment = environment ?? ProcessInfo.processInfo.environment
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.text) }
+    let files = try ["1", "2"].map { try streams.write(BytePath($0), "") }
+    process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
+    process.standardError = FileHandle(forWritingAtPath: files[1].text)
+    if let input {
+        process.standardInput = FileHandle(forReadingAtPath: try streams.write("0", input).text)
+    } else {
+        process.standardInput = FileHandle.nullDevice
+    }
+    try process.run()
+    process.waitUntilExit()
+    let texts = try files.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }
+    return ProgramResult(status: process.terminationStatus, output: texts[0], errors: texts[1])
+}
+
+/// As ``runProgram(_:in:environment:input:)``, on a thread of its own: for what takes long.
+package func runProgramAside(_ command: [String]) async throws -> ProgramResult {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try runProgram(command) }) }
+    }
+}
+
 extension TemporaryFolder {
-    /// Runs a program in the folder to its end.
-    ///
-    /// - Parameter input: its standard input; nothing where nil.
+    /// As ``runProgram(_:in:environment:input:)``, in the folder.
     @discardableResult
     package func run(_ command: [String], environment: [String: String], input: String? = nil) throws -> ProgramResult {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command[0].contains("/") ? command[0] : "/usr/bin/env")
-        process.arguments = command[0].contains("/") ? Array(command.dropFirst()) : command
-        process.environment = environment
-        process.currentDirectoryURL = URL(fileURLWithPath: path.text)
-        let name = "out-\(randomHex(6))"
-        let files = try ["1", "2"].map { try write(BytePath("\(name).\($0)"), "") }
-        process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
-        process.standardError = FileHandle(forWritingAtPath: files[1].text)
-        if let input {
-            process.standardInput = FileHandle(forReadingAtPath: try write(BytePath("\(name).0"), input).text)
-        } else {
-            process.standardInput = FileHandle.nullDevice
-        }
-        try process.run()
-        process.waitUntilExit()
-        let texts = try files.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }
-        return ProgramResult(status: process.terminationStatus, output: texts[0], errors: texts[1])
+        try runProgram(command, in: path, environment: environment, input: input)
     }
 }

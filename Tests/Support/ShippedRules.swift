@@ -1,13 +1,9 @@
-import Foundation
 import OwnFiles
 import Platform
 
 /// The rules that are shipped, in the repository.
 package enum ShippedRules {
-    package static let folder: BytePath = {
-        let here = Checkout.root.appending("rules.d")
-        return BytePath(URL(fileURLWithPath: here.text).resolvingSymlinksInPath().path)
-    }()
+    package static let folder = Checkout.root.appending("rules.d")
 
     /// The names of all files there, sorted.
     package static func files() throws -> [String] {

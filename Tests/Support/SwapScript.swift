@@ -8,9 +8,7 @@ package final class SwapScript: @unchecked Sendable {  // belongs to its test's 
     private let process = Process()
     private let output: BytePath
 
-    private static let path: BytePath = BytePath(
-        URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().path
-    ).parent.parent.appending("Campaigns/swaps.py")
+    private static let path = Checkout.root.appending("Tests/Campaigns/swaps.py")
 
     /// Returns when it is at work.
     ///

@@ -18,17 +18,14 @@ package final class TLSServer {
         folder = try TemporaryFolder("tls")
         certificate = folder.path.appending("certificate.pem")
         let key = folder.path.appending("key.pem").text
-        let make = Process()
-        make.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        make.arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        let program = "/usr/bin/openssl"
+        try runProgram([
+            program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+            "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
             "-out", certificate.text,
-        ]
-        make.standardError = FileHandle.nullDevice
-        try make.run()
-        make.waitUntilExit()
-        process.executableURL = make.executableURL
+        ]).check()
+        process.executableURL = URL(fileURLWithPath: program)
         process.arguments =
             ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate.text] + options
         process.standardInput = Pipe()

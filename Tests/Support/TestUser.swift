@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Platform
 
@@ -22,17 +21,7 @@ package struct TestUser: Sendable {
     package static let areBothHere: Bool = {
         guard geteuid() == 0 else { return false }
         return [victim.command + [AgentFixture.binary, "--version"], attacker.command + ["/usr/bin/python3", "-V"]]
-            .allSatisfy { command in
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: command[0])
-                process.arguments = Array(command.dropFirst())
-                process.standardOutput = FileHandle.nullDevice
-                process.standardError = FileHandle.nullDevice
-                process.currentDirectoryURL = URL(fileURLWithPath: "/")
-                guard (try? process.run()) != nil else { return false }
-                process.waitUntilExit()
-                return process.terminationStatus == 0
-            }
+            .allSatisfy { (try? runProgram($0, in: "/"))?.status == 0 }
     }()
 
     package static let comment: String =

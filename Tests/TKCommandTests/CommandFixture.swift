@@ -6,11 +6,7 @@ import TestSupport
 
 /// A home of its own for the built `tk`, with a provider on loopback where a test wants one.
 final class CommandFixture: Sendable {
-    struct Result: Sendable {
-        var status: Int32
-        var output: String
-        var errors: String
-    }
+    typealias Result = ProgramResult
 
     let home: TemporaryFolder
     let variables: [String: String]
@@ -28,16 +24,7 @@ final class CommandFixture: Sendable {
     }
 
     /// The program that was built beside the tests.
-    static var binary: String {
-        let bundles = CommandLine.arguments.filter { $0.contains(".xctest") }.compactMap { argument -> URL? in
-            argument.range(of: ".xctest").map {
-                URL(fileURLWithPath: String(argument[..<$0.upperBound])).deletingLastPathComponent()
-            }
-        }
-        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        return (bundles + [own]).map { $0.appendingPathComponent("tk").path }
-            .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "tk"
-    }
+    static var binary: String { Built.program("tk")?.text ?? "tk" }
 
     var environment: [String: String] {
         var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LLVM_PROFILE_FILE"].contains($0.key) }
@@ -64,21 +51,7 @@ final class CommandFixture: Sendable {
     }
 
     private func run(_ command: [String], input: String = "", variables: [String: String] = [:]) throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = environment.merging(variables) { $1 }
-        process.currentDirectoryURL = URL(fileURLWithPath: home.path.text)
-        let stem = ".run-\(randomHex(6))"
-        let paths = try ["in", "out", "err"].map { try home.write(BytePath("\(stem)-\($0)"), $0 == "in" ? input : "") }
-        process.standardInput = FileHandle(forReadingAtPath: paths[0].text)
-        process.standardOutput = FileHandle(forWritingAtPath: paths[1].text)
-        process.standardError = FileHandle(forWritingAtPath: paths[2].text)
-        try process.run()
-        process.waitUntilExit()
-        return Result(
-            status: process.terminationStatus, output: try TemporaryFolder.text(paths[1]),
-            errors: try TemporaryFolder.text(paths[2]))
+        try home.run(command, environment: environment.merging(variables) { $1 }, input: input)
     }
 }
 

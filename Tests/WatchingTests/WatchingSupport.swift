@@ -105,16 +105,7 @@ func eventually(
 
 /// Runs a program to its end; its exit code.
 @discardableResult
-func shell(_ line: String) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", line]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
-}
+func shell(_ line: String) throws -> Int32 { try runProgram(["/bin/sh", "-c", line]).status }
 
 let isRoot = geteuid() == 0
 

@@ -56,17 +56,11 @@ struct FixtureArchiveTests {
     func whatSevenZipPacksComesOutAsItWas(_ method: String) async throws {
         let folder = try TemporaryFolder("packed")
         for number in 1...3 { try folder.write(BytePath("in/\(number).png"), drawing(number, size: 20_000)) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/7zz")
         let options =
             method == "tar"
             ? ["-ttar"]
             : method.hasPrefix("7z-") ? ["-t7z", "-m0=\(method.dropFirst(3))"] : ["-tzip", "-mm=\(method)"]
-        process.arguments = ["a"] + options + ["comic", "in/*"]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path.text)
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try runProgram(["/usr/bin/7zz", "a"] + options + ["comic", "in/*"], in: folder.path)
         let made = try listDirectory(folder.path).first { $0.name.starts(with: "comic".utf8) }
         let path = folder.path.appending(name: try #require(made).name)
         let verdict = try await validator.validate(path)

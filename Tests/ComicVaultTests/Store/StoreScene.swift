@@ -111,12 +111,7 @@ final class StoreScene: Sendable {
     }
 
     private static func copy(_ from: BytePath, _ target: BytePath) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/cp")
-        process.arguments = ["-a", from.text, target.text]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        try runProgram(["/bin/cp", "-a", from.text, target.text]).check()
     }
 
     func remove(_ relative: BytePath) throws {

@@ -16,7 +16,7 @@ struct VaultFormatTests {
     @Test("it opens every vector of the format, and refuses each damaged one for the reason that its maker gives")
     func vectors() async throws {
         let run = try await VaultReader.run([
-            "vectors", VaultReader.tests.appendingPathComponent("Fixtures/vault").path,
+            "vectors", Checkout.root.appending("Tests/Fixtures/vault").text,
         ])
         #expect(run.status == 0 && run.output.contains("115 of 115 vectors"), "\(run.output)\(run.errors)")
     }
@@ -46,17 +46,16 @@ struct VaultFormatTests {
 
 /// Runs `vault_reader.py`.
 private enum VaultReader {
-    static let tests = URL(fileURLWithPath: Checkout.root.text).appendingPathComponent("Tests")
-    private static let peers = tests.appendingPathComponent("Peers").path
+    private static let peers = Checkout.root.appending("Tests/Peers").text
 
     /// The environment's Python; nil where there is none.
     static let python = Task<String?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
         do {
             // `.build/<triple>/debug/steward`: the environment outlives a clean build of one configuration.
-            let build = URL(fileURLWithPath: AgentFixture.binary).resolvingSymlinksInPath()
-                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            let made = try execute(["/bin/sh", peers + "/vault-peers.sh", build.path + "/vault-peers"])
+            let program = BytePath(AgentFixture.binary)
+            let build = (program.real ?? program).parent.parent.parent
+            let made = try execute(["/bin/sh", peers + "/vault-peers.sh", build.text + "/vault-peers"])
             guard made.status == 0, let folder = made.output.split(separator: "\n").last else {
                 print("tests that want vault-peers.sh are skipped: \(made.errors)")
                 return nil

@@ -69,22 +69,8 @@ enum ProseCorpora {
 
     private static func text(_ path: String) throws -> String {
         path.hasSuffix(".gz")
-            ? try output("/bin/zcat", [path])
+            ? try runProgram(["/bin/zcat", path]).output
             : String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-    }
-
-    private static func output(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
     }
 
     private static func markdown(_ html: String) -> String {

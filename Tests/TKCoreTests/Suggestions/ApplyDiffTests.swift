@@ -10,19 +10,11 @@ struct ApplyDiffTests {
     static func patched(_ old: String, _ diff: String, _ folder: TemporaryFolder) throws -> String {
         try folder.write("draft.md", old)
         let file = try folder.write("change.diff", diff)
-        let patch = Process()
-        patch.executableURL = URL(fileURLWithPath: "/usr/bin/patch")
-        patch.arguments = [
-            "--binary", "--fuzz=0", "--quiet", "--no-backup-if-mismatch", folder.path.appending("draft.md").text,
-            file.text,
-        ]
-        let output = Pipe()
-        patch.standardOutput = output
-        patch.standardError = output
-        try patch.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        patch.waitUntilExit()
-        #expect(patch.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))\n\(diff)")
+        let patch = try runProgram([
+            "/usr/bin/patch", "--binary", "--fuzz=0", "--quiet", "--no-backup-if-mismatch",
+            folder.path.appending("draft.md").text, file.text,
+        ])
+        #expect(patch.status == 0, "\(patch.output)\(patch.errors)\n\(diff)")
         return try folder.read("draft.md")
     }
 

