@@ -40,10 +40,9 @@ import Testing
         for name in ["a.cbt", "wrong.cbr", "a.tar.gz", "none"] {
             let path = try folder.write(BytePath(name), bytes)
             let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
-            let cache = ExtractionCache(reader: reader, in: folder.path.appending("cache"))
-            #expect(try await cache.open().count == 12)
-            for index in [11, 0] { #expect(Array(try Data(contentsOf: try await cache.page(index))) == picture(index)) }
-            try await cache.close()
+            let entries = try await reader.listEntries()
+            #expect(entries.count == 12)
+            for index in [11, 0] { #expect(try await reader.bytes(of: entries[index], folder) == picture(index)) }
         }
     }
 

@@ -168,7 +168,7 @@ import Testing
         let errors: [InkyPanelsError] = [
             .archive(.unsupportedFormat("ACE")), .archive(.rar5NotSupported), .archive(.corruptedArchive),
             .archive(.extractionFailed(underlying: Fault(.refused, "broken"))), .archive(.passwordProtected),
-            .archive(.emptyArchive), .vault(.incorrectPassword), .vault(.manifestCorrupted),
+            .archive(.emptyArchive),
             .fileSystem(.fileNotFound("a")), .fileSystem(.insufficientStorage), .reader(.pageLoadFailed(index: 0)),
             .reader(.imageTooLarge),
         ]

@@ -8,7 +8,6 @@ extension InkyPanelsError: LocalizedError {
     package var message: String {
         switch self {
         case .archive(let error): error.message
-        case .vault(let error): error.message
         case .fileSystem(let error): error.message
         case .reader(let error): error.message
         }
@@ -22,7 +21,7 @@ extension InkyPanelsError: LocalizedError {
             return Fault(cause.kind, text, path: path, errno: cause.errno, code: cause.code)
         case .fileSystem(.fileNotFound): return Fault(.superseded, text, path: path)
         case .fileSystem(.insufficientStorage): return Fault(.transient, text, path: path)
-        case .fileSystem, .vault: return Fault(.failed, text, path: path)
+        case .fileSystem: return Fault(.failed, text, path: path)
         case .archive, .reader: return Fault(.refused, text, path: path)
         }
     }
@@ -46,22 +45,6 @@ extension ArchiveError: LocalizedError {
         case .emptyArchive:
             "the archive holds no page that can be shown; see whether it holds pictures (JPEG, PNG, GIF, WebP, TIFF, "
                 + "HEIC, AVIF)"
-        }
-    }
-}
-
-extension VaultError: LocalizedError {
-    package var errorDescription: String? { message }
-
-    package var message: String {
-        switch self {
-        case .incorrectPassword: "that is not the vault's password; nothing was changed, try again"
-        case .biometricFailed: "the fingerprint or face was not recognised; unlock with the password"
-        case .encryptionFailed(let underlying):
-            "the comic could not be sealed (\(explain(underlying))); the original is where it was"
-        case .decryptionFailed(let underlying):
-            "the sealed comic could not be opened (\(explain(underlying))); restore it from a backup"
-        case .manifestCorrupted: "the vault's list of comics is damaged; restore the vault's folder from a backup"
         }
     }
 }

@@ -5,7 +5,6 @@ import Platform
 /// What goes wrong with comics (seed 004, section 2).
 package enum InkyPanelsError: Error, Sendable {
     case archive(ArchiveError)
-    case vault(VaultError)
     case fileSystem(FileSystemError)
     case reader(ReaderError)
 }
@@ -20,15 +19,6 @@ package enum ArchiveError: Error, Sendable {
     case extractionFailed(underlying: any Error)
     case passwordProtected
     case emptyArchive
-}
-
-/// What goes wrong with the comic vault.
-package enum VaultError: Error, Sendable {
-    case incorrectPassword
-    case biometricFailed
-    case encryptionFailed(underlying: any Error)
-    case decryptionFailed(underlying: any Error)
-    case manifestCorrupted
 }
 
 /// What goes wrong with the files of a library.

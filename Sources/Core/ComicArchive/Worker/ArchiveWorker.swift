@@ -1,3 +1,5 @@
+// What the worker and the agent say to each other belongs to what this module offers.
+@_exported import ComicParsing
 import Foundation
 import Glibc
 import OwnFiles

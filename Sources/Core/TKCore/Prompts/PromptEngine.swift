@@ -140,3 +140,8 @@ public struct PromptEngine: Sendable {
         sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 }
+
+/// How far a draft has come; it changes what an advisor speaks about (seed 001, stage 2).
+public enum DraftStage: String, Codable, Sendable, CaseIterable {
+    case early, middle, late
+}

@@ -1,2 +1,0 @@
-// What the worker and the agent say to each other belongs to what this module offers.
-@_exported import ComicParsing
