@@ -71,20 +71,7 @@ package final class Descriptor: Sendable {
 
     /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: some Collection<UInt8>, at offset: Int64) throws {
-        Blocking.call()
-        try Array(bytes).withUnsafeBytes { buffer in
-            var done = 0
-            while done < buffer.count {
-                let part = FaultPoint.isArmed && done == 0 ? (buffer.count + 1) / 2 : buffer.count - done
-                let put = pwrite(raw, buffer.baseAddress?.advanced(by: done), part, Int(offset) + done)
-                if put < 0 {
-                    if Glibc.errno == EINTR { continue }
-                    throw Fault.system("write", path)
-                }
-                done += put
-                FaultPoint.reach("written")
-            }
-        }
+        try Array(bytes).withUnsafeBytes { try write($0, at: offset) }
     }
 
     package func truncate(to size: Int64) throws {

@@ -1,30 +1,17 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "Filter.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static int limit(int resource, uint64_t soft, uint64_t hard) {
-    struct rlimit both = {soft, hard};
-    return setrlimit(resource, &both);
-}
 
 int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory) {
     closefrom(5);
-    if (limit(RLIMIT_CPU, cpu_seconds, cpu_ceiling) || limit(RLIMIT_AS, memory, memory)) return -1;
-    if (limit(RLIMIT_FSIZE, 0, 0) || limit(RLIMIT_NOFILE, 8, 8) || limit(RLIMIT_NPROC, 0, 0)) return -1;
-    return limit(RLIMIT_CORE, 0, 0);
+    if (set_limit(RLIMIT_CPU, cpu_seconds, cpu_ceiling) || set_limit(RLIMIT_AS, memory, memory)) return -1;
+    if (set_limit(RLIMIT_FSIZE, 0, 0) || set_limit(RLIMIT_NOFILE, 8, 8) || set_limit(RLIMIT_NPROC, 0, 0)) return -1;
+    return set_limit(RLIMIT_CORE, 0, 0);
 }
 
 int steward_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
@@ -101,21 +88,6 @@ int steward_landlock_reading(const char *const *readable, const char *const *loa
     return restrict_self(rules, version);
 }
 
-#if defined(__x86_64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
-#define ALLOW(name) \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-// Memory that can be executed kills; the five instructions after the comparison end the filter.
-#define ALLOW_WITHOUT_EXECUTION(name) \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[2]), \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), KILL, BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-
 int steward_filter_worker(int asks) {
 #ifdef OWN_ARCHITECTURE
     struct sock_filter rules[] = {
@@ -123,9 +95,10 @@ int steward_filter_worker(int asks) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
         KILL,
         LOAD(nr),
-        ALLOW(pread64), ALLOW(read), ALLOW(lseek), ALLOW(fstat), ALLOW(brk), ALLOW(munmap), ALLOW(mremap),
-        ALLOW(madvise), ALLOW(futex), ALLOW(getrandom), ALLOW(clock_gettime), ALLOW(sched_yield),
-        ALLOW(rt_sigreturn), ALLOW(exit), ALLOW(exit_group), ALLOW(close),
+        ALLOW_CALL(pread64), ALLOW_CALL(read), ALLOW_CALL(lseek), ALLOW_CALL(fstat), ALLOW_CALL(brk),
+        ALLOW_CALL(munmap), ALLOW_CALL(mremap), ALLOW_CALL(madvise), ALLOW_CALL(futex), ALLOW_CALL(getrandom),
+        ALLOW_CALL(clock_gettime), ALLOW_CALL(sched_yield), ALLOW_CALL(rt_sigreturn), ALLOW_CALL(exit),
+        ALLOW_CALL(exit_group), ALLOW_CALL(close),
         ALLOW_WITHOUT_EXECUTION(mmap),
         ALLOW_WITHOUT_EXECUTION(mprotect),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 5),
@@ -133,7 +106,7 @@ int steward_filter_worker(int asks) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, asks ? 3 : 4, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        ALLOW,
         KILL,
     };
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};

@@ -1,19 +1,11 @@
 #define _GNU_SOURCE
+#include "Filter.h"
 #include "Render.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #ifdef __x86_64__
 #include <asm/prctl.h>
 #endif
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define RENDERER 100
 #define DESCRIPTORS 64
@@ -26,31 +18,16 @@ int steward_arrange_renderer(int program, int result) {
     return close_range(3, RENDERER - 1, 0);
 }
 
-static int limit_both(int resource, uint64_t soft, uint64_t hard) {
-    struct rlimit both = {soft, hard};
-    return setrlimit(resource, &both);
-}
-
-static int limit(int resource, uint64_t value) { return limit_both(resource, value, value); }
+static int limit(int resource, uint64_t value) { return set_limit(resource, value, value); }
 
 int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
     // At the hard limit the kernel sends SIGKILL, which an exhausted machine sends too: SIGXCPU comes first.
-    if (limit_both(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1) || limit(RLIMIT_AS, memory)) return -1;
+    if (set_limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1) || limit(RLIMIT_AS, memory)) return -1;
     if (limit(RLIMIT_FSIZE, 0)) return -1;
     return limit(RLIMIT_NOFILE, DESCRIPTORS) || limit(RLIMIT_NPROC, 0) || limit(RLIMIT_CORE, 0) ? -1 : 0;
 }
 
-#if defined(__x86_64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
-#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
-#define ALLOW RETURN(SECCOMP_RET_ALLOW)
-#define KILL RETURN(SECCOMP_RET_KILL_PROCESS)
 #define FAIL(code) RETURN(SECCOMP_RET_ERRNO | (code))
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define LOAD_HIGH(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + 4)
 // The next instruction is taken where the comparison holds, else the one behind it.
 #define IF(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
