@@ -157,6 +157,15 @@ extension Arguments {
         if let complaint = Destination.complaint(name: name) { throw ArgumentFault("name", complaint) }
     }
 
+    /// As ``checkDestination(addingTo:)``, for an action that has to be told where to.
+    package func checkDestination(of action: String) throws {
+        let staysInFolder = try template("folder").text.isEmpty
+        guard has("place") || !staysInFolder || has("name") else {
+            throw ArgumentFault("place", "`\(action)` needs a `place`, a `folder` or a `name` to \(action) to")
+        }
+        try checkDestination()
+    }
+
     /// The root of the place that the rule asks for, or of the file's own.
     package func root(_ input: StepInput) throws -> BytePath {
         has("place") ? try place("place").root : input.file.root

@@ -8,6 +8,18 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     package let hash: ContentHash
     package let destination: Destination
 
+    /// By the `name` and `exists` of a rule; `place` and `folder` say the rest unless `stays`: then it is the file's own
+    /// folder.
+    package static func decide(
+        _ input: StepInput, _ arguments: Arguments, stays: Bool = false, lanes: BlockingLanes
+    ) async throws -> FilePlacement {
+        try await decide(
+            input, root: stays ? input.file.root : arguments.root(input),
+            folder: stays ? input.file.path.parent : arguments.folder(input), name: arguments.name(input),
+            isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
+            lanes: lanes)
+    }
+
     package static func decide(
         _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
         lanes: BlockingLanes

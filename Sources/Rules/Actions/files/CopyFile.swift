@@ -17,20 +17,13 @@ struct CopyFile: RuleAction {
     private let services: FileServices
 
     init(_ arguments: Arguments, _ services: FileServices) throws {
-        let staysInFolder = try arguments.template("folder").text.isEmpty
-        guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
-            throw ArgumentFault("place", "`copy` needs a `place`, a `folder` or a `name` to copy to")
-        }
-        try arguments.checkDestination()
+        try arguments.checkDestination(of: "copy")
         self.arguments = arguments
         self.services = services
     }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(
-            input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
-            isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
+        try await FilePlacement.decide(input, arguments, lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {

@@ -18,21 +18,14 @@ struct MoveFile: RuleAction {
     private let moving: FileMoving
 
     init(_ arguments: Arguments, _ services: FileServices) throws {
-        let staysInFolder = try arguments.template("folder").text.isEmpty
-        guard arguments.has("place") || !staysInFolder || arguments.has("name") else {
-            throw ArgumentFault("place", "`move` needs a `place`, a `folder` or a `name` to move to")
-        }
-        try arguments.checkDestination()
+        try arguments.checkDestination(of: "move")
         self.arguments = arguments
         self.services = services
         moving = FileMoving(services: services, verb: "moved")
     }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(
-            input, root: arguments.root(input), folder: arguments.folder(input), name: arguments.name(input),
-            isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
+        try await FilePlacement.decide(input, arguments, lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {

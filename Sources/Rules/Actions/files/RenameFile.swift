@@ -26,10 +26,7 @@ struct RenameFile: RuleAction {
     }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(
-            input, root: input.file.root, folder: input.file.path.parent, name: arguments.name(input),
-            isFixed: arguments.fixedParts(),
-            exists: arguments.choice("exists", as: ExistsPolicy.self), lanes: services.files)
+        try await FilePlacement.decide(input, arguments, stays: true, lanes: services.files)
     }
 
     func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {

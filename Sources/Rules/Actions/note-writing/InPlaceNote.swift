@@ -40,12 +40,11 @@ package struct InPlaceNote {
         begin: (LedgerTransaction) throws -> Void = { _ in },
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
-        guard let file = try open(note, files) else { return .missing }
+        let file: Descriptor
         let leased: LeasedFile
-        switch LeasedFile.take(file, limit: limit) {
-        case .busy: return .busy
-        case .unsupported: return .unsupported
-        case .held(let held): leased = held
+        switch try take(note, files) {
+        case .not(let attempt): return attempt
+        case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
         defer { leased.release() }
         let before = try file.readAll()
@@ -94,12 +93,11 @@ package struct InPlaceNote {
         _ note: BytePath, _ files: HeldFiles, finish: (LedgerTransaction) throws -> Void = { _ in },
         change: ([UInt8]) throws -> [UInt8]
     ) throws -> Attempt {
-        guard let file = try open(note, files) else { return .missing }
+        let file: Descriptor
         let leased: LeasedFile
-        switch LeasedFile.take(file, limit: limit) {
-        case .busy: return .busy
-        case .unsupported: return .unsupported
-        case .held(let held): leased = held
+        switch try take(note, files) {
+        case .not(let attempt): return attempt
+        case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
         defer { leased.release() }
         let before = try file.readAll()
@@ -196,6 +194,21 @@ package struct InPlaceNote {
     private func put(_ write: NoteWriteRecord, _ id: Int64, into leased: LeasedFile) throws {
         try leased.replace(from: Int(write.position), write.oldTail, with: write.newTail) {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
+        }
+    }
+
+    private enum Taking {
+        case held(Descriptor, LeasedFile)
+        /// What comes of the attempt instead.
+        case not(Attempt)
+    }
+
+    private func take(_ note: BytePath, _ files: HeldFiles) throws -> Taking {
+        guard let file = try open(note, files) else { return .not(.missing) }
+        switch LeasedFile.take(file, limit: limit) {
+        case .busy: return .not(.busy)
+        case .unsupported: return .not(.unsupported)
+        case .held(let leased): return .held(file, leased)
         }
     }
 
