@@ -83,34 +83,36 @@ let package = Package(
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),
+        core("JSONText", ["Platform"]),
         core("PeopleFiles", ["CLinux", "Platform"]),
         core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
         core("Watching", ["Platform", "CInotifyTools"]),
-        core("Ledger", ["OwnFiles", "Platform", grdb]),
+        core("Ledger", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
         core("DotLifeDomain"),
         core("ComicParsing", ["OwnFiles", "Platform", "CArchive", "CLinux"]),
-        core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "CLinux", grdb]),
-        core("ComicVault", ["OwnFiles", "Platform", "CLinux", "COpenSSL"]),
+        core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "SQLiteFile", "CLinux", grdb]),
+        core("ComicVault", ["JSONText", "OwnFiles", "Platform", "CLinux", "COpenSSL"]),
         core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
             name: "TKCore",
             dependencies: [
-                "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP,
+                "JSONText", "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix,
+                nioHTTP,
                 nioTLS,
             ],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
 
         .target(
-            name: "Rules", dependencies: ["Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
+            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
             swiftSettings: strict),
         actions("FilePlacing", "file-placing"),
         actions("NoteWriting", "note-writing", ["A4CoreSwift", "Ledger", "PeopleFiles", log]),
         actions("NoteActions", "notes", ["NoteWriting", "FilePlacing", "A4CoreSwift"]),
         actions("FileActions", "files", ["FilePlacing"]),
         actions("CaptureActions", "captures", ["DotLifeDomain", "DotLifePersistence"]),
-        actions("ComicActions", "comics", ["FilePlacing", "ComicArchive", "ComicVault", "Ledger"]),
-        actions("ReviewActions", "review", ["NoteWriting", "Ledger", "PeopleFiles", "TKCore"]),
+        actions("ComicActions", "comics", ["FilePlacing", "ComicArchive", "ComicVault", "JSONText", "Ledger"]),
+        actions("ReviewActions", "review", ["NoteWriting", "JSONText", "Ledger", "PeopleFiles", "TKCore"]),
         actions("ProcessActions", "process"),
         actions(
             "RuleActions", "registry",
@@ -123,20 +125,23 @@ let package = Package(
             name: "AgentKit",
             dependencies: [
                 "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
-                "ReviewActions", "Rules", "Watching", "Ledger", "OwnFiles", "Platform", "A4CoreSwift", "ComicArchive",
+                "ReviewActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles", "Platform", "A4CoreSwift",
+                "ComicArchive",
                 "ComicVault", "DotLifeDomain", "DotLifePersistence", "TKCore", yams, log, lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "ComicArchive", "ComicVault", "Rules", "Ledger", "OwnFiles", "Platform", arguments, log,
+                "AgentKit", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles", "Platform",
+                arguments, log,
                 lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict),
         .executableTarget(
-            name: "tk", dependencies: ["TKCore", "OwnFiles", "Platform", arguments], path: "Sources/Agent/tk",
+            name: "tk", dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", arguments],
+            path: "Sources/Agent/tk",
             swiftSettings: strict),
 
         .executableTarget(
@@ -149,7 +154,7 @@ let package = Package(
             name: "ComicTestSupport",
             dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
-        suite("PlatformTests", ["Platform", "CLinux"]),
+        suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
         suite("PeopleFilesTests", ["PeopleFiles", "Platform"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
         suite("WatchingTests", ["Watching", "Platform"]),
@@ -160,9 +165,9 @@ let package = Package(
             ["ComicArchive", "ComicParsing", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
-        suite("TKCoreTests", ["TKCore", "Platform"], exclude: ["Peers"]),
+        suite("TKCoreTests", ["JSONText", "TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["TKCore", "Platform", "tk"]),
-        suite("RulesTests", ["Rules", "Ledger", "Platform", "CCmarkGfm", log]),
+        suite("RulesTests", ["JSONText", "Rules", "Ledger", "Platform", "CCmarkGfm", log]),
         suite(
             "RuleActionsTests",
             [

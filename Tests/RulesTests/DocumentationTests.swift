@@ -1,10 +1,11 @@
 import Foundation
+import JSONText
 import Rules
 import Testing
 
 @Suite struct DocumentationTests {
     @Test func theSchemaIsJSONAndNamesEverything() throws {
-        let text = RuleSchema.json(registry: registry).pretty
+        let text = RuleSchema.json(registry: registry).indented
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
         let definitions = try #require(schema["$defs"] as? [String: Any])

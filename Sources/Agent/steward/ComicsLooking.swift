@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import ComicArchive
 import Foundation
+import JSONText
 import Platform
 
 /// `steward comics inspect`
@@ -47,7 +48,7 @@ struct ComicsInspect: AsyncParsableCommand {
                 let isFirst = accepted + refused + unread == 0
                 if comic.isAccepted { accepted += 1 } else if comic.isUnread { unread += 1 } else { refused += 1 }
                 if options.json {
-                    Output.json((isFirst ? "" : ",\n") + (try OutputJSON.encode(comic)), terminator: "")
+                    Output.json((isFirst ? "" : ",\n") + (try JSONText.shown(comic)), terminator: "")
                 } else {
                     if !isFirst && isFull { Output.line("") }
                     Output.lines(comic.lines(isFull: isFull, width: ComicsOptions.width, from: ComicsOptions.here))

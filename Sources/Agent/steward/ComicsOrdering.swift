@@ -3,6 +3,7 @@ import ArgumentParser
 import ComicArchive
 import Foundation
 import Glibc
+import JSONText
 import Platform
 
 /// `steward comics duplicates`
@@ -47,7 +48,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
                 review = await desk.removeCopies(review, meter)
                 if !options.json { Output.lines(review.removalLines) }
             }
-            if options.json { Output.json(try OutputJSON.encode(review)) }
+            if options.json { Output.json(try JSONText.shown(review)) }
             try await desk.close()
             if review.hasProblems { throw ExitCode(1) }
         }
@@ -124,7 +125,7 @@ struct ComicsDelete: AsyncParsableCommand {
                 moved.append(try await desk.delete(options.path(file)))
                 if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
             }
-            if options.json { Output.json(try OutputJSON.encode(moved)) }
+            if options.json { Output.json(try JSONText.shown(moved)) }
             try await desk.close()
         }
     }

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import Foundation
 import Glibc
+import JSONText
 import Ledger
 import Logging
 import Platform
@@ -76,7 +77,7 @@ enum Output {
     }
 
     static func show(_ value: some Encodable, lines text: @autoclosure () -> [String], json: Bool) throws {
-        if json { self.json(try OutputJSON.encode(value)) } else { lines(text()) }
+        if json { self.json(try JSONText.shown(value)) } else { lines(text()) }
     }
 
     /// What the argument parser prints or ends with itself; none of it holds text from outside.

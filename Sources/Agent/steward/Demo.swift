@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import JSONText
 import Platform
 
 /// `steward demo`
@@ -22,7 +23,7 @@ struct Demo: AsyncParsableCommand {
             try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run {
                 if !json { Output.document($0 + "\n") }
             } finish: { report in
-                if json { Output.json(try OutputJSON.encode(report)) }
+                if json { Output.json(try JSONText.shown(report)) }
             }
         }
     }

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import Foundation
+import JSONText
 import Ledger
 import Platform
 
@@ -69,7 +70,7 @@ struct Log: AsyncParsableCommand {
                 }
                 last = records.last?.id ?? last
                 if options.json {
-                    for record in records { Output.json(try OutputJSON.line(record)) }
+                    for record in records { Output.json(try JSONText.shownLine(record)) }
                 } else {
                     Output.lines(records.map(Self.line))
                 }

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import Foundation
+import JSONText
 import Platform
 import Rules
 
@@ -55,7 +56,7 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding { Output.json(RuleSchema.json(registry: try Documentation.registry()).pretty) }
+            try await Output.guarding { Output.json(RuleSchema.json(registry: try Documentation.registry()).indented) }
         }
     }
 
@@ -69,7 +70,7 @@ struct RulesCommand: AsyncParsableCommand {
             try await Output.guarding {
                 let manual = RuleManual.markdown(registry: try Documentation.registry())
                 if options.json {
-                    Output.json(try OutputJSON.encode(["markdown": manual]))
+                    Output.json(try JSONText.shown(["markdown": manual]))
                 } else {
                     Output.document(manual)
                 }

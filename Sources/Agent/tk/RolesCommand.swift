@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 import TKCore

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import JSONText
 import Platform
 import Synchronization
 import TKCore
@@ -35,7 +36,7 @@ enum Terminal {
 
     static func line(_ text: String) { write(text + "\n") }
 
-    static func json(_ value: WireJSON) { line(value.pretty) }
+    static func json(_ value: JSON) { line(value.indented) }
 
     /// A warning or a notice, in one line or several.
     static func note(_ text: String) { put(Array((Printable.text(text) + "\n").utf8), STDERR_FILENO) }

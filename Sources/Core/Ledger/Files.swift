@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JSONText
 import Platform
 
 /// What the ledger knows of one name in a place.
@@ -255,7 +256,7 @@ extension LedgerTransaction {
     }
 
     private static func json(_ names: Set<String>) throws -> String {
-        String(decoding: try JSONEncoder().encode(names.sorted()), as: UTF8.self)
+        try JSONText.line(names.sorted())
     }
 
     /// What a newer program has written in another way is as good as not known.

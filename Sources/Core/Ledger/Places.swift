@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JSONText
 import Platform
 
 /// What the ledger knows of a place's folder.
@@ -62,6 +63,6 @@ extension LedgerTransaction {
     }
 
     private static func text(_ identity: FolderIdentity) throws -> String {
-        String(decoding: try JSONEncoder().encode(identity), as: UTF8.self)
+        try JSONText.line(identity)
     }
 }

@@ -57,7 +57,7 @@ struct ProviderWireTests {
         let request = LLMRequest(
             system: (0..<4).map { .init("s\($0)", cached: true) },
             messages: [.user("a", cached: true), .assistant("b"), .user("c", cached: true)])
-        let body = try Self.anthropic(server).body(request).text
+        let body = try Self.anthropic(server).body(request).sent
         #expect(body.components(separatedBy: "cache_control").count == 5)
         #expect(body.contains(#"{"type":"text","text":"s1"},{"type":"text","text":"s2","cache_control""#))
     }
@@ -69,12 +69,12 @@ struct ProviderWireTests {
         let server = try ScriptedServer(.reply(200, "{}"))
         let request = LLMRequest(messages: [.user("Who are you?", shared: "The draft.")])
         #expect(
-            try Self.anthropic(server).body(request).text.contains(
+            try Self.anthropic(server).body(request).sent.contains(
                 #""content":[{"type":"text","text":"The draft.","cache_control":{"type":"ephemeral"}},"#
                     + #"{"type":"text","text":"Who are you?"}]"#))
         let whole = #"{"role":"user","content":"The draft.\n\nWho are you?"}"#
-        #expect(try Self.ollama(server).body(request).text.contains(whole))
-        #expect(try Self.openAI(server).body(request).text.contains(whole))
+        #expect(try Self.ollama(server).body(request).sent.contains(whole))
+        #expect(try Self.openAI(server).body(request).sent.contains(whole))
         #expect(request.promptBytes == "The draft.\n\nWho are you?".utf8.count)
     }
 
@@ -100,7 +100,7 @@ struct ProviderWireTests {
         let official = OpenAIProvider(
             model: "gpt-6-luna", endpoint: try ProviderFixture.endpoint(OpenAIProvider.defaultBaseURL),
             transport: Self.transport)
-        let body = official.body(request).text
+        let body = official.body(request).sent
         #expect(body.contains(#""max_completion_tokens":100"#) && !body.contains("temperature"))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONText
 import Logging
 import Platform
 
@@ -33,11 +34,7 @@ package struct StewardLogHandler: LogHandler {
             fields["time"] = Timestamp.now().description
             fields["level"] = event.level.rawValue
             fields["message"] = event.message.description
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            line = ShownText.json(
-                (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) }
-                    ?? ShownText.line(event.message.description))
+            line = (try? JSONText.shownLine(fields)) ?? ShownText.line(event.message.description)
         } else {
             let extra = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
             line = ShownText.line(

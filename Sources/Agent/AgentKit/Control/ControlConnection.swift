@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONText
 import Platform
 import Synchronization
 
@@ -77,9 +78,7 @@ final class ControlConnection: Sendable {
 
     /// - Parameter patience: for all of it; nil where every part that is taken begins it anew.
     func send(_ value: some Encodable, within patience: Duration? = nil) throws {
-        var data = try JSONEncoder().encode(value)
-        data.append(UInt8(ascii: "\n"))
-        try Array(data).withUnsafeBytes { try write($0, within: patience) }
+        try Array((try JSONText.line(value) + "\n").utf8).withUnsafeBytes { try write($0, within: patience) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, within patience: Duration? = nil) throws {
@@ -110,8 +109,8 @@ final class ControlConnection: Sendable {
 
     /// Writes what fits at once, and forgets the rest: for a farewell on a thread that must not wait.
     func sendAtOnce(_ value: some Encodable) throws {
-        let line = try JSONEncoder().encode(value) + [UInt8(ascii: "\n")]
-        _ = Array(line).withUnsafeBytes {
+        let line = try JSONText.line(value) + "\n"
+        _ = Array(line.utf8).withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
     }

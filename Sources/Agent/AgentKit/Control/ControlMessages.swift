@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
@@ -77,27 +78,12 @@ package struct ControlReply: Codable, Sendable, Equatable {
 
     package init(_ value: some Encodable, lines: [String]) throws {
         self.lines = lines.map { ShownText.line($0) }
-        json = try OutputJSON.encode(value)
+        json = try JSONText.shown(value)
     }
 
     package init(failure: any Error) {
         lines = []
         problem = ShownText.lines(explain(failure))
         kind = (failure as? Fault)?.kind ?? .failed
-    }
-}
-
-/// JSON as commands print it: for programs, but readable, and safe to print.
-package enum OutputJSON {
-    package static func encode(_ value: some Encodable) throws -> String { try encode(value, [.prettyPrinted]) }
-
-    /// On one line, for streams of documents.
-    package static func line(_ value: some Encodable) throws -> String { try encode(value, []) }
-
-    private static func encode(_ value: some Encodable, _ format: JSONEncoder.OutputFormatting) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = format.union([.sortedKeys, .withoutEscapingSlashes])
-        encoder.dateEncodingStrategy = .iso8601
-        return ShownText.json(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }

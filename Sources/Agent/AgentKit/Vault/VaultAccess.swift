@@ -1,5 +1,6 @@
 import ComicVault
 import Foundation
+import JSONText
 import Platform
 
 /// A command's way to a vault: through the daemon where that has it unlocked, else by opening it here.
@@ -28,7 +29,7 @@ package final class VaultAccess {
         return try VaultError.coded {
             let vault = try own ?? open()
             let report = try VaultDesk(place).carryOut(request, secrets, on: vault, outlet)
-            return try JSONDecoder().decode(type, from: try JSONEncoder().encode(report))
+            return try JSONDecoder().decode(type, from: Data(try JSONText.line(report).utf8))
         }
     }
 

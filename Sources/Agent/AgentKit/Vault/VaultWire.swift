@@ -1,6 +1,7 @@
 import ComicVault
 import Foundation
 import Glibc
+import JSONText
 import Platform
 
 /// What goes over the control socket after a request about a vault: frames of a byte that says what it is, the length in
@@ -48,7 +49,7 @@ extension ControlConnection {
     }
 
     func send(_ frame: VaultFrame, _ value: some Encodable) throws {
-        try Array(try JSONEncoder().encode(value)).withUnsafeBytes { try send(frame, $0) }
+        try Array(try JSONText.line(value).utf8).withUnsafeBytes { try send(frame, $0) }
     }
 
     /// - Throws: `Fault` where the other side goes away or says what no daemon says.

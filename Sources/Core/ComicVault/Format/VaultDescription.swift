@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSONText
 import Platform
 
 /// `vault.json`: what makes a folder a vault, and which one. It holds no secret; nothing in it is believed before a slot
@@ -15,7 +16,8 @@ package struct VaultDescription: Hashable, Sendable {
 
     package init(id: VaultID) {
         self.id = id
-        bytes = Array("{\"magic\":\"\(Self.magic)\",\"format\":\(Self.format),\"vaultID\":\"\(id)\"}\n".utf8)
+        let text: JSON = ["magic": .string(Self.magic), "format": .integer(Self.format), "vaultID": "\(id)"]
+        bytes = Array((text.sent + "\n").utf8)
     }
 
     /// - Parameter path: for the message.

@@ -129,11 +129,4 @@ struct JSONFile {
         case let other?: throw problem(key, "`\(key)` must be a number, not \(other.kind)")
         }
     }
-
-    /// JSON as people read it: indented, keys in order, a line end at its end.
-    static func text(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
-    }
 }

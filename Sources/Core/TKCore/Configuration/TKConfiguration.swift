@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import OwnFiles
 import Platform
 
@@ -283,7 +284,7 @@ package struct ConfigurationStore: Sendable {
                     .string(value)
                 }
         }
-        try TKFile.replace(home.configuration, with: try JSONFile.text(JSONValue.object(object)), mode: 0o600)
+        try TKFile.replace(home.configuration, with: try JSONText.document(JSONValue.object(object)), mode: 0o600)
     }
 
     private func isSameFile(_ one: BytePath, _ other: BytePath) throws -> Bool {

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What each member of a council is asked.
 enum CouncilPrompt {
     /// The draft stands before all that differs from advisor to advisor, so that a server reads it once for all of them:

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Asks a model which of the points that are left belong together. It answers with their ids and may not say anything
 /// of its own.
 enum CouncilSynthesis {
@@ -29,7 +31,7 @@ enum CouncilSynthesis {
             "\(point.id) | \(point.advisorID) | \(point.aspect.rawValue) | \(sign(point.stance)) | "
                 + point.claim.split(whereSeparator: \.isNewline).joined(separator: " ")
         }
-        let group: [(String, WireJSON)] = [
+        let group: [(String, JSON)] = [
             ("points", ["type": "array", "items": SuggestionPrompt.choice(points.map(\.id))]),
             ("relation", SuggestionPrompt.choice(["same", "opposite"])),
         ]

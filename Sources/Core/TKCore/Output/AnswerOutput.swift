@@ -1,3 +1,5 @@
+import JSONText
+
 /// An advisor's answer, as `tk ask` prints it.
 package enum AnswerOutput {
     /// - Parameter isQuiet: the answer alone, without who gave it.

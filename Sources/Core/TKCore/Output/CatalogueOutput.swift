@@ -1,3 +1,5 @@
+import JSONText
+
 /// Advisors and story types as `tk` prints them; every text ends with a line end.
 package enum CatalogueOutput {
     package static func rolesText(_ roles: [Role], _ style: TerminalStyle) -> String {
@@ -37,7 +39,7 @@ package enum CatalogueOutput {
     }
 
     package static func roleJSON(_ role: Role) -> String {
-        var example = WireJSON.null
+        var example = JSON.null
         if let own = role.example {
             example = .object([("bad", .optional(own.bad)), ("good", .optional(own.good)), ("why", .optional(own.why))])
         }
@@ -75,7 +77,7 @@ package enum CatalogueOutput {
         document([("story_type", .object(brief(type) + [("genre_context", .string(type.genreContext))]))])
     }
 
-    private static func brief(_ role: Role) -> [(String, WireJSON)] {
+    private static func brief(_ role: Role) -> [(String, JSON)] {
         [
             ("id", .string(role.id)), ("name", .string(role.name)), ("icon", .string(role.icon)),
             ("color", .string(role.color)), ("expertise", .string(role.expertise)),
@@ -83,7 +85,7 @@ package enum CatalogueOutput {
         ]
     }
 
-    private static func brief(_ type: StoryType) -> [(String, WireJSON)] {
+    private static func brief(_ type: StoryType) -> [(String, JSON)] {
         [
             ("id", .string(type.id)), ("name", .string(type.name)), ("icon", .string(type.icon)),
             ("description", .string(type.description)), ("default_advisors", .strings(type.defaultAdvisors)),
@@ -97,7 +99,7 @@ package enum CatalogueOutput {
     }
 
     /// With the version of the form in front.
-    package static func document(_ members: [(String, WireJSON)]) -> String {
-        WireJSON.object([("version", .string(SuggestionJSON.version))] + members).pretty + "\n"
+    package static func document(_ members: [(String, JSON)]) -> String {
+        JSON.object([("version", .string(SuggestionJSON.version))] + members).indented + "\n"
     }
 }

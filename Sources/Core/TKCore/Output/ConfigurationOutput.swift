@@ -1,3 +1,5 @@
+import JSONText
+
 /// The settings in force, as `tk config show` prints them.
 package enum ConfigurationOutput {
     /// - Parameters:
@@ -28,7 +30,7 @@ package enum ConfigurationOutput {
     package static func json(
         _ configuration: TKConfiguration, keyOrigin: String?, mutedRules: Set<String>
     ) -> String {
-        let settings = ConfigurationKey.allCases.map { key -> (String, WireJSON) in
+        let settings = ConfigurationKey.allCases.map { key -> (String, JSON) in
             let setting = setting(key, configuration)
             return (
                 key.rawValue,

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What a council came to, as `tk council` prints it.
 package struct CouncilOutput: Sendable {
     private let name: String
@@ -114,7 +116,7 @@ package struct CouncilOutput: Sendable {
         ])
     }
 
-    private func json(_ point: CouncilPoint) -> WireJSON {
+    private func json(_ point: CouncilPoint) -> JSON {
         .object([
             ("id", .string(point.id)), ("advisor_id", .string(point.advisorID)),
             ("aspect", .string(point.aspect.rawValue)),
@@ -124,7 +126,7 @@ package struct CouncilOutput: Sendable {
         ])
     }
 
-    private func json(_ group: CouncilGroup) -> WireJSON {
+    private func json(_ group: CouncilGroup) -> JSON {
         .object([
             ("aspect", .string(group.aspect.rawValue)), ("ground", .string(group.ground.rawValue)),
             ("points", .strings(group.points.map(\.id))), ("favourable", .strings(group.advisors(.favourable))),

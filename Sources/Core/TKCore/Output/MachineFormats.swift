@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// reviewdog's `rdjsonl`: one diagnostic a line, with replacements. Lines and columns count from 1, columns
@@ -11,11 +12,11 @@ package struct RDJSONLFormatter: OutputFormatter {
 
     package func end(_ drafts: [ReviewedDraft]) -> String { "" }
 
-    private func diagnostic(_ suggestion: Suggestion, _ draft: ReviewedDraft) -> WireJSON {
-        let range = WireJSON.object([
+    private func diagnostic(_ suggestion: Suggestion, _ draft: ReviewedDraft) -> JSON {
+        let range = JSON.object([
             ("start", place(suggestion.anchor.start, draft.draft)), ("end", place(suggestion.anchor.end, draft.draft)),
         ])
-        var members: [(String, WireJSON)] = [
+        var members: [(String, JSON)] = [
             ("message", .string(Printable.line(suggestion.reasoning))),
             ("location", .object([("path", .string(draft.name)), ("range", range)])),
             ("severity", .string(["ERROR", "WARNING", "WARNING"][safe: suggestion.priority - 1] ?? "INFO")),
@@ -28,7 +29,7 @@ package struct RDJSONLFormatter: OutputFormatter {
         return .object(members)
     }
 
-    private func place(_ offset: Int, _ draft: DraftText) -> WireJSON {
+    private func place(_ offset: Int, _ draft: DraftText) -> JSON {
         .object([("line", .integer(draft.line(at: offset))), ("column", .integer(draft.utf8Column(at: offset)))])
     }
 }
@@ -43,7 +44,7 @@ package struct SARIFFormatter: OutputFormatter {
     package func end(_ drafts: [ReviewedDraft]) -> String {
         let all = drafts.flatMap { draft in draft.suggestions.map { (draft, $0.suggestion) } }
         let rules = SuggestionJSON.unique(all.map(\.1.maker)).sorted()
-        let driver = WireJSON.object([
+        let driver = JSON.object([
             ("name", "tk"), ("version", .string(version)),
             (
                 "rules",
@@ -53,21 +54,21 @@ package struct SARIFFormatter: OutputFormatter {
                     })
             ),
         ])
-        let run = WireJSON.object([
+        let run = JSON.object([
             ("tool", .object([("driver", driver)])), ("columnKind", "unicodeCodePoints"),
             ("results", .array(all.map { result($1, $0, rules) })),
         ])
-        return WireJSON.object([
+        return JSON.object([
             ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"), ("runs", .array([run])),
-        ]).pretty + "\n"
+        ]).indented + "\n"
     }
 
     private func title(_ id: String) -> String { setting.advisors.first { $0.id == id }?.name ?? id }
 
-    private func result(_ suggestion: Suggestion, _ draft: ReviewedDraft, _ rules: [String]) -> WireJSON {
-        let artifact = WireJSON.object([("uri", .string(Self.uri(draft.name)))])
+    private func result(_ suggestion: Suggestion, _ draft: ReviewedDraft, _ rules: [String]) -> JSON {
+        let artifact = JSON.object([("uri", .string(Self.uri(draft.name)))])
         let region = region(suggestion.anchor, draft.draft)
-        var members: [(String, WireJSON)] = [
+        var members: [(String, JSON)] = [
             ("ruleId", .string(suggestion.maker)), ("ruleIndex", .integer(rules.firstIndex(of: suggestion.maker) ?? 0)),
             ("level", .string(["error", "warning", "warning"][safe: suggestion.priority - 1] ?? "note")),
             ("message", .object([("text", .string(LineFormatter.message(suggestion)))])),
@@ -78,16 +79,16 @@ package struct SARIFFormatter: OutputFormatter {
             ("partialFingerprints", .object([("tk/v1", .string(suggestion.id))])),
         ]
         if suggestion.hasReplacement {
-            let replacement = WireJSON.object([
+            let replacement = JSON.object([
                 ("deletedRegion", region), ("insertedContent", .object([("text", .string(suggestion.suggestedText))])),
             ])
-            let change = WireJSON.object([("artifactLocation", artifact), ("replacements", .array([replacement]))])
+            let change = JSON.object([("artifactLocation", artifact), ("replacements", .array([replacement]))])
             members.append(("fixes", .array([.object([("artifactChanges", .array([change]))])])))
         }
         return .object(members)
     }
 
-    private func region(_ anchor: TextAnchor, _ draft: DraftText) -> WireJSON {
+    private func region(_ anchor: TextAnchor, _ draft: DraftText) -> JSON {
         .object([
             ("startLine", .integer(draft.line(at: anchor.start))),
             ("startColumn", .integer(draft.column(at: anchor.start))),

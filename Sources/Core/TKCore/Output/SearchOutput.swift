@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// Drafts that were found, as `tk search` prints them.

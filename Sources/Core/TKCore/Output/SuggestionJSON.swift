@@ -1,9 +1,11 @@
+import JSONText
+
 /// The JSON of findings, version 1.0: described field by field in docs/tk.md. Ranges count Unicode scalars.
 package enum SuggestionJSON {
     /// Of the form, not of the program: a program that reads 1.0 reads every 1.x.
     package static let version = "1.0"
 
-    static func suggestion(_ entry: MergedSuggestion, in draft: ReviewedDraft, _ setting: ReviewSetting) -> WireJSON {
+    static func suggestion(_ entry: MergedSuggestion, in draft: ReviewedDraft, _ setting: ReviewSetting) -> JSON {
         let suggestion = entry.suggestion
         let anchor = suggestion.anchor
         return .object([
@@ -21,7 +23,7 @@ package enum SuggestionJSON {
         ])
     }
 
-    static func discussion(_ thread: DiscussionThread, in draft: ReviewedDraft) -> WireJSON {
+    static func discussion(_ thread: DiscussionThread, in draft: ReviewedDraft) -> JSON {
         .object([
             ("id", .string(thread.id)), ("file", .string(draft.name)), ("verdict", .string(thread.verdict.rawValue)),
             ("range_start", .integer(thread.anchor.start)), ("range_end", .integer(thread.anchor.end)),
@@ -38,7 +40,7 @@ package enum SuggestionJSON {
         ])
     }
 
-    static func metadata(_ drafts: [ReviewedDraft], _ setting: ReviewSetting) -> WireJSON {
+    static func metadata(_ drafts: [ReviewedDraft], _ setting: ReviewSetting) -> JSON {
         let calls = drafts.flatMap(\.calls)
         var dropped = DroppedFindings()
         for draft in drafts { dropped += draft.dropped }
@@ -55,7 +57,7 @@ package enum SuggestionJSON {
         ])
     }
 
-    private static func file(_ draft: ReviewedDraft) -> WireJSON {
+    private static func file(_ draft: ReviewedDraft) -> JSON {
         .object([
             ("name", .string(draft.name)), ("scalars", .integer(draft.draft.count)),
             ("sha256", .string(draft.draft.hash)), ("suggestions", .integer(draft.suggestions.count)),
@@ -63,7 +65,7 @@ package enum SuggestionJSON {
     }
 
     /// The tokens of all calls; `null` where there was none.
-    package static func usage(_ calls: [CallSummary], _ setting: ReviewSetting) -> WireJSON {
+    package static func usage(_ calls: [CallSummary], _ setting: ReviewSetting) -> JSON {
         guard !calls.isEmpty else { return .null }
         let sum = calls.reduce(LLMUsage()) { $0 + ($1.usage ?? LLMUsage()) }
         return .object([
@@ -74,11 +76,11 @@ package enum SuggestionJSON {
         ])
     }
 
-    package static func failures(_ failures: [AdvisorFailure]) -> WireJSON {
+    package static func failures(_ failures: [AdvisorFailure]) -> JSON {
         .array(failures.map { .object([("advisor_id", .string($0.advisorID)), ("message", .string($0.message))]) })
     }
 
-    private static func dropped(_ dropped: DroppedFindings) -> WireJSON {
+    private static func dropped(_ dropped: DroppedFindings) -> JSON {
         .object([
             ("unreadable", .integer(dropped.unreadable)), ("not_in_text", .integer(dropped.notInText)),
             ("ambiguous", .integer(dropped.ambiguous)), ("unknown_advisor", .integer(dropped.unknownAdvisor)),
@@ -101,7 +103,7 @@ package struct JSONFormatter: OutputFormatter {
     package func piece(_ draft: ReviewedDraft) -> String { "" }
 
     package func end(_ drafts: [ReviewedDraft]) -> String {
-        WireJSON.object([
+        JSON.object([
             ("version", .string(SuggestionJSON.version)),
             (
                 "suggestions",
@@ -115,7 +117,7 @@ package struct JSONFormatter: OutputFormatter {
                 .array(drafts.flatMap { draft in draft.discussions.map { SuggestionJSON.discussion($0, in: draft) } })
             ),
             ("metadata", SuggestionJSON.metadata(drafts, setting)),
-        ]).pretty + "\n"
+        ]).indented + "\n"
     }
 }
 
@@ -133,9 +135,22 @@ package struct NDJSONFormatter: OutputFormatter {
         record("metadata", SuggestionJSON.metadata(drafts, setting))
     }
 
-    private func record(_ name: String, _ value: WireJSON) -> String {
+    private func record(_ name: String, _ value: JSON) -> String {
         guard case .object(let members) = value else { return "" }
-        return WireJSON.object([("record", .string(name)), ("version", .string(SuggestionJSON.version))] + members).line
+        return JSON.object([("record", .string(name)), ("version", .string(SuggestionJSON.version))] + members).line
             + "\n"
     }
+}
+
+extension JSON {
+    /// The text, or `null`.
+    package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
+    /// The number, or `null`.
+    package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
+
+    package static func strings(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
+
+    /// US dollars, or `null` where the price is not known.
+    package static func dollars(_ cost: Cost?) -> JSON { cost.map { .number($0.dollars) } ?? .null }
 }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// A team of advisors, as `tk story-types assemble` prints it.
 package enum TeamOutput {
     package static func text(_ team: AdvisorTeam, _ setting: ReviewSetting, _ style: TerminalStyle) -> String {

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What calls took and cost, as `tk usage` prints it.
 package enum UsageOutput {
     package static func text(
@@ -66,7 +68,7 @@ package enum UsageOutput {
                 "budget",
                 .object([
                     ("month", .string(state.month)), ("spent_usd", .dollars(state.spent)),
-                    ("budget_usd", .dollars(state.budget)), ("fraction", state.fraction.map(WireJSON.number) ?? .null),
+                    ("budget_usd", .dollars(state.budget)), ("fraction", state.fraction.map(JSON.number) ?? .null),
                 ])
             ),
         ])

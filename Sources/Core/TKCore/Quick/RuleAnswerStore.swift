@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// One finding of the quick pass and what a user did with it.
@@ -80,7 +81,8 @@ package struct RuleAnswerStore: Sendable {
                     "accepted": .bool(answer.isAccepted),
                 ])
             }
-            try TKFile.replace(path, with: try JSONFile.text(JSONValue.object(["answers": .array(list)])), mode: 0o600)
+            try TKFile.replace(
+                path, with: try JSONText.document(JSONValue.object(["answers": .array(list)])), mode: 0o600)
             return (after.subtracting(before), before.subtracting(after))
         }
     }

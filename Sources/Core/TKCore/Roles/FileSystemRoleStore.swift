@@ -1,4 +1,5 @@
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 
@@ -46,7 +47,7 @@ public struct FileSystemRoleStore: CustomRoleStore {
         }
         let path = file(role.id)
         try Durable.makeDirectory(folder, mode: 0o700)
-        let text = try JSONFile.text(Stored(role))
+        let text = try JSONText.document(Stored(role))
         let temporary = try Durable.stage(Array(text.utf8), for: path)
         var isPlaced = false
         defer { if !isPlaced { unlinkQuietly(temporary) } }

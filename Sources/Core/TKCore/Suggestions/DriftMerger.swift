@@ -1,3 +1,5 @@
+import JSONText
+
 /// Has a model carry a suggestion over to words that have changed since it was made, and checks what it did.
 public struct DriftMerger: Sendable {
     enum Answer: Sendable {

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What a writer wants when they say something in their own words (seed 001, Intent detection).
 public enum WriterIntent: String, Codable, Sendable, CaseIterable {
     /// Suggestions about a draft.

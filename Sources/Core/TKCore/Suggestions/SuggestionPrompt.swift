@@ -1,3 +1,5 @@
+import JSONText
+
 /// What advisors are asked for, and the shape of the answer.
 enum SuggestionPrompt {
     /// The request about one piece of a draft.
@@ -62,7 +64,7 @@ enum SuggestionPrompt {
 
     static func schema(_ options: ReviewOptions) throws -> LLMSchema {
         let many = options.advisors.count > 1
-        var properties: [(String, WireJSON)] = []
+        var properties: [(String, JSON)] = []
         if many { properties.append(("advisor_id", choice(options.advisors.map(\.id)))) }
         properties += [
             ("quote", ["type": "string"]), ("before", ["type": "string"]),
@@ -75,21 +77,21 @@ enum SuggestionPrompt {
 
     /// The schema of an object whose one member is a list of objects. Every member is required and no other allowed, as
     /// OpenAI's strict mode wants it.
-    static func list(_ name: String, of properties: [(String, WireJSON)]) -> String {
+    static func list(_ name: String, of properties: [(String, JSON)]) -> String {
         object([(name, ["type": "array", "items": strict(properties)])])
     }
 
-    static func object(_ properties: [(String, WireJSON)]) -> String { strict(properties).text }
+    static func object(_ properties: [(String, JSON)]) -> String { strict(properties).sent }
 
-    static func strict(_ properties: [(String, WireJSON)]) -> WireJSON {
+    static func strict(_ properties: [(String, JSON)]) -> JSON {
         [
             "type": "object", "properties": .object(properties),
             "required": .array(properties.map { .string($0.0) }), "additionalProperties": false,
         ]
     }
 
-    static func choice(_ words: [String]) -> WireJSON {
-        ["type": "string", "enum": .array(words.map(WireJSON.string))]
+    static func choice(_ words: [String]) -> JSON {
+        ["type": "string", "enum": .array(words.map(JSON.string))]
     }
 
     private static func categories(_ options: ReviewOptions) -> [String] {

@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// The advisors for a text, and why.
@@ -127,7 +128,7 @@ public struct TeamAssembler: Sendable {
             Answer with one JSON object and nothing else: {"advisors": [{"id": …, "reason": one sentence}], "story_type": \
             an id or null}.
             """
-        let advisor: [(String, WireJSON)] = [
+        let advisor: [(String, JSON)] = [
             ("id", SuggestionPrompt.choice(catalogue.roles.map(\.id))), ("reason", ["type": "string"]),
         ]
         let schema = SuggestionPrompt.object([

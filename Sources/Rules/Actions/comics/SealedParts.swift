@@ -1,6 +1,7 @@
 import ComicArchive
 import ComicVault
 import Foundation
+import JSONText
 import Platform
 import Synchronization
 
@@ -91,9 +92,7 @@ extension SealedComic {
         }
         if !pictures.isEmpty { parts.append((.thumbnails, ObjectContent(pictures))) }
         if !packFailed.isSet, let pack = pack(archive, worker, packFailed, &sealed) { parts.append((.pagePack, pack)) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return [(.metadata, ObjectContent(Array(try encoder.encode(sealed))))] + parts
+        return [(.metadata, ObjectContent(Array(try JSONText.line(sealed).utf8)))] + parts
     }
 
     /// The decoded pages end to end, of an archive in which none can be sought; nil for the others.

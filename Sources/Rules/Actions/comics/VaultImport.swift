@@ -1,6 +1,7 @@
 import ComicVault
 import FilePlacing
 import Foundation
+import JSONText
 import Platform
 import Rules
 
@@ -66,7 +67,7 @@ extension VaultImport {
             try container.encodeIfPresent(trashed, forKey: .trashed)
             return
         }
-        let content = try JSONEncoder().encode(Content(hash: hash, trashed: trashed))
-        try container.encode(hexadecimal(coding.seal(Array(content))), forKey: .sealed)
+        let content = try JSONText.line(Content(hash: hash, trashed: trashed))
+        try container.encode(hexadecimal(coding.seal(Array(content.utf8))), forKey: .sealed)
     }
 }

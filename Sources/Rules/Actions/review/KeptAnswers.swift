@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 import Synchronization
 import TKCore
@@ -55,9 +56,7 @@ package final class KeptAnswers: CallRecorder {
         try await lanes.run {
             FaultPoint.reach("answer arrived")
             try files.makeFolders(for: path, mode: 0o700)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try files.replaceOwn(path, with: try encoder.encode(answer))
+            try files.replaceOwn(path, with: Array(try JSONText.line(answer).utf8))
             FaultPoint.reach("answer kept")
         }
         used.withLock { _ = $0.insert(call.key) }

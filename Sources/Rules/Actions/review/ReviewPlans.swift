@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// What a step decided after it had its answers: kept on the disk before anything is written, so that after a crash the
@@ -32,7 +33,7 @@ struct ReviewPlans: Sendable {
         let files = HeldFiles(own: path.parent)
         try files.makeFolders(for: path, mode: 0o700)
         try prune()
-        try files.replaceOwn(path, with: try JSONEncoder().encode(plan))
+        try files.replaceOwn(path, with: Array(try JSONText.line(plan).utf8))
     }
 
     func remove(_ key: ContentHash) throws {

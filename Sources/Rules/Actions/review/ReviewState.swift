@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 import TKCore
 
@@ -57,9 +58,7 @@ package struct ReviewState: Codable, Sendable, Equatable {
     }
 
     package func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        try JSONText.document(self)
     }
 
     /// How the writer has answered the findings of each rule.

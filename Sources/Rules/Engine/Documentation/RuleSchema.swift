@@ -1,62 +1,65 @@
+import JSONText
+
 /// The JSON Schema (2020-12) of rule files, from the same declarations as the loader: for editors that complete and
 /// check while one types.
 package enum RuleSchema {
     package static func json(registry: ActionRegistry) -> JSON {
         .object([
-            JSON.Member("$schema", "https://json-schema.org/draft/2020-12/schema"),
-            JSON.Member("title", "Steward rules"),
-            JSON.Member("description", "A file of rules.d: a list of rules."),
-            JSON.Member(
+            ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+            ("title", "Steward rules"),
+            ("description", "A file of rules.d: a list of rules."),
+            (
                 "oneOf",
-                [["type": "array", "items": ["$ref": "#/$defs/rule"]], ["$ref": "#/$defs/rule"], ["type": "null"]]),
-            JSON.Member(
+                [["type": "array", "items": ["$ref": "#/$defs/rule"]], ["$ref": "#/$defs/rule"], ["type": "null"]]
+            ),
+            (
                 "$defs",
                 [
                     "rule": rule, "conditions": ["oneOf": [["$ref": "#/$defs/where"], conditionList]],
                     "where": conditions,
                     "steps": ["oneOf": [["$ref": "#/$defs/step"], stepList]], "step": step(registry),
                     "action": .object(
-                        registry.definitions.map { JSON.Member($0.declaration.name, action($0.declaration)) }),
-                ]),
+                        registry.definitions.map { ($0.declaration.name, action($0.declaration)) }),
+                ]
+            ),
         ])
     }
 
     private static let conditionList: JSON = [
-        "type": "array", "minItems": .number(1), "items": ["$ref": "#/$defs/conditions"],
+        "type": "array", "minItems": 1, "items": ["$ref": "#/$defs/conditions"],
     ]
-    private static let stepList: JSON = ["type": "array", "minItems": .number(1), "items": ["$ref": "#/$defs/step"]]
+    private static let stepList: JSON = ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/step"]]
 
     private static var rule: JSON {
         .object([
-            JSON.Member("type", "object"),
-            JSON.Member("additionalProperties", false),
-            JSON.Member("required", .array(RuleKey.all.filter(\.required).map { .string($0.name) })),
-            JSON.Member(
-                "properties", .object(RuleKey.all.map { JSON.Member($0.name, described($0.schema, $0.summary)) })),
+            ("type", "object"),
+            ("additionalProperties", false),
+            ("required", .array(RuleKey.all.filter(\.required).map { .string($0.name) })),
+            ("properties", .object(RuleKey.all.map { ($0.name, described($0.schema, $0.summary)) })),
         ])
     }
 
     private static var conditions: JSON {
-        let tests = ConditionSpec.all.map { JSON.Member($0.name, described($0.schema, $0.summary)) }
+        let tests = ConditionSpec.all.map { ($0.name, described($0.schema, $0.summary)) }
         let nesting = ConditionSpec.nesting.map {
-            JSON.Member($0.name, described(["$ref": "#/$defs/conditions"], $0.summary))
+            ($0.name, described(["$ref": "#/$defs/conditions"], $0.summary))
         }
         return .object([
-            JSON.Member("type", "object"), JSON.Member("additionalProperties", false),
-            JSON.Member("properties", .object(tests + nesting)),
+            ("type", "object"), ("additionalProperties", false),
+            ("properties", .object(tests + nesting)),
         ])
     }
 
     private static func step(_ registry: ActionRegistry) -> JSON {
         let bare = registry.definitions.filter { !$0.declaration.parameters.contains(where: \.required) }
-        let reference = registry.definitions.map { definition in
-            JSON.Member(definition.declaration.name, ["$ref": .string("#/$defs/action/\(definition.declaration.name)")])
+        let reference = registry.definitions.map { definition -> (String, JSON) in
+            (definition.declaration.name, ["$ref": .string("#/$defs/action/\(definition.declaration.name)")])
         }
         return [
             "oneOf": [
                 ["enum": .array(bare.map { .string($0.declaration.name) })],
                 [
-                    "type": "object", "minProperties": .number(1), "maxProperties": .number(1),
+                    "type": "object", "minProperties": 1, "maxProperties": 1,
                     "additionalProperties": false,
                     "properties": .object(reference),
                 ],
@@ -67,17 +70,17 @@ package enum RuleSchema {
     private static func action(_ declaration: ActionDeclaration) -> JSON {
         let required = declaration.parameters.filter(\.required).map { JSON.string($0.name) }
         let own = declaration.parameters.map {
-            JSON.Member($0.name, described(schema($0.kind), $0.summary, $0.defaultValue))
+            ($0.name, described(schema($0.kind), $0.summary, $0.defaultValue))
         }
         let names = Set(declaration.parameters.map(\.name))
         let common = RuleKey.all.filter { $0.name == "repeat" && !names.contains($0.name) }
-            .map { JSON.Member($0.name, described($0.schema, $0.summary)) }
+            .map { ($0.name, described($0.schema, $0.summary)) }
         return .object([
-            JSON.Member("description", .string(declaration.summary)),
-            JSON.Member("type", required.isEmpty ? ["object", "null"] : "object"),
-            JSON.Member("additionalProperties", false),
-            JSON.Member("required", .array(required)),
-            JSON.Member("properties", .object(own + common)),
+            ("description", .string(declaration.summary)),
+            ("type", required.isEmpty ? ["object", "null"] : "object"),
+            ("additionalProperties", false),
+            ("required", .array(required)),
+            ("properties", .object(own + common)),
         ])
     }
 
@@ -91,7 +94,7 @@ package enum RuleSchema {
         case .choice(let words): RuleKey.words(words)
         case .boolean: ["type": "boolean"]
         case .integer(let range):
-            ["type": "integer", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)]
+            ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
         case .duration: RuleKey.duration
         case .place: ["type": "string"]
         case .templateMap: ["type": "object", "additionalProperties": scalar]
@@ -101,6 +104,6 @@ package enum RuleSchema {
     private static func described(_ schema: JSON, _ summary: String, _ standard: String? = nil) -> JSON {
         guard case .object(let members) = schema else { return schema }
         let text = standard.map { "\(summary) Default: \($0)." } ?? summary
-        return .object([JSON.Member("description", .string(text))] + members)
+        return .object([("description", .string(text))] + members)
     }
 }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// A key of a rule, declared once for the loader, the schema and the manual.
 package struct RuleKey: Sendable {
     package let name: String
@@ -11,7 +13,7 @@ package struct RuleKey: Sendable {
         RuleKey(
             name: "rule", summary: "The rule's name, one of its kind in all files.", example: "rule: Import comics",
             required: true,
-            schema: ["type": "string", "minLength": .number(1)]),
+            schema: ["type": "string", "minLength": 1]),
         RuleKey(
             name: "in", summary: "A place, or a list of places.", example: "in: comics", required: true,
             schema: ConditionSpec.oneOrMoreTexts),
@@ -62,6 +64,6 @@ package struct RuleKey: Sendable {
 
     static func words(_ words: [String], orList: Bool = false) -> JSON {
         let one: JSON = ["enum": .array(words.map { .string($0) })]
-        return orList ? ["oneOf": [one, ["type": "array", "minItems": .number(1), "items": one]]] : one
+        return orList ? ["oneOf": [one, ["type": "array", "minItems": 1, "items": one]]] : one
     }
 }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// A YAML value with its position; aliases are expanded, tags ignored, scalars left as text.
 package struct YamlNode: Sendable {
     package enum Content: Sendable {
@@ -57,7 +59,7 @@ package struct YamlNode: Sendable {
         }
     }
 
-    private static func quoted(_ text: String) -> String { JSON.string(text).compact }
+    private static func quoted(_ text: String) -> String { JSON.string(text).line }
 }
 
 /// One `key: value` of a mapping.

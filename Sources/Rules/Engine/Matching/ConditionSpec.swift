@@ -1,3 +1,5 @@
+import JSONText
+
 /// One condition's name, meaning and how it is read: the loader, the schema and the manual are made from it.
 package struct ConditionSpec: Sendable {
     package let name: String
@@ -49,14 +51,14 @@ package struct ConditionSpec: Sendable {
 
     static let oneOrMoreTexts: JSON = [
         "oneOf": [
-            ["type": "string", "minLength": .number(1)],
-            ["type": "array", "minItems": .number(1), "items": ["type": "string", "minLength": .number(1)]],
+            ["type": "string", "minLength": 1],
+            ["type": "array", "minItems": 1, "items": ["type": "string", "minLength": 1]],
         ]
     ]
     static let comparisons: JSON = [
         "oneOf": [
             ["type": ["string", "integer"]],
-            ["type": "array", "minItems": .number(1), "items": ["type": ["string", "integer"]]],
+            ["type": "array", "minItems": 1, "items": ["type": ["string", "integer"]]],
         ]
     ]
     static let presence: JSON = ["type": ["object", "array", "string"]]

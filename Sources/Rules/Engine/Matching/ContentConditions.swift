@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// Conditions on what is in a file.
@@ -11,7 +12,7 @@ extension ConditionSpec {
             example: "kind: [note, text]",
             schema: [
                 "oneOf": [
-                    ["enum": kinds], ["type": "array", "minItems": .number(1), "items": ["enum": kinds]],
+                    ["enum": kinds], ["type": "array", "minItems": 1, "items": ["enum": kinds]],
                 ]
             ]
         ) { node, context in
@@ -41,7 +42,7 @@ extension ConditionSpec {
                 + "expression; `^` and `$` are ends of lines). The first mebibyte is looked at. Lists: one must match.",
             example: "text: { contains: \"#inbox\" }",
             schema: [
-                "type": "object", "additionalProperties": false, "minProperties": .number(1),
+                "type": "object", "additionalProperties": false, "minProperties": 1,
                 "properties": ["contains": oneOrMoreTexts, "matches": oneOrMoreTexts],
             ], load: loadText),
         ConditionSpec(

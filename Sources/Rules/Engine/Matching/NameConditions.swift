@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// Conditions on what a file is called and where it lies.

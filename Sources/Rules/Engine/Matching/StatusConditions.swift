@@ -1,4 +1,5 @@
 import Glibc
+import JSONText
 import Platform
 
 /// Conditions on a file's status and attributes.
@@ -40,7 +41,7 @@ extension ConditionSpec {
             schema: [
                 "oneOf": [
                     ["type": ["string", "integer"]],
-                    ["type": "array", "minItems": .number(1), "items": ["type": ["string", "integer"]]],
+                    ["type": "array", "minItems": 1, "items": ["type": ["string", "integer"]]],
                 ]
             ]
         ) { node, context in

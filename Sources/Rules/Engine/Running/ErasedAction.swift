@@ -1,8 +1,9 @@
 import Foundation
+import JSONText
 import Ledger
 import Platform
 
-/// JSON as the ledger stores it: keys sorted, so that equal values are equal texts.
+/// JSON as the ledger stores it.
 package enum LedgerJSON {
     /// - Parameters:
     ///   - names: which paths are to be hidden.
@@ -10,11 +11,10 @@ package enum LedgerJSON {
     package static func encode(
         _ value: some Encodable, hiding names: NameVeil? = nil, naming texts: NamedTexts? = nil
     ) throws -> String {
-        let encoder = JSONEncoder()
-        if let names, let key = PathCoding.key { encoder.userInfo[key] = names.coding }
-        if let texts, let key = NamedTexts.key { encoder.userInfo[key] = texts }
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        var info: [CodingUserInfoKey: any Sendable] = [:]
+        if let names, let key = PathCoding.key { info[key] = names.coding }
+        if let texts, let key = NamedTexts.key { info[key] = texts }
+        return try JSONText.line(value, userInfo: info)
     }
 
     /// - Parameter texts: those that it may name.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Ledger
 import Logging
 import Platform
@@ -169,9 +170,7 @@ package struct Quarantine: Sendable {
                 place: record.place, rule: rule, job: record.job,
                 reason: record.reason, code: record.code, time: record.time.description,
                 restore: "steward quarantine restore \(record.id)")
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try files.replaceOwn(folder.appending("reason.json"), with: try encoder.encode(reason))
+            try files.replaceOwn(folder.appending("reason.json"), with: Array(try JSONText.indented(reason).utf8))
             let said = """
                 \(reason.file)
                 was refused by the rule "\(rule)" at \(reason.time):

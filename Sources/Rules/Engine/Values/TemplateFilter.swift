@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// What a filter makes of a value; declared once, here, for the loader, the schema and the manual.
@@ -49,7 +50,7 @@ package struct TemplateFilter: Sendable {
             name: "json", summary: "The value as JSON: text in quotes, lists in brackets.",
             example: "{{ file.name | json }}", argument: .none, fault: { _ in nil }
         ) { value, _, _, context in
-            .text(value?.json(context.timeZone).compact ?? "null")
+            .text(value?.json(context.timeZone).line ?? "null")
         },
         TemplateFilter(
             name: "md",
@@ -141,8 +142,8 @@ extension Value {
     func json(_ timeZone: TimeZone) -> JSON {
         switch self {
         case .text, .date: .string(shown(timeZone))
-        case .integer(let number): .number(number)
-        case .boolean(let truth): .boolean(truth)
+        case .integer(let number): .integer(number)
+        case .boolean(let truth): .bool(truth)
         case .list(let items): .array(items.map { $0.json(timeZone) })
         }
     }

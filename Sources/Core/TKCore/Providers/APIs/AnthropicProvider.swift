@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Anthropic's Messages API, and servers that speak it.
 ///
@@ -51,7 +52,7 @@ public struct AnthropicProvider: LLMProvider {
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         let (name, model, place) = (name, modelID, call.place)
         return call.stream(
-            path("/messages"), body: body(request).text, streams: options.streams, maxTokens: request.maxTokens,
+            path("/messages"), body: body(request).sent, streams: options.streams, maxTokens: request.maxTokens,
             headers: headers,
             reader: { AnthropicReader(provider: name, model: model, place: place, redaction: $0) })
     }
@@ -94,13 +95,13 @@ public struct AnthropicProvider: LLMProvider {
     }
 
     /// The request as it is sent.
-    package func body(_ request: LLMRequest) -> WireJSON {
+    package func body(_ request: LLMRequest) -> JSON {
         // The server takes four marks; the last ones cover the longest beginnings.
         var marks = 4
-        let messages = request.messages.reversed().map { message -> WireJSON in
+        let messages = request.messages.reversed().map { message -> JSON in
             let cached = message.cached && marks > 0
             if cached { marks -= 1 }
-            let content: WireJSON
+            let content: JSON
             if let shared = message.shared, !shared.isEmpty, !message.text.isEmpty, marks > 0 {
                 marks -= 1
                 content = [Self.block(shared, cached: true), Self.block(message.text, cached: cached)]
@@ -109,18 +110,18 @@ public struct AnthropicProvider: LLMProvider {
             }
             return .object([("role", .string(message.role.rawValue)), ("content", content)])
         }
-        let system = request.system.reversed().compactMap { block -> WireJSON? in
+        let system = request.system.reversed().compactMap { block -> JSON? in
             guard !block.text.isEmpty else { return nil }
             let cached = block.cached && marks > 0
             if cached { marks -= 1 }
             return Self.block(block.text, cached: cached)
         }
-        var members: [(String, WireJSON)] = [
+        var members: [(String, JSON)] = [
             ("model", .string(modelID)), ("max_tokens", .integer(request.maxTokens)),
         ]
         if !system.isEmpty { members.append(("system", .array(system.reversed()))) }
         members.append(("messages", .array(messages.reversed())))
-        if !request.stop.isEmpty { members.append(("stop_sequences", .array(request.stop.map(WireJSON.string)))) }
+        if !request.stop.isEmpty { members.append(("stop_sequences", .array(request.stop.map(JSON.string)))) }
         if let schema = request.schema, options.sendsSchema {
             members.append(
                 ("output_config", ["format": ["type": "json_schema", "schema": .verbatim(schema.json)]]))
@@ -129,8 +130,8 @@ public struct AnthropicProvider: LLMProvider {
         return .object(members)
     }
 
-    private static func block(_ text: String, cached: Bool) -> WireJSON {
-        var members: [(String, WireJSON)] = [("type", "text"), ("text", .string(text))]
+    private static func block(_ text: String, cached: Bool) -> JSON {
+        var members: [(String, JSON)] = [("type", "text"), ("text", .string(text))]
         if cached { members.append(("cache_control", ["type": "ephemeral"])) }
         return .object(members)
     }

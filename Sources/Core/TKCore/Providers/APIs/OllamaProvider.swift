@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Ollama's own API, which alone can set the length of the context: by default Ollama gives 4,096 tokens and cuts what
 /// does not fit without a word.
@@ -74,7 +75,7 @@ public struct OllamaProvider: LLMProvider {
         }
         let promptBytes = request.promptBytes
         return call.stream(
-            "/api/chat", body: body(request).text, streams: true, maxTokens: request.maxTokens, headers: Self.headers,
+            "/api/chat", body: body(request).sent, streams: true, maxTokens: request.maxTokens, headers: Self.headers,
             reader: {
                 OllamaReader(
                     provider: name, model: model, place: place, redaction: $0, context: context,
@@ -126,16 +127,16 @@ public struct OllamaProvider: LLMProvider {
     }
 
     /// The request as it is sent.
-    package func body(_ request: LLMRequest) -> WireJSON {
-        let messages = request.turns.map { turn -> WireJSON in
+    package func body(_ request: LLMRequest) -> JSON {
+        let messages = request.turns.map { turn -> JSON in
             ["role": .string(turn.role), "content": .string(turn.text)]
         }
-        var settings: [(String, WireJSON)] = [
+        var settings: [(String, JSON)] = [
             ("num_ctx", .integer(Self.contextTokens(for: request))), ("num_predict", .integer(request.maxTokens)),
         ]
         if let temperature = request.temperature { settings.append(("temperature", .number(temperature))) }
-        if !request.stop.isEmpty { settings.append(("stop", .array(request.stop.map(WireJSON.string)))) }
-        var members: [(String, WireJSON)] = [
+        if !request.stop.isEmpty { settings.append(("stop", .array(request.stop.map(JSON.string)))) }
+        var members: [(String, JSON)] = [
             ("model", .string(modelID)), ("messages", .array(messages)), ("stream", true),
             // Newer servers then refuse what does not fit; older ones do not know it.
             ("truncate", false), ("options", .object(settings)),

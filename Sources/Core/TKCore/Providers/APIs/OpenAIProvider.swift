@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// OpenAI's Chat Completions API, and the many servers that speak it (llama.cpp, vLLM, LM Studio, and services).
 public struct OpenAIProvider: LLMProvider {
@@ -54,7 +55,7 @@ public struct OpenAIProvider: LLMProvider {
     public func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         let (name, model, place) = (name, modelID, call.place)
         return call.stream(
-            "/chat/completions", body: body(request).text, streams: options.streams, maxTokens: request.maxTokens,
+            "/chat/completions", body: body(request).sent, streams: options.streams, maxTokens: request.maxTokens,
             headers: Self.headers,
             reader: { OpenAIReader(provider: name, model: model, place: place, redaction: $0) })
     }
@@ -93,11 +94,11 @@ public struct OpenAIProvider: LLMProvider {
     private var isOpenAI: Bool { call.endpoint.baseURL.host?.lowercased() == "api.openai.com" }
 
     /// The request as it is sent.
-    package func body(_ request: LLMRequest) -> WireJSON {
-        let messages = request.turns.map { turn -> WireJSON in
+    package func body(_ request: LLMRequest) -> JSON {
+        let messages = request.turns.map { turn -> JSON in
             ["role": .string(turn.role), "content": .string(turn.text)]
         }
-        var members: [(String, WireJSON)] = [("model", .string(modelID)), ("messages", .array(messages))]
+        var members: [(String, JSON)] = [("model", .string(modelID)), ("messages", .array(messages))]
         switch options.limitName ?? (isOpenAI ? .maxCompletionTokens : .maxTokens) {
         case .maxCompletionTokens: members.append(("max_completion_tokens", .integer(request.maxTokens)))
         case .maxTokens: members.append(("max_tokens", .integer(request.maxTokens)))
@@ -106,7 +107,7 @@ public struct OpenAIProvider: LLMProvider {
         if let temperature = request.temperature, options.sendsTemperature ?? takesTemperature {
             members.append(("temperature", .number(temperature)))
         }
-        if !request.stop.isEmpty { members.append(("stop", .array(request.stop.map(WireJSON.string)))) }
+        if !request.stop.isEmpty { members.append(("stop", .array(request.stop.map(JSON.string)))) }
         if let schema = request.schema, options.sendsSchema {
             members.append(
                 (

@@ -1,38 +1,47 @@
 import Platform
 
-/// How a command's JSON is written: members in a fixed order, so that two runs are the same bytes.
-///
-/// What could steer a terminal (controls, marks that turn the direction of text) is escaped by its code point (`\u001b`).
-extension WireJSON {
-    /// In one line.
-    package var line: String {
+/// A JSON value that is written in the order in which it was put together, so that the same is the same text.
+package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    case null
+    case bool(Bool)
+    case integer(Int)
+    /// A whole one stands without a point; one that is not finite becomes `null`.
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object([(String, JSON)])
+    /// Must be JSON.
+    case verbatim(String)
+
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements) }
+
+    /// For programs, in one line without spaces: only what JSON itself asks for is escaped.
+    package var sent: String {
         var out = ""
         write(to: &out, indent: nil)
-        return ShownText.json(out)
+        return out
     }
 
-    /// For people: two spaces a level, without a line end at its end.
-    package var pretty: String {
+    /// In one line without spaces, safe to print: what could steer a terminal (controls, marks that turn the direction of
+    /// text) is escaped by its code point (`\u001b`).
+    package var line: String { ShownText.json(sent) }
+
+    /// With two spaces of indentation a level, safe to print; without a line end at its end.
+    package var indented: String {
         var out = ""
         write(to: &out, indent: 0)
         return ShownText.json(out)
     }
 
-    /// The text, or `null`.
-    package static func optional(_ text: String?) -> WireJSON { text.map(WireJSON.string) ?? .null }
-
-    /// The number, or `null`.
-    package static func optional(_ number: Int?) -> WireJSON { number.map(WireJSON.integer) ?? .null }
-
-    package static let null = WireJSON.verbatim("null")
-
-    package static func strings(_ texts: some Sequence<String>) -> WireJSON { .array(texts.map(WireJSON.string)) }
-
-    /// US dollars, or `null` where the price is not known.
-    package static func dollars(_ cost: Cost?) -> WireJSON { cost.map { .number($0.dollars) } ?? .null }
-
     private func write(to out: inout String, indent: Int?) {
         switch self {
+        case .null: out += "null"
         case .bool(let value): out += value ? "true" : "false"
         case .integer(let value): out += String(value)
         case .number(let value): Self.write(value, to: &out)
@@ -46,7 +55,7 @@ extension WireJSON {
     }
 
     private static func write(
-        _ entries: [(String?, WireJSON)], _ open: String, _ close: String, to out: inout String, indent: Int?
+        _ entries: [(String?, JSON)], _ open: String, _ close: String, to out: inout String, indent: Int?
     ) {
         guard !entries.isEmpty else {
             out += open + close
@@ -66,7 +75,6 @@ extension WireJSON {
         out += close
     }
 
-    /// A whole number stands without a point.
     private static func write(_ value: Double, to out: inout String) {
         guard value.isFinite else {
             out += "null"
@@ -84,6 +92,9 @@ extension WireJSON {
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16)
+                out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: out.unicodeScalars.append(scalar)
             }
         }
