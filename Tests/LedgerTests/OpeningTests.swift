@@ -92,6 +92,23 @@ struct OpeningTests {
         #expect(try names().count { $0.contains(".corrupt-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } == 2)
     }
 
+    @Test("A log whose ledger is gone is kept, and a new one begun")
+    func orphanedLog() async throws {
+        try folder.write("ledger.sqlite-wal", "a log")
+        let (ledger, opening) = try Ledger.open(directory: folder.path)
+        guard case .corrupt(let aside) = opening else { throw TestFailure("taken for \(opening)") }
+        #expect(try Descriptor(BytePath(aside.text + "-wal")).readAll() == Array("a log".utf8))
+        try await ledger.write { try $0.setMeta("works", "yes") }
+    }
+
+    @Test("One that cannot be opened for another reason than a full disk is no matter of waiting")
+    func folderInItsPlace() throws {
+        try Durable.makeDirectory(file)
+        let fault = #expect(throws: Fault.self) { try Ledger.open(directory: folder.path) }
+        #expect(fault?.kind == .failed)
+        #expect(fault?.message.contains("\(file)") == true)
+    }
+
     @Test("An empty file is no ledger that was there before")
     func empty() throws {
         try folder.write("ledger.sqlite", "")
@@ -241,15 +258,11 @@ struct OpeningTests {
 
     /// Changes the ledger behind its back.
     private func execute(_ statement: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-            "-c", "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
+        try runProgram([
+            "/usr/bin/python3", "-c",
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
             file.text, statement,
-        ]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        ]).check()
     }
 
     @Test("Reading beside the agent needs a ledger, and changes nothing")

@@ -51,11 +51,13 @@ package final class CaptureStore: Sendable {
             return try photos.exclusively {
                 try photos.removeUnfinishedCopies()
                 let path = folder.appending("captures.sqlite")
-                let (pool, notices) = try SQLiteFile(
+                let opened = try SQLiteFile(
                     path, of: "the captures", migrator: CaptureSchema.migrator, checksIndexes: true,
-                    afterLoss: "The photos are untouched; restore \(path) from a backup to have the captures back"
+                    whenCorrupt: .setAside(
+                        hint: "The photos are untouched; restore \(path) from a backup to have the captures back")
                 ).open(now: clock())
-                return Opened(store: CaptureStore(folder, pool, photos, lane, clock), notices: notices)
+                return Opened(
+                    store: CaptureStore(folder, opened.pool, photos, lane, clock), notices: opened.notices)
             }
         }
     }

@@ -4,10 +4,10 @@ import GRDB
 import Glibc
 import OwnFiles
 import Platform
+import SQLiteFile
 import Synchronization
 
-/// What the agent has seen, means to do and has done: SQLite in WAL mode with `synchronous=FULL` (measured: NORMAL
-/// lost every row of a power cut, FULL none). One writer; writes that wait together are committed together.
+/// What the agent has seen, means to do and has done, in SQLite. One writer; writes that wait together are committed together.
 package final class Ledger: Sendable {
     private let pool: any DatabaseWriter
     private let waiting = Mutex(Waiting())
@@ -32,40 +32,31 @@ package final class Ledger: Sendable {
 
     /// Opens or makes `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
     ///
-    /// - Throws: `Fault(.fatal)` where it was made by a newer version; `Fault(.transient)` where it cannot be opened just
-    ///   now, because its disk is full.
+    /// - Throws: as ``SQLiteFile/open(now:)``.
     package static func open(directory: BytePath) throws -> (ledger: Ledger, opening: Opening) {
         let file = directory.appending("ledger.sqlite")
-        guard String(validating: directory.bytes, as: UTF8.self) != nil else {
-            throw Fault(
-                .fatal,
-                "the state directory's name \(directory) is not UTF-8, and SQLite takes no other; choose another")
-        }
         // An empty file is what a crash, or a restore that failed, leaves of one; SQLite would take it for a new one.
-        let existed = try [file, BytePath(file.text + "-wal")].contains { try FileStatus.of($0)?.size ?? 0 > 0 }
-        do {
-            let ledger = try Ledger(file: file)
-            return (ledger, existed ? .existing : .new)
-        } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
-        {
-            let aside = try setAside(file)
-            return (try Ledger(file: file), .corrupt(setAside: aside))
-        } catch let error as DatabaseError {
-            guard try isForLackOfRoom(error, directory) else { throw error }
-            throw Fault(.transient, "cannot open the ledger \(file): \(error)", path: file)
+        let existed = try [file, BytePath(bytes: file.bytes + Array("-wal".utf8))].contains {
+            try FileStatus.of($0)?.size ?? 0 > 0
         }
+        let names = try NameVeil(key: directory.appending("names.key"))
+        let opened = try database(file).open(now: Timestamp.now())
+        let ledger = Ledger(file: file, pool: opened.pool, names: names)
+        return (ledger, opened.aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))
     }
 
-    /// SQLite says of a full disk that it cannot open or write a file, as it does of much else.
-    private static func isForLackOfRoom(_ error: DatabaseError, _ directory: BytePath) throws -> Bool {
-        guard error.resultCode != .SQLITE_FULL else { return true }
-        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM].contains(error.resultCode) else { return false }
-        var disk = statvfs()
-        guard directory.withCString({ statvfs($0, &disk) }) == 0 else {
-            throw Fault.system("ask for the room left in", directory)
-        }
-        return disk.f_bavail * disk.f_frsize < 1 << 20 || disk.f_files > 0 && disk.f_favail == 0
+    private static func database(_ file: BytePath) -> SQLiteFile {
+        SQLiteFile(
+            file, of: "the ledger", migrator: Migrations.migrator(),
+            settings: [
+                // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections.
+                "cache_size = -512",
+                // What is forgotten must not stand in the file's free pages.
+                "secure_delete = ON",
+            ],
+            // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
+            // page.
+            writerSettings: ["cache_size = -8192"])
     }
 
     /// Opens the ledger for reading only, beside a running agent.
@@ -74,7 +65,8 @@ package final class Ledger: Sendable {
     package static func openForReading(directory: BytePath) throws -> Ledger? {
         let file = directory.appending("ledger.sqlite")
         guard try FileStatus.of(file) != nil else { return nil }
-        return try Ledger(file: file, readOnly: true)
+        let names = try NameVeil(key: directory.appending("names.key"), makesKey: false)
+        return Ledger(file: file, pool: try database(file).openForReading(), names: names)
     }
 
     /// One that is forgotten with the process: for planning without doing.
@@ -88,50 +80,6 @@ package final class Ledger: Sendable {
         self.file = file
         self.names = names
         self.pool = pool
-    }
-
-    private init(file: BytePath, readOnly: Bool = false) throws {
-        self.file = file
-        names = try NameVeil(key: file.parent.appending("names.key"), makesKey: !readOnly)
-        var configuration = Configuration()
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(10)
-        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
-        configuration.qos = .default
-        configuration.prepareDatabase { db in
-            // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections. What the
-            // writer cannot hold of a transaction that many share it writes to the log, and reads back, page by page.
-            let isWriter = !db.configuration.readonly
-            try db.execute(sql: "PRAGMA cache_size = \(isWriter ? -8192 : -512)")
-            guard !readOnly else { return }
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            // What is forgotten must not stand in the file's free pages.
-            try db.execute(sql: "PRAGMA secure_delete = ON")
-        }
-        if !readOnly { try PrivateDatabase.prepare(file) }
-        pool = try DatabasePool(path: file.text, configuration: configuration)
-        if readOnly { return }
-        let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
-        guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
-        let migrator = Migrations.migrator()
-        guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
-            throw Fault(
-                .fatal,
-                "\(file) was written by a newer version of steward; install that version, or move the file away",
-                path: file)
-        }
-        try migrator.migrate(pool)
-    }
-
-    /// Renames a ledger that cannot be trusted, with its log, and returns the new name.
-    private static func setAside(_ file: BytePath) throws -> BytePath {
-        let stamp = Timestamp.now().description.replacingOccurrences(of: ":", with: "")
-        let target = BytePath("\(file.text).corrupt-\(stamp)")
-        for suffix in ["", "-wal", "-shm"] {
-            let old = BytePath(file.text + suffix)
-            if try FileStatus.of(old) != nil { _ = try Durable.renameNew(old, to: BytePath(target.text + suffix)) }
-        }
-        return target
     }
 
     /// Runs `body` on a snapshot; other reads and writes go on.
@@ -209,12 +157,7 @@ package final class Ledger: Sendable {
 
     /// SQLite's error as the callers know errors: what passes by itself, such as a full disk, is to be tried again.
     private func told(_ error: any Error, _ doing: String) -> any Error {
-        guard let error = error as? DatabaseError else { return error }
-        let passing: [ResultCode] = [
-            .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
-            .SQLITE_READONLY, .SQLITE_PROTOCOL, .SQLITE_ABORT,
-        ]
-        guard passing.contains(error.resultCode) else { return error }
+        guard let error = error as? DatabaseError, SQLiteFile.passes(error) else { return error }
         return Fault(.transient, "cannot \(doing) the ledger \(file): \(error)", path: file)
     }
 

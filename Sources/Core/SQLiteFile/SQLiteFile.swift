@@ -5,73 +5,133 @@ import OwnFiles
 import Platform
 
 /// A system's own SQLite database, which several processes may use at once: integrity check, setting a corrupt one aside,
-/// migration. Everything here blocks.
+/// migration. WAL with `synchronous=FULL` (measured: NORMAL lost every row of a power cut, FULL none). Everything here
+/// blocks.
 package struct SQLiteFile {
+    /// What becomes of a database that is corrupt.
+    package enum Corruption: Sendable {
+        /// It is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun.
+        ///
+        /// - Parameter hint: what its owner should know besides; a sentence, or nothing.
+        case setAside(hint: String = "")
+        /// It is left as it is, and nothing is opened.
+        ///
+        /// - Parameter remedy: what its owner can do; ends the message.
+        case refused(remedy: String)
+    }
+
+    /// A database that was opened, and what a person should know where one had to be set aside.
+    package struct Opened {
+        package let pool: DatabasePool
+        package var notices: [String] = []
+        /// The name that the old one has now.
+        package var aside: BytePath?
+    }
+
     package let path: BytePath
     /// What it holds, for messages: `the captures`.
     package let contents: String
-    /// What a person whose database was set aside should know besides; a sentence, or nothing.
-    package let afterLoss: String
-    /// Whether each row is checked against its indexes, which takes as long as reading all of it.
-    package let checksIndexes: Bool
     private let migrator: DatabaseMigrator
+    private let corruption: Corruption
+    private let checksIndexes: Bool
+    private let settings: [String]
+    private let writerSettings: [String]
 
+    /// - Parameters:
+    ///   - checksIndexes: whether each row is checked against its indexes, which takes as long as reading all of it.
+    ///   - settings: `PRAGMA`s for each connection, beside those that all databases have.
+    ///   - writerSettings: those for the one that writes; they come after the others.
     package init(
         _ path: BytePath, of contents: String, migrator: DatabaseMigrator, checksIndexes: Bool = false,
-        afterLoss: String = ""
+        settings: [String] = [], writerSettings: [String] = [], whenCorrupt corruption: Corruption = .setAside()
     ) {
         self.path = path
         self.contents = contents
         self.migrator = migrator
         self.checksIndexes = checksIndexes
-        self.afterLoss = afterLoss
+        self.settings = settings
+        self.writerSettings = writerSettings
+        self.corruption = corruption
     }
-
-    /// The database, and what a person should know where one had to be set aside.
-    package typealias Opened = (pool: DatabasePool, notices: [String])
 
     private static let companions = [""] + PrivateDatabase.companions
 
     /// Opens it, migrated. To be called under a lock of the caller's, so that two processes do not both migrate, nor both
     /// set the same file aside.
     ///
-    /// - Returns: the database; a corrupt one is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun.
-    /// - Throws: `Fault`, and the files are as they were; `.fatal` where a newer version wrote it.
+    /// - Throws: `Fault`, and the files are as they were: `.fatal` where a newer version wrote it, or where it is corrupt
+    ///   and not to be set aside; `.transient` where it cannot be opened just now, because its disk is full.
     package func open(now: Timestamp) throws -> Opened {
         Blocking.call()
-        guard let text = String(validating: path.bytes, as: UTF8.self) else {
-            throw Fault(.usage, "\(path) cannot hold \(contents): SQLite needs a path in UTF-8", path: path)
-        }
-        var notices: [String] = []
+        let text = try text()
         // A log without its database is what a setting aside that was cut off leaves; a new database would empty it.
         if try FileStatus.of(path) == nil, try FileStatus.of(BytePath(text + "-wal")) != nil {
-            notices.append(try setAside(now, because: "its log was found without it"))
+            return try openAnew(text, now, because: "its log was found without it")
         }
         do {
-            return (try openChecked(text), notices)
+            return Opened(pool: try openChecked(text))
         } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            notices.append(try setAside(now, because: error.message ?? "\(error.resultCode)"))
+            return try openAnew(text, now, because: error.message ?? "\(error.resultCode)")
         } catch {
-            throw Self.fault("open \(contents) at \(path)", error)
-        }
-        do {
-            return (try openChecked(text), notices)
-        } catch {
-            throw Self.fault("make a new database for \(contents) at \(path)", error)
+            throw openingFault("open \(contents) at \(path)", error)
         }
     }
 
-    private func openChecked(_ text: String) throws -> DatabasePool {
+    /// Opens it for reading alone, beside whoever writes it: neither checked nor migrated.
+    package func openForReading() throws -> DatabasePool {
+        Blocking.call()
+        do {
+            return try DatabasePool(path: try text(), configuration: configuration(readOnly: true))
+        } catch {
+            throw openingFault("read \(contents) at \(path)", error)
+        }
+    }
+
+    private func text() throws -> String {
+        guard let text = String(validating: path.bytes, as: UTF8.self) else {
+            throw Fault(
+                .fatal,
+                "\(path) cannot hold \(contents): the name is not UTF-8, and SQLite takes no other; choose another folder",
+                path: path)
+        }
+        return text
+    }
+
+    private func openAnew(_ text: String, _ now: Timestamp, because reason: String) throws -> Opened {
+        switch corruption {
+        case .refused(let remedy):
+            throw Fault(.fatal, "\(path) cannot be used (\(reason)); \(remedy)", path: path)
+        case .setAside(let hint):
+            let aside = try setAside(now)
+            let notice =
+                "the database of \(contents) is corrupt (\(reason)); it was kept as \(aside) and an empty one begun"
+            do {
+                return Opened(
+                    pool: try openChecked(text), notices: [notice + (hint.isEmpty ? "" : ". \(hint)")], aside: aside)
+            } catch {
+                throw openingFault("make a new database for \(contents) at \(path)", error)
+            }
+        }
+    }
+
+    private func configuration(readOnly: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = contents
+        configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
         // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
         configuration.qos = .default
-        configuration.prepareDatabase { db in
-            if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
+        configuration.prepareDatabase { [settings, writerSettings] db in
+            for setting in settings { try db.execute(sql: "PRAGMA \(setting)") }
+            guard !db.configuration.readonly else { return }
+            for setting in ["synchronous = FULL"] + writerSettings { try db.execute(sql: "PRAGMA \(setting)") }
         }
+        return configuration
+    }
+
+    private func openChecked(_ text: String) throws -> DatabasePool {
         try PrivateDatabase.prepare(path)
-        let pool = try DatabasePool(path: text, configuration: configuration)
+        let pool = try DatabasePool(path: text, configuration: configuration(readOnly: false))
         do {
             try pool.read { db in
                 let check = checksIndexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)"
@@ -82,8 +142,8 @@ package struct SQLiteFile {
                 if try migrator.hasBeenSuperseded(db) {
                     throw Fault(
                         .fatal,
-                        "\(contents) at \(path): a newer version wrote this database; install that version to use it",
-                        path: path)
+                        "\(path), which holds \(contents), was written by a newer version; install that version, or move "
+                            + "the file away", path: path)
                 }
             }
             try migrator.migrate(pool)
@@ -95,7 +155,7 @@ package struct SQLiteFile {
         }
     }
 
-    private func setAside(_ now: Timestamp, because reason: String) throws -> String {
+    private func setAside(_ now: Timestamp) throws -> BytePath {
         let stamp = now.description.filter { $0.isNumber || $0 == "T" || $0 == "Z" }
         for attempt in 1...1000 {
             let aside = "\(path.text).corrupt-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
@@ -108,8 +168,7 @@ package struct SQLiteFile {
                         .failed, "\(aside)\(companion) appeared while \(file) was set aside; start again", path: file)
                 }
             }
-            return "the database of \(contents) is corrupt (\(reason)); it was kept as \(aside) and an empty one begun"
-                + (afterLoss.isEmpty ? "" : ". \(afterLoss)")
+            return BytePath(aside)
         }
         throw Fault(
             .failed,
@@ -117,14 +176,65 @@ package struct SQLiteFile {
             path: path)
     }
 
+    // MARK: Errors
+
+    /// Whether an error of an open database passes by itself. A disk that is full, or read-only for a while, shows as any
+    /// of these.
+    package static func passes(_ error: DatabaseError) -> Bool {
+        [
+            .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
+            .SQLITE_READONLY, .SQLITE_PROTOCOL, .SQLITE_ABORT,
+        ].contains(error.resultCode)
+    }
+
     /// An error of SQLite as a `Fault`: what passes by itself is transient.
     package static func fault(_ doing: String, _ error: any Error) -> any Error {
+        fault(doing, error, passes: passes)
+    }
+
+    private static func fault(
+        _ doing: String, _ error: any Error, passes: (DatabaseError) -> Bool, path: BytePath? = nil
+    ) -> any Error {
         if error is Fault || error is CancellationError { return error }
         guard let error = error as? DatabaseError else { return Fault(.failed, "cannot \(doing): \(explain(error))") }
-        let passing: [ResultCode] = [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM]
         let hint = error.resultCode == .SQLITE_FULL ? " (free some space)" : ""
         return Fault(
-            passing.contains(error.resultCode) ? .transient : .failed,
-            "cannot \(doing): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")\(hint)")
+            passes(error) ? .transient : .failed,
+            "cannot \(doing): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")\(hint)", path: path)
+    }
+
+    /// What cannot be opened stays so more often than not: SQLite says of a full disk that it cannot open or write a file,
+    /// as it does of much else, so there the disk itself is asked.
+    private func openingFault(_ doing: String, _ error: any Error) -> any Error {
+        Self.fault(
+            doing, error,
+            passes: { error in
+                switch error.resultCode {
+                case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED: true
+                case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM: lacksRoom
+                default: false
+                }
+            }, path: path)
+    }
+
+    private var lacksRoom: Bool {
+        var disk = statvfs()
+        guard path.parent.withCString({ statvfs($0, &disk) }) == 0 else { return false }
+        return disk.f_bavail * disk.f_frsize < 1 << 20 || disk.f_files > 0 && disk.f_favail == 0
+    }
+}
+
+extension BlockingLane {
+    /// Uses a database; an error of SQLite's comes out as ``SQLiteFile/fault(_:_:)`` makes it.
+    ///
+    /// - Parameter doing: for the message: `search by the index at PATH`.
+    package func use<R: Sendable>(
+        _ pool: DatabasePool, _ doing: String, _ body: @Sendable (DatabasePool) throws -> R
+    ) throws -> R {
+        do {
+            return try body(pool)
+        } catch {
+            throw SQLiteFile.fault(doing, error)
+        }
     }
 }

@@ -1,9 +1,8 @@
-import Dispatch
 import Foundation
 import GRDB
-import Glibc
 import OwnFiles
 import Platform
+import SQLiteFile
 
 /// Progress, bookmarks and recent files, in a SQLite file of their own: WAL, `synchronous=FULL`, one writer.
 package final class ProgressService: Sendable {
@@ -11,46 +10,17 @@ package final class ProgressService: Sendable {
 
     /// Opens or makes `comics.sqlite` in `directory`, checks and migrates it. Blocks.
     ///
-    /// - Throws: `Fault(.fatal)` where it cannot be opened, is damaged, or was written by a newer version; the file is
-    ///   as it was then.
+    /// - Throws: `Fault`, and the file is as it was: `.fatal` where it is damaged, or was written by a newer version.
     package static func open(directory: BytePath) throws -> ProgressService {
-        guard String(validating: directory.bytes, as: UTF8.self) != nil else {
-            throw Fault(
-                .fatal, "the folder's name \(directory) is not UTF-8, and SQLite takes no other; choose another")
-        }
-        let file = directory.appending("comics.sqlite")
         try Durable.makeDirectory(directory, mode: 0o700)
-        do {
-            return try ProgressService(file: file)
-        } catch let error as DatabaseError {
-            throw Fault(
-                .fatal,
-                "\(file) cannot be used (\(error.message ?? "\(error.resultCode)")); restore it from a backup, or move "
-                    + "it away to start without progress and bookmarks", path: file)
-        }
+        let file = SQLiteFile(
+            directory.appending("comics.sqlite"), of: "reading progress", migrator: migrator,
+            whenCorrupt: .refused(
+                remedy: "restore it from a backup, or move it away to start without progress and bookmarks"))
+        return ProgressService(pool: try file.open(now: Timestamp.now()).pool)
     }
 
-    private init(file: BytePath) throws {
-        var configuration = Configuration()
-        configuration.label = "comics"
-        configuration.busyMode = .timeout(10)
-        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
-        configuration.qos = .default
-        configuration.prepareDatabase { db in
-            if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
-        }
-        try PrivateDatabase.prepare(file)
-        pool = try DatabasePool(path: file.text, configuration: configuration)
-        let found = try pool.read { try String.fetchAll($0, sql: "PRAGMA quick_check") }
-        guard found == ["ok"] else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found.first) }
-        let migrator = Self.migrator
-        guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
-            throw Fault(
-                .fatal, "\(file) was written by a newer version; install that version, or move the file away",
-                path: file)
-        }
-        try migrator.migrate(pool)
-    }
+    private init(pool: DatabasePool) { self.pool = pool }
 
     /// One step a version; a step that has landed is never edited.
     private static var migrator: DatabaseMigrator {
@@ -166,7 +136,7 @@ package final class ProgressService: Sendable {
         do {
             return try await pool.read(body)
         } catch let error as DatabaseError {
-            throw Self.fault(error)
+            throw SQLiteFile.fault("read reading progress", error)
         }
     }
 
@@ -174,15 +144,8 @@ package final class ProgressService: Sendable {
         do {
             return try await pool.write(body)
         } catch let error as DatabaseError {
-            throw Self.fault(error)
+            throw SQLiteFile.fault("keep reading progress", error)
         }
-    }
-
-    private static func fault(_ error: DatabaseError) -> Fault {
-        let passes: [ResultCode] = [.SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM]
-        return Fault(
-            passes.contains(error.resultCode) ? .transient : .failed,
-            "reading progress could not be kept or read: \(error.message ?? "\(error.resultCode)")")
     }
 
     private static func bookmarks(_ content: ContentHash, _ db: Database) throws -> [Int] {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JSONText
 import Platform
 import SQLiteFile
 
@@ -32,17 +33,15 @@ package final class JourneyStore: Sendable {
     ) async throws -> Opened {
         let lane = BlockingLane("journeys")
         return try await lane.run {
-            let (pool, notices) = try TKFile.open(
+            let opened = try TKFile.open(
                 SQLiteFile(path, of: "the journeys", migrator: JourneySchema.migrator), now: clock())
-            return Opened(store: JourneyStore(path, pool, lane, clock), notices: notices)
+            return Opened(store: JourneyStore(path, opened.pool, lane, clock), notices: opened.notices)
         }
     }
 
     /// Ends all use of the database; later calls fail.
     package func close() async throws {
-        try await lane.run { [pool, path] in
-            do { try pool.close() } catch { throw SQLiteFile.fault("close the journeys at \(path)", error) }
-        }
+        try await lane.use(pool, "close the journeys at \(path)") { try $0.close() }
     }
 
     // MARK: - Projects
@@ -245,7 +244,7 @@ package final class JourneyStore: Sendable {
     }
 
     private static func save(_ document: JourneyDocument, _ db: Database) throws {
-        let journey = String(decoding: try JSONEncoder().encode(document.journey), as: UTF8.self)
+        let journey = try JSONText.line(document.journey)
         try db.execute(
             sql: """
                 INSERT INTO document (id, project, path, title, text_hash, words, created, modified, journey)

@@ -27,16 +27,14 @@ package final class DraftIndex: Sendable {
     ) async throws -> (index: DraftIndex, notices: [String]) {
         let lane = BlockingLane("search")
         return try await lane.run {
-            let (pool, notices) = try TKFile.open(
+            let opened = try TKFile.open(
                 SQLiteFile(path, of: "the search index", migrator: migrator), now: now)
-            return (DraftIndex(path, pool, lane), notices)
+            return (DraftIndex(path, opened.pool, lane), opened.notices)
         }
     }
 
     package func close() async throws {
-        try await lane.run { [pool, path] in
-            do { try pool.close() } catch { throw SQLiteFile.fault("close the search index at \(path)", error) }
-        }
+        try await lane.use(pool, "close the search index at \(path)") { try $0.close() }
     }
 
     /// What a walk over a folder found.
@@ -175,13 +173,7 @@ package final class DraftIndex: Sendable {
     private func work<R: Sendable>(
         _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
     ) async throws -> R {
-        try await lane.run { [pool, path] in
-            do {
-                return try body(pool)
-            } catch {
-                throw SQLiteFile.fault("\(doing) by the index at \(path)", error)
-            }
-        }
+        try await lane.use(pool, "\(doing) by the index at \(path)", body)
     }
 
     private static var migrator: DatabaseMigrator {

@@ -49,11 +49,11 @@ public final class UsageLedger: Sendable {
     ) async throws -> Opened {
         let lane = BlockingLane("usage")
         return try await lane.run {
-            let (pool, notices) = try TKFile.open(
+            let opened = try TKFile.open(
                 SQLiteFile(path, of: "the usage", migrator: UsageSchema.migrator), now: clock())
             let ledger = UsageLedger(
-                path, pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
-            return Opened(ledger: ledger, notices: notices)
+                path, opened.pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
+            return Opened(ledger: ledger, notices: opened.notices)
         }
     }
 
@@ -209,13 +209,7 @@ public final class UsageLedger: Sendable {
     private func work<R: Sendable>(
         _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
     ) async throws -> R {
-        try await lane.run { [pool, path] in
-            do {
-                return try body(pool)
-            } catch {
-                throw SQLiteFile.fault("\(doing) at \(path)", error)
-            }
-        }
+        try await lane.use(pool, "\(doing) at \(path)", body)
     }
 }
 
