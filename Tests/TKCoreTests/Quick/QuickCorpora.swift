@@ -28,7 +28,7 @@ enum ProseCorpora {
     static func bible(_ books: [String]) throws -> String {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/bible") else { return "" }
         return try books.map { book in
-            try output("/usr/bin/bible", ["-f", book]).split(separator: "\n")
+            try runProgram(["/usr/bin/bible", "-f", book]).output.split(separator: "\n")
                 .map { $0.drop { $0 != " " }.dropFirst() }.joined(separator: "\n\n")
         }.joined(separator: "\n\n")
     }
@@ -50,7 +50,7 @@ enum ProseCorpora {
 
     /// READMEs that are plain text, of the package `git`.
     static func plainFiles() throws -> [String] {
-        try output("/usr/bin/find", ["-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"])
+        try runProgram(["/usr/bin/find", "-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"]).output
             .split(separator: "\n").map(String.init).sorted().map { try text($0) }
     }
 
