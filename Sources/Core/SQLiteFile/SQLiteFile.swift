@@ -124,7 +124,7 @@ package struct SQLiteFile {
         configuration.prepareDatabase { [settings, writerSettings] db in
             for setting in settings { try db.execute(sql: "PRAGMA \(setting)") }
             guard !db.configuration.readonly else { return }
-            for setting in ["synchronous = FULL"] + writerSettings { try db.execute(sql: "PRAGMA \(setting)") }
+            for setting in writerSettings { try db.execute(sql: "PRAGMA \(setting)") }
         }
         return configuration
     }
@@ -133,6 +133,8 @@ package struct SQLiteFile {
         try PrivateDatabase.prepare(path)
         let pool = try DatabasePool(path: text, configuration: configuration(readOnly: false))
         do {
+            // Only now: GRDB sets NORMAL when it turns the log on, after all that it lets others prepare.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try pool.read { db in
                 let check = checksIndexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)"
                 let report = try String.fetchAll(db, sql: check)

@@ -23,9 +23,11 @@ struct SystemCalls {
     /// What stands before `steward run`.
     ///
     /// The tracer is no parent of the agent (`-D`), so that signals reach the agent.
-    static func wrapper(_ folder: BytePath) -> [String] {
+    ///
+    /// - Parameter traced: as `strace -e trace=` has it.
+    static func wrapper(_ folder: BytePath, _ traced: String = "%file,fchdir") -> [String] {
         [
-            "/usr/bin/strace", "-D", "-ff", "-y", "-ttt", "-s", "4096", "-e", "trace=%file,fchdir", "-o",
+            "/usr/bin/strace", "-D", "-ff", "-y", "-ttt", "-s", "4096", "-e", "trace=\(traced)", "-o",
             folder.appending("trace").text,
         ]
     }
