@@ -99,6 +99,23 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         }
     }
 
+    /// Starts an agent that is killed at a point of its work (`FaultPoint`: `taken:2`), as by a power cut. What is run
+    /// afterwards knows nothing of it.
+    package func start(endingAt point: String) async throws {
+        variables["STEWARD_FAULT"] = point
+        defer { variables["STEWARD_FAULT"] = nil }
+        try await start()
+    }
+
+    /// Waits until it has been killed there.
+    package func endedThere() async throws {
+        guard let agent else { throw TestFailure("no agent was started") }
+        let status = try await ended(agent)
+        guard agent.terminationReason == .uncaughtSignal, status == SIGKILL else {
+            throw TestFailure("the agent ended by itself, with \(status):\n\(try log())")
+        }
+    }
+
     /// Starts the agent and returns at once. Only a few agents of all tests run at the same time.
     @discardableResult
     package func launch(wrapper: [String] = []) async throws -> Process {

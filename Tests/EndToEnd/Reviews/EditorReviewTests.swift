@@ -177,19 +177,24 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("killed at any time, an answer is in the draft once", arguments: [0.0, 0.2, 0.4, 0.6, 0.8])
-        func killed(_ delay: Double) async throws {
+        /// Before the draft's first byte, in the midst of the draft, before the sidecar's first byte, and with the state made
+        /// and not in its place. What is passed once is passed at the start.
+        @Test(
+            "killed wherever an answer is on its way, it is in the draft once",
+            arguments: ["write begun:1", "truncated:2", "write begun:2", "recorded:2", "replaced:2"])
+        func killed(_ point: String) async throws {
             let steward = try AgentFixture()
             try steward.rule("10-review.yaml", Self.rule)
             try await steward.start()
             try steward.drop("drafts/essay.md", "We met in order to talk.\n")
             try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
             try steward.wait()
+            try await steward.stop()
+            try await steward.start(endingAt: point)
             try steward.drop(
                 "drafts/essay.review.md",
                 try steward.read("drafts/essay.review.md").replacingOccurrences(of: "- [ ]", with: "- [x]"))
-            try await Task.sleep(for: .seconds(delay))
-            try await steward.kill9()
+            try await steward.endedThere()
             try await steward.start()
             try await steward.until("the answer is in the draft") {
                 try steward.read("drafts/essay.md") == "We met to talk.\n"

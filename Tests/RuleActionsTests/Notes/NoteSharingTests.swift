@@ -73,8 +73,11 @@ import Testing
         var options = ActionWorld.Options()
         options.patience.editor = 60
         let world = try scene.open(options)
+        let note = scene.path("notes/inbox.md")
         let appended = Task { try await world.notes.append(world.request("new")) }
-        try await Task.sleep(for: .milliseconds(200))
+        try await waitUntil("it waits for the editor") {
+            await world.notes.waitingFor()[note] == "open in an editor (\(lock))"
+        }
         #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
         unlink(beside.text)
         #expect(try await appended.value == "cap-0930")
@@ -117,7 +120,7 @@ import Testing
 
     /// While the ledger is held, an append has the lease, and an `echo >>` waits for it.
     private func besideAWaitingAppender(
-        limit: Duration?, forAtLeast time: Duration = .zero,
+        limit: Duration?, untilTheKernelEndsIt isLong: Bool = false,
         _ check: (InPlaceNote.Attempt, String, ActionWorld) throws -> Void
     ) async throws {
         let scene = try ActionScene()
@@ -141,7 +144,7 @@ import Testing
         try await world.untilLeased(note)
         let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)
         try await world.untilLeased(note, "BREAKING")
-        try await Task.sleep(for: time)
+        if isLong { try await waitUntil("the kernel has ended the lease") { try !world.isLeased(note) } }
         hold.signal()
         let done = try await attempt
         try shell.end()
@@ -165,8 +168,7 @@ import Testing
 
     @Test(.enabled(if: Thoroughness.isWhole, "the kernel takes 45 seconds to end a lease"))
     func noLineIsLostWhenTheLedgerHangsForLongerThanTheKernelWaits() async throws {
-        let time = Lease.breakTime() + .seconds(2)
-        try await besideAWaitingAppender(limit: nil, forAtLeast: time) { attempt, text, _ in
+        try await besideAWaitingAppender(limit: nil, untilTheKernelEndsIt: true) { attempt, text, _ in
             guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
             #expect(text == NoteAppend.start + "a line of the shell\n")
         }
@@ -180,7 +182,9 @@ import Testing
         options.patience.editor = 60
         let world = try scene.open(options)
         let appended = Task { try await world.notes.append(world.request("new")) }
-        try await Task.sleep(for: .milliseconds(200))
+        try await waitUntil("it waits for the editor") {
+            await world.notes.waitingFor()[note] == "renamed away by an editor that is saving it"
+        }
         #expect(try !scene.exists("notes/inbox.md"))
         try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
         let inode = try FileStatus.of(note)?.inode

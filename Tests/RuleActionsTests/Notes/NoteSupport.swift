@@ -20,11 +20,13 @@ extension ActionWorld {
     ///
     /// - Parameter word: `BREAKING` to wait until somebody waits for it to be given back.
     func untilLeased(_ path: BytePath, _ word: String = "LEASE") async throws {
+        try await waitUntil("\(path) is leased") { try isLeased(path, word) }
+    }
+
+    func isLeased(_ path: BytePath, _ word: String = "LEASE") throws -> Bool {
         let inode = try FileStatus.of(path)?.inode ?? 0
-        try await waitUntil("\(path) is leased") {
-            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-                .contains { $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ") }
-        }
+        return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+            .contains { $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ") }
     }
 }
 

@@ -88,6 +88,7 @@ actor EditorPatience {
                 return true
             }
             if try await lanes.run({ try files.status(note) != nil }) { return false }
+            if isBeingSaved { heldUp[note] = "renamed away by an editor that is saving it" }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
