@@ -82,11 +82,23 @@ struct CaptureReaderTests {
             #expect(throws: Fault.self) { try read("a.webloc", Array(bytes.prefix(count))) }
         }
         var random = SeededGenerator(for: "CaptureReaderTests.binaryWebloc")
+        var (links, refused) = (0, 0)
         for _ in 0..<5000 {
             var broken = bytes
             broken[Int.random(in: 8..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
-            _ = try? read("a.webloc", broken)
+            do {
+                let request = try read("a.webloc", broken)
+                let address = try #require(request.linkURL, "\(broken)")
+                #expect(try ExperienceRequest.link(address).linkURL == address, "\(broken)")
+                #expect(!address.unicodeScalars.contains { $0.value <= 0x20 || $0.value == 0x7F }, "\(broken)")
+                links += 1
+            } catch let fault as Fault {
+                #expect(fault.kind == .refused, "\(fault) of \(broken)")
+                refused += 1
+            }
         }
+        // A byte of the address makes another one; a byte of the list breaks it.
+        #expect(links > 500 && refused > 500)
     }
 
     @Test(
@@ -209,22 +221,37 @@ struct ExifTimeTests {
     }
 
     @Test("Bytes that lie, cut or changed anywhere, give a time or none, and never harm")
-    func hostile() {
+    func hostile() throws {
         var random = SeededGenerator(for: "ExifTimeTests.hostile")
         let good = [
             Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "+01:00"), Picture.png(taken: "2026:07:01 10:00:05"),
             Picture.webp(taken: "2026:07:01 10:00:05"),
         ]
+        let years = try at("1700-01-01T00:00:00Z")...at("2261-01-01T00:00:00Z")
         for picture in good {
-            for count in 0..<picture.count { _ = ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin) }
+            let whole = try #require(ExifTime.original(in: Data(picture), timeZone: berlin))
+            // Cut off, the time is there as it was, or without what it says of its zone, or it is not.
+            let plain = try at("2026-07-01T08:00:05Z")
+            for count in 0..<picture.count {
+                let time = ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin)
+                #expect(time == nil || time == whole || time == plain, "the first \(count) of \(picture)")
+            }
+            #expect(ExifTime.original(in: Data(picture.prefix(picture.count / 2)), timeZone: berlin) == nil)
+            var (none, same) = (0, 0)
             for _ in 0..<5000 {
                 var broken = picture
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
                     broken[Int.random(in: 4..<broken.count, using: &random)] =
                         [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
                 }
-                _ = ExifTime.original(in: Data(broken), timeZone: berlin)
+                guard let time = ExifTime.original(in: Data(broken), timeZone: berlin) else {
+                    none += 1
+                    continue
+                }
+                #expect(years.contains(time), "\(time) of \(broken)")
+                if time == whole { same += 1 }
             }
+            #expect(none > 100 && same > 100, "\(none) without a time, \(same) with their own")
         }
     }
 }

@@ -162,7 +162,9 @@ import Testing
             for _ in 0..<8 {
                 bytes[Int.random(in: 8..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
             }
-            _ = try await judge(bytes, mode: .lenient)
+            let verdict = try await judge(bytes, mode: .lenient)
+            #expect(!["worker-crashed", "worker-limit"].contains(verdict.word), "\(verdict.message)")
+            #expect(verdict.report.map { (1...2).contains($0.pages.count) } ?? true)
         }
     }
 

@@ -89,8 +89,9 @@ import Testing
         #expect(throws: XMLTree.Problem.tooLarge) { try XMLTree.parse(large) }
     }
 
-    @Test func `no bytes do harm`() {
+    @Test func `no bytes do harm`() throws {
         var random = SeededGenerator(for: "hostile XML")
+        var (read, refused) = (0, 0)
         for _ in 0..<3000 {
             var bytes = Array(comicInfo.utf8)
             for _ in 0..<Int.random(in: 1...8, using: &random) {
@@ -102,8 +103,18 @@ import Testing
                 }
                 if bytes.isEmpty { break }
             }
-            _ = try? MetadataFile.comicInfo.parse(bytes)
+            do {
+                let found = try MetadataFile.comicInfo.parse(bytes)
+                #expect([found.count, found.volume, found.year].allSatisfy { $0.map { $0 > 0 } ?? true }, "\(bytes)")
+                #expect(found.month.map((1...12).contains) ?? true, "\(bytes)")
+                #expect(found.pages.allSatisfy { $0.image >= 0 }, "\(bytes)")
+                read += 1
+            } catch let fault as Fault {
+                #expect(fault.kind == .refused && fault.message.count < 200, "\(fault)")
+                refused += 1
+            }
         }
+        #expect(read > 30 && refused > 300, "\(read) were read, \(refused) refused")
     }
 
     @Test func `of several the one nearest to the root counts`() {

@@ -96,9 +96,23 @@ import Testing
         for _ in 0..<2000 {
             let name = (0..<Int.random(in: 0...20, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
             }
-            _ = ComicName.parse(name.joined())
+            check(name.joined())
         }
-        _ = ComicName.parse(String(repeating: "(", count: 100_000))
-        _ = ComicName.parse(String(repeating: "1 ", count: 100_000))
+        check(String(repeating: "(", count: 100_000))
+        check(String(repeating: "1 ", count: 100_000))
+    }
+
+    /// Whatever it is called: no numbers that no comic has, and no words that do not stand in it.
+    private func check(_ name: String) {
+        let found = ComicName.parse(name)
+        let shown = name.prefix(100).debugDescription
+        #expect(found.month.map((1...12).contains) ?? true, "\(shown): \(found)")
+        #expect(found.year.map((1000...9999).contains) ?? true, "\(shown): \(found)")
+        #expect([found.count, found.volume].allSatisfy { $0.map { $0 >= 0 } ?? true }, "\(shown): \(found)")
+        let letters = Set(name.unicodeScalars)
+        for text in [found.series, found.title].compactMap(\.self) {
+            #expect(!text.isEmpty && text.count <= name.count, "\(shown): \(found)")
+            #expect(text.unicodeScalars.allSatisfy { letters.contains($0) || $0 == " " }, "\(shown): \(found)")
+        }
     }
 }
