@@ -50,8 +50,8 @@ import Testing
         #expect(try done.snapshot() == wanted, "not recorded, it is asked for again")
         let points = Int(try done.home.read("points")) ?? 0
         // Taking a row out of a database passes none.
-        guard points > 0 else { return }
-        for number in 1...points {
+        #expect(points > 0 || sample.action == "index-capture")
+        for number in 1..<(points + 1) {
             let scene = try sample.scene()
             try await perform(sample, in: scene)
             await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -63,7 +63,12 @@ struct LocalServerTests {
         "another user on an address of IPv6 is found as well", .enabled(if: isRoot, "only root can be two users"),
         arguments: ["::1", "::", "0.0.0.0"])
     func foreignElsewhere(address: String) throws {
-        guard let server = try? ModelOfUser(user: ModelOfUser.nobody, address: address) else { return }
+        let server: ModelOfUser
+        do {
+            server = try ModelOfUser(user: ModelOfUser.nobody, address: address)
+        } catch  where address.contains(":") {
+            try Test.cancel("this machine has no IPv6: \(error)")
+        }
         let host = address == "::1" ? "[::1]" : "127.0.0.1"
         let result = try fixture.tk(
             ["suggest", "draft.md"], variables: ["OLLAMA_HOST": "http://\(host):\(server.port)"])

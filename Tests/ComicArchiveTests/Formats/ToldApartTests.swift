@@ -38,6 +38,7 @@ import Testing
     }
 
     @Test(
+        .enabled(if: !sharedArchives().isEmpty, "no foreign archives beside the checkout"),
         arguments: sharedArchives().filter { path in
             ["encrypt", "multivolume", "multiarchive", "solid", "splitted"].contains { path.nameText.contains($0) }
         })

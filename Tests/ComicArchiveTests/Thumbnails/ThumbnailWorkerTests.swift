@@ -152,8 +152,10 @@ struct ThumbnailWorkerTests {
         #expect(try await worker.probe("fork") == "left 1")
     }
 
-    @Test func `foreign comics have covers`() async throws {
+    @Test(.enabled(if: !sharedArchives().isEmpty, "no foreign archives beside the checkout"))
+    func `foreign comics have covers`() async throws {
         let factory = ArchiveReaderFactory(worker: try builtWorker())
+        var made = 0
         for path in sharedArchives() where path.text.contains("/komga/") {
             guard let reader = try? await factory.reader(for: path) as? WorkerArchiveReader,
                 let entries = try? await reader.listEntries()
@@ -166,8 +168,10 @@ struct ThumbnailWorkerTests {
             for case .made(let jpeg) in outcomes.all.values {
                 let size = try #require(ImageHeader.read(jpeg))
                 #expect(size.width <= 300 && size.height <= 450)
+                made += 1
             }
         }
+        #expect(made > 0)
     }
 }
 

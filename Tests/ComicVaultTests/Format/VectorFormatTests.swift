@@ -128,9 +128,8 @@ struct VectorFormatTests {
 
     @Test(
         "sealing with a case's random bytes makes the case's file",
-        arguments: FormatCase.all.filter { $0["seed"] != "" })
+        arguments: FormatCase.all.filter { $0["seed"] != "" && $0["outcome"] == "ok" })
     func seals(_ known: FormatCase) throws {
-        guard known["outcome"] == "ok" else { return }
         let secrets = try known.secrets()
         let words = known["open"].split(separator: " ")
         let (target, key): (SealTarget, OpeningKey) =

@@ -203,7 +203,7 @@ struct ComicCommandTests {
                 "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
         try pack([Packed(name: "1.png", bytes: Array(try #require(dot)))], .storedZip, to: home.appending("t.cbz"))
         let made = try comics("thumbnail", "t.cbz", "-o", "t.jpg")
-        if made.errors.contains("libvips") && made.status == 1 { return }
+        if made.errors.contains("libvips") && made.status == 1 { try Test.cancel("libvips42 is not installed") }
         try made.check()
         #expect(try Descriptor(home.appending("t.jpg")).readAll().starts(with: [0xFF, 0xD8, 0xFF]))
         #expect(made.output.hasPrefix("cover, JPEG, 1 × 1, "))

@@ -86,7 +86,7 @@ struct RuleShippedTests {
 
     @Test("the example with more actions works as it stands once its places are there")
     func example() async throws {
-        guard try ShippedRules.files().contains("50-screenshots.yaml.example") else { return }
+        try #require(ShippedRules.files().contains("50-screenshots.yaml.example"))
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         try steward.addPlace("pictures")
         try steward.addPlace("backup")

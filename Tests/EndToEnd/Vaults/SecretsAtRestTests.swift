@@ -42,7 +42,6 @@ struct SecretsAtRestTests {
         try steward.wait()
         #expect(try steward.vault(["unlock"], password: "wrong").status == 77)
         try steward.vault(["unlock"], password: Self.password).check()
-        try expectNoCoreDump(try #require(steward.processID))
         try await steward.waitForDeposits(2)
         // Unlocked: another, and a duplicate.
         try steward.moveIn(BytePath("comics/\(Self.words[3]) 4.cb7"), try comic(4, .sevenZip))
@@ -161,11 +160,19 @@ struct SecretsAtRestTests {
         }
     }
 
-    /// Neither the kernel nor a core pattern's program gets the agent's memory: a process that may not be dumped keeps its
-    /// files in /proc to root. To root's own processes that cannot be seen.
-    private func expectNoCoreDump(_ process: Int32) throws {
-        guard geteuid() != 0 else { return }
+    /// A process that may not be dumped keeps its files in /proc to root. To root's own processes that cannot be seen.
+    @Test(
+        "neither a core dump nor another process of the same user gets the agent's memory",
+        .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
+    func memory() async throws {
+        let user = geteuid() == 0 ? TestUser.victim : nil
+        let steward = try AgentFixture(as: user)
+        let initialised = (user?.command ?? []) + [AgentFixture.binary, "vault", "init", "--password-fd", "0"]
+        try steward.shell(initialised, input: Self.password + "\n").check()
+        try await steward.start()
+        let process = try #require(steward.processID)
         #expect(try FileStatus.of(BytePath("/proc/\(process)/environ"))?.owner == 0)
+        try await steward.stop()
     }
 }
 

@@ -88,7 +88,7 @@ struct LocalGateTests {
     }
 
     @Test("the kernel's list: listening sockets alone, IPv4's addresses in IPv6's form among them")
-    func list() {
+    func list() throws {
         let list = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
                0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000   998        0 1 1 0 100 0 0 10 0
@@ -98,7 +98,7 @@ struct LocalGateTests {
             nonsense
             """
         // The words are numbers of a machine that writes the low byte first.
-        guard UInt32(1).littleEndian == 1 else { return }
+        try #require(UInt32(1).littleEndian == 1)
         #expect(
             LocalListener.listeners(in: Array(list.utf8)) == [
                 LocalListener(address: Self.here4, port: 11434, user: 998),
