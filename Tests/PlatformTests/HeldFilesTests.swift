@@ -37,6 +37,17 @@ struct HeldFilesTests {
 
     private let noRecord: Mover.Record = { _, _ in }
 
+    @Test("A file is the one that had the name when it was first asked for, until the files are closed")
+    func sameFile() throws {
+        let files = files()
+        let first = try files.file(at("in/file")).status()
+        let other = try folder.write("place/in/other", "another")
+        #expect(rename(other.text, at("in/file").text) == 0)
+        #expect(try files.file(at("in/file")).status().isSameFile(as: first))
+        files.closeFiles()
+        #expect(try !files.file(at("in/file")).status().isSameFile(as: first))
+    }
+
     @Test("A folder that is exchanged for a link after it was reached is the one that it was")
     func exchanged() throws {
         let files = files()

@@ -49,6 +49,24 @@ struct MoverTests {
         #expect(try folder.read("b") == "B")
     }
 
+    @Test("A file that has taken the source's name since that was read goes back under it, and is not taken")
+    func exchangedMeanwhile() throws {
+        try folder.write("a", "A")
+        let other = try folder.write("other", "B")
+        let source = try Mover.Source(Spot(own: at("a")), expecting: hash("A"))
+        // Asked for when all has been looked at, and nothing moved yet.
+        func reach(_ path: BytePath) throws -> Spot {
+            guard rename(other.text, at("a").text) == 0 else { throw Fault.system("rename", other) }
+            return Spot(own: path)
+        }
+        let fault = #expect(throws: Fault.self) {
+            try Mover.move(source, to: [at("b")], through: reach, record: unrecorded)
+        }
+        #expect(fault?.kind == .superseded)
+        #expect(try names() == ["a"])
+        #expect(try folder.read("a") == "B")
+    }
+
     @Test("Other content than expected is superseded, and the source stays as it is")
     func superseded() throws {
         let source = try folder.write("a", "new text")

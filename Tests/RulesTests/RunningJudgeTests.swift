@@ -223,4 +223,45 @@ struct RunningJudgeTests {
         #expect(ids.count == 3)
         #expect(ids.allSatisfy { $0.count == 32 })
     }
+
+    @Test("What the ledger has learnt of a file while it was judged is not overwritten: it is judged anew")
+    func learntMeanwhile() async throws {
+        try bench.write("notes/a.md", "^cap-0900 one\n")
+        let print = try #require(try FileStatus.of(bench.path("notes/a.md"))).fingerprint
+        let learnt = FileRecord(
+            place: "notes", path: "a.md", fingerprint: print, hash: ContentHash(of: Array("another".utf8)), version: 7)
+        let ledger = bench.ledger
+        bench.script.onBlocks = {
+            do {
+                try ledger.writeBlocking { try $0.setFile(learnt) }
+            } catch { Issue.record(error) }
+        }
+        #expect(try await bench.see("a.md", in: "notes") == .again)
+        #expect(try await bench.ledger.read { try $0.file("notes", "a.md")?.version } == 7)
+        #expect(try await bench.jobs().isEmpty)
+    }
+
+    @Test("A job's id is another wherever one part of the work is, however the parts would read together")
+    func idsOfParts() async throws {
+        func id(
+            _ rule: String = "R", does: String = "probe: {}", in place: String = "inbox", _ path: BytePath = "a",
+            _ text: String = "A"
+        ) async throws -> String {
+            let folder = try TemporaryFolder()
+            let bench = try Bench(folder.path, rules: "- { rule: \(rule), in: [inbox, in], do: { \(does) } }")
+            try bench.write(BytePath(place).appending(path), text)
+            try await bench.see(path, in: place)
+            return try await bench.onlyJob().id
+        }
+        let first = try await id()
+        #expect(try await id() == first)
+        let others = try await [
+            id("S"), id(does: "probe: { text: x }"), id(in: "in"), id("R", "a", "B"), id("R", "b"),
+            // Of the place and the path together.
+            id(in: "in", "boxa"),
+            // Names that no text tells apart.
+            id("R", BytePath(bytes: [0xFE])), id("R", BytePath(bytes: [0xFF])),
+        ]
+        #expect(Set(others + [first]).count == others.count + 1)
+    }
 }

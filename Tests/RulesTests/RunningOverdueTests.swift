@@ -2,9 +2,10 @@ import Glibc
 import Ledger
 import OwnFiles
 import Platform
-import Rules
 import TestSupport
 import Testing
+
+@testable import Rules
 
 /// A file that changes before a rule has dealt with it has arrived for that rule when it is dealt with.
 @Suite("Files that change before their job has run", .timeLimit(.minutes(30)))
@@ -50,6 +51,23 @@ struct RunningOverdueTests {
             try ledger.jobs(in: JobRecord.State.allCases).compactMap { try ledger.steps(of: $0.id).first?.receipt }
         }
         #expect(receipts.count == 1 && receipts.allSatisfy { $0.contains("took two") })
+    }
+
+    @Test("Cut off between the end of the job that came to nothing and the next one, the next start plans that")
+    func cutOff() async throws {
+        let first = try bench()
+        try first.write("inbox/x", "one")
+        try await first.see("x")
+        let job = try await first.onlyJob()
+        try first.write("inbox/x", "two")
+        #expect(try await first.see("x") == .news(.changed, jobs: []))
+        // What the runner does first; the crash comes before the rest.
+        #expect(await first.executor.run(job.id) == .superseded)
+        #expect(try await ended(first) == ["R arrived superseded"])
+        let next = try bench()
+        try await next.runner.start()
+        await next.runner.idle()
+        #expect(try await ended(next) == ["R arrived superseded", "R arrived done"])
     }
 
     @Test("Judged only after the job had come to nothing, it is an arrival for that rule and a change for others")

@@ -88,6 +88,28 @@ struct RunningRunnerTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 12])
     }
 
+    @Test("Of one kind of work there is as much at a time as its limit says, and no more, however many files there are")
+    func limitOfWork() async throws {
+        let bench = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }")
+        let crowd = Crowd()
+        script.perform("p") { _, _ in
+            crowd.enter()
+            try await waitUntil("there are as many as may be") { crowd.most >= Bench.limit }
+            for _ in 0..<20 { await Task.yield() }
+            crowd.leave()
+            return Receipt("x")
+        }
+        try await bench.runner.setPaused(true)
+        for number in 0..<40 {
+            try bench.write(BytePath("inbox/\(number)"), "\(number)")
+            await bench.submit(try await bench.see(BytePath("\(number)")))
+        }
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(crowd.most == Bench.limit)
+        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 40])
+    }
+
     @Test("Of many jobs few are in memory; all run, those of one file in their order, also in the next life")
     func window() async throws {
         let yaml = "- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { text: \"{{ file.size }}\" } } }"

@@ -109,8 +109,12 @@ final class Bench: Sendable {
     let runner: Runner
     let registry: ActionRegistry
 
+    /// How many steps of a bench are carried out at a time.
+    static let limit = 8
+
     static func places(_ folder: BytePath) -> [PlaceInfo] {
-        [("inbox", PlaceKind.inbox), ("notes", .notes), ("out", .folder)].map {
+        // The one name begins as another does.
+        [("inbox", PlaceKind.inbox), ("notes", .notes), ("out", .folder), ("in", .folder)].map {
             PlaceInfo(name: $0.0, kind: $0.1, root: folder.appending($0.0))
         }
     }
@@ -144,7 +148,8 @@ final class Bench: Sendable {
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
-            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: 8], log: log)
+            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: Self.limit],
+            log: log)
         runner = Runner(
             executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, window: window, log: log)
     }

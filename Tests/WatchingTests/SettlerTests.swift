@@ -22,6 +22,8 @@ import Testing
 
         var said: [String] { list.withLock { $0 } }
 
+        func forget() { list.withLock { $0 = [] } }
+
         func collect(_ settler: Settler) {
             let running = Task {
                 while !Task.isCancelled {
@@ -55,15 +57,26 @@ import Testing
         #expect(await settler.pending().isEmpty)
     }
 
+    /// The file is closed when this returns.
+    private static func append(_ text: String, to path: BytePath) throws {
+        let file = try Descriptor(path, O_WRONLY)
+        try file.write(Array(text.utf8), at: try file.status().size)
+    }
+
     @Test func aFileWrittenInPiecesByOneWhoClosesInBetween() async throws {
         let path = try folder.write("a.txt", "")
-        await settler.add(root: root, path: "a.txt", settle: 0.5)
-        for _ in 0..<20 {
-            let file = try Descriptor(path, O_WRONLY | O_APPEND)
-            try file.write(Array("piece".utf8), at: try file.status().size)
-            await settler.add(root: root, path: "a.txt", settle: 0.5)
-            try await Task.sleep(for: .milliseconds(20))
+        for number in 0..<20 {
+            // Nobody has it open when it is looked at.
+            try Self.append("piece", to: path)
+            await settler.add(root: root, path: "a.txt", settle: 3600)
+            // The settler's own look, which comes at once: another file is whole after it.
+            try folder.write(BytePath("other-\(number)"), "x")
+            await settler.add(root: root, path: BytePath("other-\(number)"), settle: 0)
+            try await eventually("others are looked at") { results.said.count > number }
         }
+        #expect(!results.said.contains { $0.hasPrefix("whole a.txt") })
+        results.forget()
+        await settler.add(root: root, path: "a.txt", settle: 0.05)
         try await eventually("it is whole") { !results.said.isEmpty }
         #expect(results.said == ["whole a.txt 100"])
     }

@@ -94,6 +94,17 @@ import Testing
         }
     }
 
+    /// Where nothing is remembered a torn end may be dropped; what stands behind a gap is none, however short it is.
+    @Test func aLogThatIsGoneIsAGapAlsoBeforeOneThatWasOnlyBegun() throws {
+        try add("A.cbz", to: scene.create())
+        try add("B.cbz", to: scene.reopen())
+        _ = try RecordLog(
+            LogName(gen: 1, n: 2), in: scene.folder, keys: scene.keys, after: try scene.open().head)
+        try Durable.remove(scene.path("log-1-1"))
+        try Durable.remove(scene.home.path.appending("host/mark"))
+        #expect(try scene.damage(dropsTornTail: true) == .gap(before: LogName(gen: 1, n: 2)))
+    }
+
     @Test func recordsGoneFromTheEndOfALogInTheMiddleAreAGap() throws {
         try add("A.cbz", to: scene.create())
         let bytes = try scene.bytes("log-1-0")

@@ -60,6 +60,8 @@ struct ReloadTests {
         try steward.rule(captures("the first"))
         try await steward.start()
         try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
+        // What is valid comes into force with all the others, or not at all.
+        try steward.rule(captures("the second"))
         let result = try steward.run(["reload"])
         #expect(result.status == 1)
         #expect(result.errors.contains("20-broken.yaml:2:7: error: "))
@@ -67,9 +69,13 @@ struct ReloadTests {
         try steward.drop("dropbox/a.md", "Taken")
         try steward.wait()
         #expect(try steward.count("Taken by the first.") == 1)
+        #expect(try steward.count("by the second.") == 0)
         try steward.rule("20-broken.yaml", "")
         try steward.run(["reload"]).check()
         #expect(try steward.json(["status"])["warnings"].items.isEmpty)
+        try steward.drop("dropbox/b.md", "Taken")
+        try steward.wait()
+        #expect(try steward.count("Taken by the second.") == 1)
     }
 
     @Test("an agent that is started with broken rules judges nothing until they are mended, and then all")

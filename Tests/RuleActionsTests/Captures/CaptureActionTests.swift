@@ -17,6 +17,16 @@ import Testing
         world = try scene.open()
     }
 
+    @Test func whatChangedSinceItWasJudgedIsNotStored() async throws {
+        try scene.home.write("dropbox/idea.md", "Buy milk\n")
+        let input = try world.input("idea.md")
+        // As long as it was: only its bytes tell.
+        try scene.home.write("dropbox/idea.md", "Buy mint\n")
+        let action = try world.action("index-capture")
+        let fault = await #expect(throws: Fault.self) { try await action.decided(input) }
+        #expect(fault?.kind == .superseded)
+    }
+
     @Test(arguments: [
         ("idea.md", "Buy milk\n", "note", "Buy milk"),
         ("idea.txt", "https://example.org/a?b=c\n", "link", "https://example.org/a?b=c"),
@@ -47,16 +57,16 @@ import Testing
     }
 
     @Test func frontMatterSetsTimeAndMomentForTheNextSteps() async throws {
-        try scene.home.write("dropbox/a.md", "---\nmoment: today\ntime: 2026-11-20T22:15:00Z\n---\nRain\n")
+        try scene.home.write("dropbox/a.md", "---\nmoment: today\ntime: 2026-11-20T23:45:00Z\n---\nRain\n")
         let steps = try #require(
             world.load("index-capture\n    - append-block: { text: \"{{ capture.text }}\" }").0.first?.steps)
         let capture = try await world.run(steps[0].action, on: "a.md")
         let block = try await world.run(steps[1].action, on: "a.md", step: "job.1", adding: capture.receipt.values)
         #expect(capture.receipt.values["capture.moment"] == .text("today"))
-        // The capture's own day in UTC, and its local time in the anchor.
+        // The capture's own day in UTC, which is not that of its local time in the anchor.
         #expect(block.receipt.values["note.path"] == .text("capture/2026/2026-11/2026-11-20.md"))
-        #expect(block.receipt.values["block.anchor"] == .text("cap-2315"))
-        #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-2315\nRain\n"))
+        #expect(block.receipt.values["block.anchor"] == .text("cap-0045"))
+        #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-0045\nRain\n"))
     }
 
     @Test func aBinaryThatIsNoPhotoIsRefusedAndSaysWhatIsAccepted() async throws {

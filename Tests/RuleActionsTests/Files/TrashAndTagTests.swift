@@ -26,10 +26,22 @@ import Testing
         #expect(try FileStatus.of(slot.parent.parent)?.mode == 0o700 || FileStatus.of(slot.parent)?.mode == 0o700)
     }
 
+    @Test func aNameThatIsNoTextIsNotedByItsBytes() async throws {
+        let scene = try ActionScene()
+        let name = BytePath(bytes: [0xFF, UInt8(ascii: "a"), 0xC3])
+        try scene.home.write(BytePath("dropbox").appending(name), "content")
+        let slot = try #require(try await scene.open().run("trash", on: name).target)
+        let info = scene.path("trash/info").appending(name: slot.name + Array(".trashinfo".utf8))
+        let lines = String(decoding: try Descriptor(info).readAll(), as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains { $0 == "Path=\(scene.path("dropbox").text)/%FFa%C3" }, "\(lines)")
+    }
+
     @Test func onAnotherFileSystemItLiesInThatOnesOwnTrash() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
-        guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else { return }
+        guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else {
+            try Test.cancel("there is no other file system to write to")
+        }
         try scene.home.write("dropbox/a.txt", "content")
         let moved = try await world.run("copy: { place: far }", on: "a.txt")
         try await moved.undo()

@@ -61,6 +61,31 @@ import Testing
         #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppend.start + "typed too late\n")
     }
 
+    @Test func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
+        let hold = LedgerHold(world.ledger)
+        await hold.begin()
+        let lane = BlockingLane("exchange")
+        let (exchange, world, note) = (exchange, world, note)
+        let appended = Task {
+            try await lane.run {
+                try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0)
+            }
+        }
+        // What is to come cannot be noted while the ledger is held.
+        let backups = scene.path("state/backups")
+        try await waitUntil("the note has been read and its copy kept") {
+            try FileStatus.of(backups) != nil && !listDirectory(backups).isEmpty
+        }
+        let saved = NoteAppend.start + "typed in the last moment\n"
+        try scene.home.write("notes/inbox.md", saved)
+        hold.end()
+        let fault = await #expect(throws: Fault.self) { try await appended.value }
+        #expect(fault?.kind == .transient)
+        #expect(try scene.home.read("notes/inbox.md") == saved)
+        #expect(try listDirectory(scene.path("notes")).map(\.name) == [Array("inbox.md".utf8)])
+        #expect(try world.ledger.readBlocking { try $0.openNoteWrites() }.isEmpty)
+    }
+
     @Test func aCopyOfEveryReplacedVersionIsKept() throws {
         _ = try append()
         _ = try exchange.append(

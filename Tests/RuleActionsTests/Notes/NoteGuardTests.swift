@@ -45,6 +45,17 @@ import Testing
         #expect(count("new", in: try text) == 1)
     }
 
+    @Test func theTokenOfABlockThatIsOutIsGivenToNoOther() async throws {
+        try await append("one", 0)
+        try await save(try text + "typed by hand\n")
+        try await save(NoteAppend.start + "typed by hand\n")
+        #expect(try await fates() == ["removed"])
+        let other = try await world.notes.append(world.request("another", step: "job9.0", token: "cap-0930"))
+        #expect(other != "cap-0930")
+        #expect(try await world.notes.restore(step: "job0.0", in: note))
+        #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0930", other])
+    }
+
     @Test func anOldBufferThatGoesOnSavingLosesNothingHoweverOften() async throws {
         try await append("one", 0)
         try await append("two", 1)

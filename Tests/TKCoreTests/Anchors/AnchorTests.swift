@@ -121,6 +121,17 @@ struct AnchorTests {
         #expect(resolution == .mapped(place.start + 11..<place.end + 11))
     }
 
+    @Test("What an anchor quotes outweighs where it says that stood: a sidecar may have been written by hand")
+    func wrongPlace() throws {
+        let old = DraftText("Begin here with words\nmiddle of the text\nEnd here with words\n")
+        var place = try anchor("middle", in: old.string)
+        place.exact = "Begin"
+        let new = DraftText("A title\n" + old.string)
+        let found = AnchorResolver(new, previous: old).resolve(place)
+        #expect(found.range.map { new[$0] } != "middle", "\(found)")
+        #expect(!found.isCertain || found.range.map { new[$0] } == "Begin", "\(found)")
+    }
+
     @Test("A part of a word is not the word")
     func wholeWords() {
         #expect(AnchorResolver(DraftText("every day")).find("very") == .orphan)
