@@ -88,6 +88,19 @@ struct RunningRunnerTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 12])
     }
 
+    @Test("A step is told when its file arrived, however late it is carried out")
+    func arrival() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
+        let told = Mutex<[Timestamp]>([])
+        script.decide("p") { input in told.withLock { $0.append(input.arrival) } }
+        try bench.write("inbox/x", "X")
+        let verdict = try await bench.see("x")
+        let arrived = try await bench.onlyJob().arrived
+        await bench.submit(verdict)
+        await bench.runner.idle()
+        #expect(told.withLock { $0 } == [arrived])
+    }
+
     @Test("Of one kind of work there is as much at a time as its limit says, and no more, however many files there are")
     func limitOfWork() async throws {
         let bench = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }")

@@ -102,6 +102,37 @@ extension WatchingTests {
             await observer.stop()
         }
 
+        @Test func whatIsMovedOutIsTold() async throws {
+            try folder.write("in/x.txt", "x")
+            try folder.write("in/d/y.txt", "y")
+            var options = WatchOptions()
+            // Nobody ever sees its other half.
+            options.renameWait = 0.05
+            let observer = try Observer([root], options)
+            try await observer.firstLook()
+            observer.forget()
+            try rename(root.path.appending("x.txt"), folder.path.appending("x.txt"))
+            try rename(root.path.appending("d"), folder.path.appending("d"))
+            try await eventually("that they went is told") {
+                observer.marks.isSuperset(of: [
+                    .file(root: "root", path: "x.txt"), .subtree(root: "root", path: "d"),
+                ])
+            }
+            await observer.stop()
+        }
+
+        @Test func allIsLookedThroughNowAndThenWhateverTheKernelSays() async throws {
+            var options = WatchOptions()
+            options.rescanInterval = 0.1
+            let observer = try Observer([root], options)
+            try await observer.firstLook()
+            observer.forget()
+            try await eventually("it is looked through again") {
+                observer.marks.contains(.subtree(root: "root", path: "")) && observer.source.status().rescans > 0
+            }
+            await observer.stop()
+        }
+
         @Test func aFolderMovedOutAndBackBeforeAnybodyLooked() async throws {
             try folder.write("in/d/a/b.txt", "x")
             let observer = try Observer([root])

@@ -236,6 +236,8 @@ import Testing
         }
         let crowd = (0...ArchiveLimits.maxHeaderCount).map { header($0, "\($0).txt") }
         #expect(try await judge(path, by: try fake("", crowd + [end])).word == "too-many-headers")
+        let names = (0..<4300).map { header($0, String(repeating: "n", count: 1000) + "\($0).txt") }
+        #expect(try await judge(path, by: try fake("", names + [end])).word == "bad-name")
     }
 }
 
