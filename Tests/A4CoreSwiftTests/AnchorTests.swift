@@ -5,7 +5,7 @@ import Testing
 @Suite("Anchors")
 struct AnchorTests {
     @Test(
-        "tokens of the grammar are read and written back",
+        "Tokens of the grammar are read and written back",
         arguments: [
             ("focus-0930", "focus", "0930", nil), ("jrnl-0812__iphone", "jrnl", "0812", "iphone"),
             ("a1-0000", "a1", "0000", nil), ("x--2359", "x-", "2359", nil),
@@ -22,7 +22,7 @@ struct AnchorTests {
     }
 
     @Test(
-        "all else is refused, and the message holds it",
+        "All else is refused, and the message holds it",
         arguments: [
             "FOCUS-0930", "2500", "focus-2500", "focus-2360", "focus-930", "focus0930", "bad__sfx__more",
             "focus-0930__",
@@ -39,7 +39,7 @@ struct AnchorTests {
         #expect(detail.contains("\""))
     }
 
-    @Test("blocks are found with heading, text and range")
+    @Test("Blocks are found with heading, text and range")
     func blocks() throws {
         let note = """
             ---
@@ -77,7 +77,7 @@ struct AnchorTests {
             ])
     }
 
-    @Test("line endings of other systems are read, and a slice's offsets count from its start")
+    @Test("Line endings of other systems are read, and a slice's offsets count from its start")
     func otherLineEndings() throws {
         let data = Data("xx## J\r\n\r\n^aa-0101\r\none\rtwo\r\n\r\n^bb-0202".utf8).dropFirst(2)
         let found = Anchors.tokens(in: data)
@@ -87,7 +87,7 @@ struct AnchorTests {
     }
 
     @Test(
-        "removing a block's range undoes the append",
+        "Removing a block's range undoes the append",
         arguments: ["# Day\n\n## Journal\n\nText.\n", "## Journal\nx\n\n## Focus\n"])
     func undo(_ note: String) throws {
         for placement in [Placement.endOfFile, .endOfSection] {
@@ -98,7 +98,7 @@ struct AnchorTests {
         }
     }
 
-    @Test("a token that the note holds gets the device as suffix, then a number")
+    @Test("A token that the note holds gets the device as suffix, then a number")
     func available() throws {
         var note = Data()
         var given: [String] = []

@@ -8,7 +8,7 @@ struct DateTests {
         func now() -> Date { Date(timeIntervalSince1970: 1_757_836_692.9) }
     }
 
-    @Test("a daily note is named by the UTC day, whatever the local one is")
+    @Test("A daily note is named by the UTC day, whatever the local one is")
     func dailyName() throws {
         let day = Dates.utcDay(from: Fixed().now())
         #expect(day == UtcDay(year: 2025, month: 9, day: 14))
@@ -17,7 +17,7 @@ struct DateTests {
         #expect(Daily.relativePath(for: UtcDay(year: 7, month: 1, day: 2)) == "capture/0007/0007-01/0007-01-02.md")
     }
 
-    @Test("days agree with Foundation's calendar from 1600 to 2500")
+    @Test("Days agree with Foundation's calendar from 1600 to 2500")
     func calendarAgrees() throws {
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
@@ -30,14 +30,14 @@ struct DateTests {
     }
 
     @Test(
-        "the time is local to the zone that is given",
+        "The time is local to the zone that is given",
         arguments: [("UTC", "0758"), ("Europe/Berlin", "0958"), ("Asia/Kolkata", "1328"), ("Pacific/Honolulu", "2158")])
     func localTime(_ zone: String, _ expected: String) throws {
         let zone = try #require(TimeZone(identifier: zone))
         #expect(Dates.localHHMM(from: Fixed().now(), timeZone: zone) == expected)
     }
 
-    @Test("times before 1970 and dates that are no numbers do no harm")
+    @Test("Times before 1970 and dates that are no numbers do no harm")
     func oddDates() throws {
         let utc = try #require(TimeZone(identifier: "UTC"))
         #expect(Dates.localHHMM(from: Date(timeIntervalSince1970: -60), timeZone: utc) == "2359")
@@ -47,7 +47,7 @@ struct DateTests {
         #expect(abs(SystemDateProvider().now().timeIntervalSinceNow) < 3600)
     }
 
-    @Test("a template's three placeholders are filled in, all else stays")
+    @Test("A template's three placeholders are filled in, all else stays")
     func template() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let template = Data("a {{now_utc}} {{{hhmm}}} {{YYYY-MM-DD}}{{other}} { é {{hhmm".utf8) + Data([0xFF, 0x7B])

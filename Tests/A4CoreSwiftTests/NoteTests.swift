@@ -5,7 +5,7 @@ import Testing
 @Suite("Front matter")
 struct FrontMatterTests {
     @Test(
-        "front matter is cut off with both fences, and joining gives the same bytes",
+        "Front matter is cut off with both fences, and joining gives the same bytes",
         arguments: [
             ("---\nk: v\n---\nBody", "---\nk: v\n---\n"),
             ("---\na: 1\nb:\r\n  c\n\n---\n", "---\na: 1\nb:\r\n  c\n\n---\n"),
@@ -20,7 +20,7 @@ struct FrontMatterTests {
     }
 
     @Test(
-        "what is not exactly fenced is body",
+        "What is not exactly fenced is body",
         arguments: [
             "", "---", "---\n", "Body\n---\nx\n---\n", "---\nk: v\n---", "---\r\nk: v\r\n---\r\n", "--- \nk\n---\n",
             "---\nk: v\n",
@@ -32,7 +32,7 @@ struct FrontMatterTests {
         #expect(text(Notes.joinFrontMatter(header: split.header, body: split.body)) == note)
     }
 
-    @Test("bytes that are not UTF-8 and slices are cut alike")
+    @Test("Bytes that are not UTF-8 and slices are cut alike")
     func rawBytes() {
         let note = Data([0xFF]) + Data("---\n".utf8) + Data([0xFE]) + Data("\n---\n".utf8) + Data([0xFD])
         let split = Notes.splitFrontMatter(note.dropFirst())
@@ -48,14 +48,14 @@ struct HeadingTests {
     }
 
     @Test(
-        "a missing H2 is appended exactly",
+        "A missing H2 is appended exactly",
         arguments: ["", "Text.\n", "Text.", "# Journal\n", "### Journal\n", "a\r\n"])
     func missing(_ note: String) throws {
         #expect(try ensured(note, "Journal") == note + "\n## Journal\n\n")
     }
 
     @Test(
-        "a heading is found in every spelling CommonMark allows",
+        "A heading is found in every spelling CommonMark allows",
         arguments: [
             "## Journal", "## journal\nx", "   ##   JOURNAL  \n", "##\tJournal ##\n", "## Journal #########  \n",
             "# Day\r\n## Journal\r\nx", "a\r## Journal\rb", "```\n```\n## Journal\n", "    ```\n## Journal\n",
@@ -66,7 +66,7 @@ struct HeadingTests {
     }
 
     @Test(
-        "and nowhere else",
+        "And nowhere else",
         arguments: [
             "    ## Journal\n", "##Journal\n", "## Journal#\n", "## Journal notes\n", "### Journal\n", "\\## Journal\n",
             "> ## Journal\n",
@@ -79,7 +79,7 @@ struct HeadingTests {
     }
 
     @Test(
-        "what was inserted is found again",
+        "What was inserted is found again",
         arguments: ["Journal", " Journal ", "C #", "C#", "Ünïcode ß", "# x", "a\tb", "日本"])
     func insertedIsFound(_ heading: String) throws {
         let once = try ensured("", heading)
@@ -87,18 +87,18 @@ struct HeadingTests {
         #expect(try ensured(once, heading) == once)
     }
 
-    @Test("letters match however Unicode composes them")
+    @Test("Letters match however Unicode composes them")
     func composition() throws {
         #expect(try ensured("## U\u{308}berblick\n", "überblick") == "## U\u{308}berblick\n")
     }
 
     @Test(
-        "a heading without text or of several lines is refused", arguments: ["", "  ", "#", "a\nb", "a\n", "a\r## b"])
+        "A heading without text or of several lines is refused", arguments: ["", "  ", "#", "a\nb", "a\n", "a\r## b"])
     func refused(_ heading: String) {
         #expect(throws: A4Error.self) { try Headings.ensureH2(textBytes: Data(), heading: heading) }
     }
 
-    @Test("a note that is not UTF-8 is refused, and the message says where")
+    @Test("A note that is not UTF-8 is refused, and the message says where")
     func notUTF8() {
         let error = #expect(throws: A4Error.self) {
             try Headings.ensureH2(textBytes: Data("aé".utf8) + Data([0xC3, 0x28]), heading: "Journal")

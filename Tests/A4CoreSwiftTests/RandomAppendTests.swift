@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Append, random notes")
 struct RandomAppendTests {
-    @Test("a batch gives the bytes of one-by-one application")
+    @Test("A batch gives the bytes of one-by-one application")
     func batch() throws {
         var random = RandomNotes("batch")
         for _ in 0..<3_000 {
@@ -17,7 +17,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("at the end of the file nothing before the block is touched, and the framing is exact")
+    @Test("At the end of the file nothing before the block is touched, and the framing is exact")
     func endOfFile() throws {
         var random = RandomNotes("endOfFile")
         for _ in 0..<3_000 {
@@ -39,7 +39,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("at the end of a section no line of the note but blank ones goes, and none moves")
+    @Test("At the end of a section no line of the note but blank ones goes, and none moves")
     func endOfSection() throws {
         var random = RandomNotes("endOfSection")
         for _ in 0..<3_000 {
@@ -60,7 +60,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("blocks read back as they were written")
+    @Test("Blocks read back as they were written")
     func roundTrip() throws {
         var random = RandomNotes("roundTrip")
         var asked = 0

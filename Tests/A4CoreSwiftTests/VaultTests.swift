@@ -18,7 +18,7 @@ struct VaultResolutionTests {
         return URL(fileURLWithPath: path.text)
     }
 
-    @Test("the order is: explicit path, A4_VAULT_DIR, marker, fallback")
+    @Test("The order is: explicit path, A4_VAULT_DIR, marker, fallback")
     func precedence() throws {
         let explicit = try folder("explicit")
         let named = try folder("named")
@@ -41,7 +41,7 @@ struct VaultResolutionTests {
         #expect(try origin(nil, ["A4_VAULT_DIR": "../named"], explicit) == (.env, named.path))
     }
 
-    @Test("a place that was named and is missing is an error, never a reason to look further")
+    @Test("A place that was named and is missing is an error, never a reason to look further")
     func namedButMissing() throws {
         let home = try folder("home")
         _ = try folder("home/Documents/a4-core")
@@ -56,7 +56,7 @@ struct VaultResolutionTests {
         }
     }
 
-    @Test("the error lists every strategy and what it found")
+    @Test("The error lists every strategy and what it found")
     func everyStrategy() throws {
         let cwd = try folder("empty")
         for env in [[:], ["HOME": cwd.path]] as [[String: String]] {
@@ -71,7 +71,7 @@ struct VaultResolutionTests {
         }
     }
 
-    @Test("a file, a marker that is a file, and a URL of the web are no vaults")
+    @Test("A file, a marker that is a file, and a URL of the web are no vaults")
     func noFolders() throws {
         let file = URL(fileURLWithPath: try scratch.write("file", "x").text)
         try scratch.write("fake/.a4", "x")
@@ -102,7 +102,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "outside") == [], sourceLocation: place)
     }
 
-    @Test("paths within the vault resolve, whether they exist or not")
+    @Test("Paths within the vault resolve, whether they exist or not")
     func inside() throws {
         try sample.write("a/b.md", "x")
         for path in ["a/b.md", "a/new.md", "new/deep/er.md", "..md", "a..b/c"] {
@@ -113,14 +113,14 @@ struct PathSafetyTests {
     }
 
     @Test(
-        "paths that lead out by their names do not",
+        "Paths that lead out by their names do not",
         arguments: ["../../escape.md", "..", "a/../../x.md", "a/../b.md", "/etc/passwd", "a.md\0/../../x"])
     func outsideByName(_ path: String) throws {
         try expectEscape { _ = try sample.vault.resolveRelative(path) }
         try expectEscape { try Files.writeMarkdown(vault: sample.vault, at: path, bytes: Data(), mode: .overwrite) }
     }
 
-    @Test("nor do links that lead out, absolute or relative, dangling or not, at the end or on the way")
+    @Test("Nor do links that lead out, absolute or relative, dangling or not, at the end or on the way")
     func outsideByLink() throws {
         let outside = sample.scratch.path.appending("outside").text
         let links = [
@@ -136,7 +136,7 @@ struct PathSafetyTests {
         }
     }
 
-    @Test("links that stay in the vault are followed, and stay links")
+    @Test("Links that stay in the vault are followed, and stay links")
     func insideLinks() throws {
         try sample.write("real/note.md", "## Journal\n")
         try sample.link("vault/byName.md", to: "real/note.md")
@@ -150,7 +150,7 @@ struct PathSafetyTests {
         #expect(try FileStatus.of(sample.scratch.path.appending("vault/byName.md"))?.kind == .link)
     }
 
-    @Test("a target outside the vault, by its name or its `..`, is refused")
+    @Test("A target outside the vault, by its name or its `..`, is refused")
     func targetFile() throws {
         let outside = sample.scratch.path.appending("outside/x.md").text
         let root = sample.vault.root.path
@@ -164,7 +164,7 @@ struct PathSafetyTests {
         }
     }
 
-    @Test("a vault that is named through a link takes its files by either name")
+    @Test("A vault that is named through a link takes its files by either name")
     func linkedRoot() throws {
         try sample.link("alias", to: "vault")
         let alias = try Vault(root: URL(fileURLWithPath: sample.scratch.path.appending("alias").text))
@@ -175,7 +175,7 @@ struct PathSafetyTests {
         #expect(try sample.read("n.md") == "\n## Journal\n\n^jrnl-0810\nx\n\n^jrnl-0811\nx\n")
     }
 
-    @Test("a folder that becomes a link out after the check is refused when the file is opened")
+    @Test("A folder that becomes a link out after the check is refused when the file is opened")
     func swappedAfterCheck() throws {
         try sample.write("sub/note.md", "x\n")
         let url = try sample.vault.resolveRelative("sub/note.md")
@@ -185,7 +185,7 @@ struct PathSafetyTests {
         try expectEscape { try Append.appendBlock(vault: sample.vault, targetFile: url, opts: block("jrnl-0812", "x")) }
     }
 
-    @Test("a folder that becomes a link out between the reading and the writing keeps the write in the vault")
+    @Test("A folder that becomes a link out between the reading and the writing keeps the write in the vault")
     func swappedBetweenReadAndWrite() throws {
         try sample.write("sub/note.md", "x\n")
         let (folder, moved) = (sample.scratch.path.appending("vault/sub"), sample.scratch.path.appending("vault/moved"))
@@ -199,7 +199,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "outside") == [])
     }
 
-    @Test("a note that becomes a link out between the reading and the writing is not written through")
+    @Test("A note that becomes a link out between the reading and the writing is not written through")
     func noteSwappedBetweenReadAndWrite() throws {
         try sample.write("note.md", "x\n")
         try expectEscapeLeaves("note.md") {
@@ -219,7 +219,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "vault") == [name])
     }
 
-    @Test("while a folder is swapped for a link out again and again, nothing ever lands outside")
+    @Test("While a folder is swapped for a link out again and again, nothing ever lands outside")
     func swappedMeanwhile() throws {
         try sample.write("sub/keep.md", "x\n")
         try sample.link("vault/trap", to: "../outside")

@@ -56,13 +56,13 @@ func contents(of root: URL) throws -> [String: Data] {
 }
 
 @Suite("Golden parity")
-struct GoldenParity {
-    @Test("the cases are found")
+struct GoldenParityTests {
+    @Test("The cases are found")
     func casesAreFound() {
         #expect(GoldenCase.all.count == 36)
     }
 
-    @Test("the tree is the expected one, byte for byte", arguments: GoldenCase.all)
+    @Test("The tree is the expected one, byte for byte", arguments: GoldenCase.all)
     func tree(_ golden: GoldenCase) throws {
         let scratch = try TemporaryFolder("a4-golden")
         for (path, bytes) in try golden.tree("initial") { try scratch.write(BytePath(path), Array(bytes)) }
@@ -74,7 +74,7 @@ struct GoldenParity {
         try expectSame(contents(of: vault.root), golden.tree("expected"))
     }
 
-    @Test("one batch gives the same bytes", arguments: GoldenCase.all)
+    @Test("One batch gives the same bytes", arguments: GoldenCase.all)
     func batch(_ golden: GoldenCase) throws {
         let note = try golden.tree("initial")["note.md"] ?? Data()
         let appended = try Append.appending(golden.options(), to: note)

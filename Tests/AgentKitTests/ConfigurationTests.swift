@@ -19,7 +19,7 @@ struct ConfigurationTests {
         return Configuration.load(try Directories(environment: ["HOME": folder.path.text]))
     }
 
-    @Test("what `steward init` writes is valid")
+    @Test("What `steward init` writes is valid")
     func template() throws {
         let (configuration, diagnostics) = try load(ConfigurationTemplate.text(base: "~/Steward"))
         #expect(diagnostics.isEmpty)
@@ -28,7 +28,7 @@ struct ConfigurationTests {
         #expect(configuration?.library?.root.nameText == "library")
     }
 
-    @Test("every key is read")
+    @Test("Every key is read")
     func everyKey() throws {
         let (read, diagnostics) = try load(
             """
@@ -68,7 +68,7 @@ struct ConfigurationTests {
         #expect(configuration.logLevel == .debug && configuration.logsJSON)
     }
 
-    @Test("all complaints come at once, each with its line and what was meant")
+    @Test("All complaints come at once, each with its line and what was meant")
     func complaints() throws {
         let (configuration, diagnostics) = try load(
             """
@@ -92,7 +92,7 @@ struct ConfigurationTests {
         #expect(diagnostics.first?.hint == "did you mean `places`?")
     }
 
-    @Test("no file, an empty file and no places are told apart")
+    @Test("No file, an empty file and no places are told apart")
     func missing() throws {
         let folder = try TemporaryFolder()
         let (none, absent) = Configuration.load(try Directories(environment: ["HOME": folder.path.text]))
@@ -101,14 +101,14 @@ struct ConfigurationTests {
         #expect(try load("poll: 5s").1.first?.message.contains("no `places`") == true)
     }
 
-    @Test("a place may not hold the agent's own folders")
+    @Test("A place may not hold the agent's own folders")
     func ownFolders() throws {
         let (configuration, diagnostics) = try load("places: { home: { path: ~ } }")
         #expect(configuration == nil)
         #expect(diagnostics.first?.message.contains("lie within each other") == true)
     }
 
-    @Test("folders follow XDG for a user and systemd for a service")
+    @Test("Folders follow XDG for a user and systemd for a service")
     func directories() throws {
         let user = try Directories(environment: [
             "HOME": "/home/u", "XDG_STATE_HOME": "/x/state", "XDG_RUNTIME_DIR": "/run/user/1",
@@ -130,7 +130,7 @@ struct ConfigurationTests {
 
 @Suite("Setting up")
 struct SetupTests {
-    @Test("init makes the places and the configuration, and changes nothing that is there")
+    @Test("Init makes the places and the configuration, and changes nothing that is there")
     func twice() throws {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])
@@ -145,7 +145,7 @@ struct SetupTests {
         #expect(again.lines(dryRun: false).contains { $0.hasPrefix("kept") })
     }
 
-    @Test("doctor looks at every place, and says how to mend a missing one")
+    @Test("Doctor looks at every place, and says how to mend a missing one")
     func doctor() async throws {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])

@@ -34,7 +34,7 @@ struct ControlPatienceTests {
         }
     }
 
-    @Test("a slow reader gets all of it, however long it has taken nothing")
+    @Test("A slow reader gets all of it, however long it has taken nothing")
     func slow() async throws {
         let asked = Mutex(0)
         try writer.loseThePatience(after: 1)
@@ -47,7 +47,7 @@ struct ControlPatienceTests {
         #expect(got == answer)
     }
 
-    @Test("the one that waits may be called off; without patience it gives up by itself")
+    @Test("The one that waits may be called off; without patience it gives up by itself")
     func calledOff() async throws {
         struct Enough: Error {}
         try writer.keepThePatience(asking: 1) { if $0 > .zero { throw Enough() } }
@@ -57,7 +57,7 @@ struct ControlPatienceTests {
         withExtendedLifetime(reader) {}
     }
 
-    @Test("without patience a side that takes nothing counts as gone")
+    @Test("Without patience a side that takes nothing counts as gone")
     func gone() async throws {
         try writer.keepThePatience { _ in }
         try writer.loseThePatience(after: 1)
@@ -66,7 +66,7 @@ struct ControlPatienceTests {
         withExtendedLifetime(reader) {}
     }
 
-    @Test("commands that say nothing hold nobody up: who asks is answered")
+    @Test("Commands that say nothing hold nobody up: who asks is answered")
     func silent() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -83,7 +83,7 @@ struct ControlPatienceTests {
         try await serving.value
     }
 
-    @Test("commands that take nothing of their answers hold nobody up either")
+    @Test("Commands that take nothing of their answers hold nobody up either")
     func takingNothing() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -103,7 +103,7 @@ struct ControlPatienceTests {
         try await serving.value
     }
 
-    @Test("who is turned away is told why, before or after he has asked")
+    @Test("Who is turned away is told why, before or after he has asked")
     func turnedAway() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")

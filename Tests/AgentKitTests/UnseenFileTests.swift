@@ -19,7 +19,7 @@ struct UnseenFileTests {
         .path(target, isFolder: false, replaces: replaces)
     }
 
-    @Test("while it is written nothing is in the folder, and what fails leaves nothing")
+    @Test("While it is written nothing is in the folder, and what fails leaves nothing")
     func nameless() throws {
         var during: [BytePath] = ["never asked"]
         let written = try place().deliver(named: [], mode: 0o600) { file in
@@ -44,7 +44,7 @@ struct UnseenFileTests {
         #expect(try names() == ["page.png"])
     }
 
-    @Test("a name that was taken meanwhile is not overwritten")
+    @Test("A name that was taken meanwhile is not overwritten")
     func taken() throws {
         #expect(throws: Fault.self) {
             _ = try place().deliver(named: []) { file in
@@ -57,7 +57,7 @@ struct UnseenFileTests {
     }
 
     @Test(
-        "where every file must have a name it is a hidden one, which goes when the work fails",
+        "Where every file must have a name it is a hidden one, which goes when the work fails",
         arguments: [false, true])
     func hidden(replaces: Bool) throws {
         if replaces { try home.write("page.png", "before") }
@@ -74,7 +74,7 @@ struct UnseenFileTests {
         #expect(try names() == ["page.png"])
     }
 
-    @Test("a folder that is not there is told as such")
+    @Test("A folder that is not there is told as such")
     func noFolder() throws {
         let nowhere = PictureTarget.path(home.path.appending("none/p.png"), isFolder: false, replaces: false)
         let fault = #expect(throws: Fault.self) { _ = try nowhere.deliver(named: []) { _ in } }

@@ -18,7 +18,7 @@ struct VaultConfigurationTests {
         return (configuration, found.map(\.description))
     }
 
-    @Test("a vault has a folder, and is locked after a quarter of an hour unless the configuration says otherwise")
+    @Test("A vault has a folder, and is locked after a quarter of an hour unless the configuration says otherwise")
     func vaults() throws {
         let (read, problems) = try load(
             """
@@ -36,7 +36,7 @@ struct VaultConfigurationTests {
         #expect(vaults[0].host == home.path.appending(".local/state/steward/vaults/main"))
     }
 
-    @Test("what `steward init` writes names a vault that is not there yet, of which nothing is complained")
+    @Test("What `steward init` writes names a vault that is not there yet, of which nothing is complained")
     func template() throws {
         let (read, problems) = try load(ConfigurationTemplate.text(base: "~/Steward"))
         #expect(problems.isEmpty)
@@ -45,7 +45,7 @@ struct VaultConfigurationTests {
         #expect(try configuration.vaultDiagnostics().isEmpty)
     }
 
-    @Test("a vault lies in no place, around none and in no other vault: else its files would be news")
+    @Test("A vault lies in no place, around none and in no other vault: else its files would be news")
     func overlaps() throws {
         for (yaml, what) in [
             ("places: { c: { path: /srv/c } }\nvaults: { main: { path: /srv/c/vault } }", "the place `c`"),
@@ -58,7 +58,7 @@ struct VaultConfigurationTests {
         }
     }
 
-    @Test("what cannot be understood is said with its line")
+    @Test("What cannot be understood is said with its line")
     func mistakes() throws {
         for (yaml, what) in [
             ("vaults: { main: { } }", "has no `path`"), ("vaults: { \"a b\": { path: /x } }", "the name of a vault"),
@@ -69,7 +69,7 @@ struct VaultConfigurationTests {
         }
     }
 
-    @Test("a vault that this host knew and that is gone, or whose folder others may enter, is warned of")
+    @Test("A vault that this host knew and that is gone, or whose folder others may enter, is warned of")
     func diagnostics() throws {
         let (read, _) = try load(
             "places: { notes: { path: ~/notes } }\nvaults: { main: { path: ~/vault } }")

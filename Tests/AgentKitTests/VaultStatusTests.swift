@@ -36,7 +36,7 @@ struct VaultStatusTests {
         return try VaultDeposit.seal(Descriptor(file), envelope, into: place.path, host: place.hostState()).drop
     }
 
-    @Test("a deposit that is not taken in is named with the reason, until it is gone; several are counted")
+    @Test("A deposit that is not taken in is named with the reason, until it is gone; several are counted")
     func waiting() async throws {
         let first = try deposit("A.cbz")
         let service = service()
@@ -55,7 +55,7 @@ struct VaultStatusTests {
         await service.lock(.stop)
     }
 
-    @Test("an older copy is a problem for as long as nobody has decided")
+    @Test("An older copy is a problem for as long as nobody has decided")
     func rolledBack() async throws {
         let old = home.path.appending("vault.old").text
         try runProgram(["cp", "-a", place.path.text, old]).check()
@@ -82,7 +82,7 @@ struct VaultStatusTests {
         }
     }
 
-    @Test("an interrupted rekey is a problem, with the way on; another new password is told from a wrong old one")
+    @Test("An interrupted rekey is a problem, with the way on; another new password is told from a wrong old one")
     func rekeying() throws {
         let (new, other) = (try Credential.keyFile(.random(64)), try Credential.keyFile(.random(64)))
         #expect(throws: Stop.self) { try rekey(new) { if case .verifying = $0 { true } else { false } } }

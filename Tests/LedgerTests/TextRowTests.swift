@@ -27,7 +27,7 @@ struct TextRowTests {
 
     private func count() async throws -> Int { try await ledger.read { try $0.keptTexts().count } }
 
-    @Test("are there with the intent, each once, and for its own job alone")
+    @Test("Are there with the intent, each once, and for its own job alone")
     func kept() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await begin(other, text("two"))
@@ -37,7 +37,7 @@ struct TextRowTests {
         #expect(try await count() == 2)
     }
 
-    @Test("go with the receipt, but for those that undo needs, which go with that")
+    @Test("Go with the receipt, but for those that undo needs, which go with that")
     func done() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await ledger.write { try $0.setReceipt(step, "{}") }
@@ -47,7 +47,7 @@ struct TextRowTests {
         #expect(try await count() == 0)
     }
 
-    @Test("stay while another step names them")
+    @Test("Stay while another step names them")
     func shared() async throws {
         try await begin(step, text("one"))
         try await begin(other, text("one"))
@@ -57,14 +57,14 @@ struct TextRowTests {
         #expect(try await count() == 1)
     }
 
-    @Test("go when the intent is taken back, to be decided anew")
+    @Test("Go when the intent is taken back, to be decided anew")
     func cleared() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await ledger.write { try $0.clearIntent(step) }
         #expect(try await count() == 0)
     }
 
-    @Test("go with the job that is forgotten; those of a block with the block")
+    @Test("Go with the job that is forgotten; those of a block with the block")
     func pruned() async throws {
         try await begin(step, text("two", .undo))
         let block = KeptBlockRecord(note: "/n.md", step: step.id, token: "a", request: "{}")
@@ -89,7 +89,7 @@ struct TextRowTests {
         #expect(try await count() == 0)
     }
 
-    @Test("of a block whose write is void go with it")
+    @Test("Of a block whose write is void go with it")
     func void() async throws {
         let block = KeptBlockRecord(note: "/n.md", step: step.id, token: "a", request: "{}")
         try await ledger.write { transaction in

@@ -36,7 +36,7 @@ struct LeasedFileTests {
         return shell
     }
 
-    @Test("what comes after the beginning that stays is replaced, by less as by more")
+    @Test("What comes after the beginning that stays is replaced, by less as by more")
     func replaced() throws {
         let inode = try FileStatus.of(path)?.inode
         let leased = try #require(try take())
@@ -50,14 +50,14 @@ struct LeasedFileTests {
         #expect(LeasedFile.commonStart(Array("abc".utf8), Array("abd".utf8)) == 2)
     }
 
-    @Test("a file that somebody has open is left to them")
+    @Test("A file that somebody has open is left to them")
     func busy() throws {
         let reader = try Descriptor(path)
         guard case .busy = LeasedFile.take(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
         #expect(try reader.status().size == 8)
     }
 
-    @Test("whoever opens it meanwhile waits, and finds what was written")
+    @Test("Whoever opens it meanwhile waits, and finds what was written")
     func waiting() async throws {
         let leased = try #require(try take(limit: .seconds(3600)))
         #expect(leased.isSure)
@@ -70,7 +70,7 @@ struct LeasedFileTests {
         #expect(try folder.read("note.md") == "one\ntwo\nours\ntheirs\n")
     }
 
-    @Test("a lease that may end before the first byte is not sure")
+    @Test("A lease that may end before the first byte is not sure")
     func late() async throws {
         let leased = try #require(try take(limit: .zero))
         #expect(leased.isSure)
@@ -80,7 +80,7 @@ struct LeasedFileTests {
         shell.waitUntilExit()
     }
 
-    @Test("a write that fails half way is taken back, and says so")
+    @Test("A write that fails half way is taken back, and says so")
     func full() async throws {
         let path: String = path.text
         await #expect(processExitsWith: .success) { [path = path as String] in

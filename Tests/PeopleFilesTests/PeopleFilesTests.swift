@@ -20,7 +20,7 @@ struct PeopleFilesTests {
         try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
     }
 
-    @Test("exchanged: the copy has the mode and attributes, the displaced version stands aside until it goes")
+    @Test("Exchanged: the copy has the mode and attributes, the displaced version stands aside until it goes")
     func exchanged() throws {
         chmod(path.text, 0o640)
         let present = try Descriptor(path, O_RDWR)
@@ -38,7 +38,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md"])
     }
 
-    @Test("exchanged twice, the version that was displaced is back")
+    @Test("Exchanged twice, the version that was displaced is back")
     func exchangedBack() throws {
         let inode = try FileStatus.of(path)?.inode
         let file = try ExchangedFile(
@@ -50,7 +50,7 @@ struct PeopleFilesTests {
         #expect(try FileStatus.of(path)?.inode == inode)
     }
 
-    @Test("new: whole under its name, and never in the place of another")
+    @Test("New: whole under its name, and never in the place of another")
     func new() throws {
         let other = folder.path.appending("other.md")
         let file = try NewFile(Array("new\n".utf8), at: Spot(own: other), mode: 0o640)
@@ -66,7 +66,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md", "other.md"])
     }
 
-    @Test("one's own: another inode, in one step, and recorded while it is empty")
+    @Test("One's own: another inode, in one step, and recorded while it is empty")
     func own() throws {
         let inode = try FileStatus.of(path)?.inode
         var recorded: [Int64] = []
@@ -76,7 +76,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md"])
     }
 
-    @Test("renamed over: not where somebody has changed it meanwhile")
+    @Test("Renamed over: not where somebody has changed it meanwhile")
     func renamed() throws {
         let held = try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)
         let name = Array("note.md".utf8)

@@ -2,13 +2,13 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct CRC32Tests {
-    @Test func `it is the checksum of ZIP`() {
+@Suite("CRC-32") struct CRC32Tests {
+    @Test("It is the checksum of ZIP") func checksumZip() {
         #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
         #expect(CRC32.of([]) == 0)
     }
 
-    @Test func `it is the same in whatever parts the bytes come`() {
+    @Test("It is the same in whatever parts the bytes come") func whateverPartsBytes() {
         var random = SeededGenerator(for: "parts of a checksum")
         let bytes = (0..<1000).map { _ in UInt8.random(in: 0...255, using: &random) }
         for _ in 0..<50 {

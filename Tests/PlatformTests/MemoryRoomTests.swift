@@ -26,7 +26,7 @@ struct MemoryRoomTests {
             membership: home.path.appending("membership"), groups: home.path.appending("groups"))
     }
 
-    @Test("the group counts that leaves least, of the process's own and those around it")
+    @Test("The group counts that leaves least, of the process's own and those around it")
     func tightest() throws {
         try group("system.slice/steward.service", max: "1000", current: 400)
         try group("system.slice", max: "900", current: 700)
@@ -38,13 +38,13 @@ struct MemoryRoomTests {
         #expect(own.group == "/system.slice/steward.service" && own.left == 600)
     }
 
-    @Test("what the kernel merely keeps of files that were read is room")
+    @Test("What the kernel merely keeps of files that were read is room")
     func cached() throws {
         try group("steward", max: "1000", current: 990, cached: 800)
         #expect(try room("0::/steward\n")?.left == 810)
     }
 
-    @Test("without a bound there is none, as where nothing can be asked")
+    @Test("Without a bound there is none, as where nothing can be asked")
     func unbounded() throws {
         try group("steward", max: "max", current: 1)
         #expect(try room("0::/steward\n") == nil)
@@ -53,14 +53,14 @@ struct MemoryRoomTests {
         #expect(MemoryRoom.current(membership: "/nowhere", groups: "/nowhere") == nil)
     }
 
-    @Test("a container's own root has a bound as well")
+    @Test("A container's own root has a bound as well")
     func container() throws {
         try home.write("groups/memory.max", "500\n")
         try home.write("groups/memory.current", "100\n")
         #expect(try room("0::/\n")?.left == 400)
     }
 
-    @Test("what does not fit waits, and the reason says what it needs, what there is and what to do")
+    @Test("What does not fit waits, and the reason says what it needs, what there is and what to do")
     func refused() throws {
         try group("steward.service", max: "\(400 * Self.mebibyte)", current: 40 * Self.mebibyte)
         let room = try room("0::/steward.service\n")

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 /// What every action promises, tried on every registered one (docs/design/exactly-once.md).
-@Suite struct ActionContract {
-    @Test func everyActionHasASampleHere() throws {
+@Suite("What every action promises") struct ActionContractTests {
+    @Test("Every action has a sample here") func everyActionSample() throws {
         let names = try ActionScene().open().registry.names
         #expect(Set(names) == Set(ActionSample.all.map(\.action)))
     }
 
-    @Test func everyActionOfTheFolderIsRegistered() throws {
+    @Test("Every action of the folder is registered") func everyActionFolder() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources/Rules/Actions")
         let files =
@@ -23,13 +23,13 @@ import Testing
         #expect(actions.count == (try ActionScene().open().registry.names.count))
     }
 
-    @Test func namesAreUniqueAndInKebabCase() throws {
+    @Test("Names are unique and in kebab case") func namesUniqueKebab() throws {
         let names = try ActionScene().open().registry.names
         #expect(Set(names).count == names.count)
         for name in names { #expect(name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(name)") }
     }
 
-    @Test func everyActionAndParameterIsDocumentedAndTheExampleLoads() throws {
+    @Test("Every action and parameter is documented and the example loads") func everyActionParameter() throws {
         let scene = try ActionScene()
         let world = try scene.open()
         for declaration in world.registry.definitions.map(\.declaration) {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownParameterIsRefusedWithWhatWasMeant() throws {
+    @Test("An unknown parameter is refused with what was meant") func unknownParameterRefused() throws {
         let world = try ActionScene().open()
         for declaration in world.registry.definitions.map(\.declaration) {
             let known = declaration.parameters.map(\.name).max { $0.count < $1.count }
@@ -59,7 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ActionSample.all) func decidingChangesNothing(_ sample: ActionSample) async throws {
+    @Test("Deciding changes nothing", arguments: ActionSample.all) func decidingChangesNothing(_ sample: ActionSample)
+        async throws
+    {
         let scene = try sample.scene()
         let world = try scene.open()
         let before = try scene.everything()
@@ -71,7 +73,9 @@ import Testing
         #expect(try scene.everything() == before)
     }
 
-    @Test(arguments: ActionSample.all) func decidingTwiceGivesTheSameIntent(_ sample: ActionSample) async throws {
+    @Test("Deciding twice gives the same intent", arguments: ActionSample.all) func decidingTwiceGives(
+        _ sample: ActionSample
+    ) async throws {
         let scene = try sample.scene()
         let world = try scene.open()
         let action = try world.action(sample.entry)
@@ -79,8 +83,8 @@ import Testing
         #expect(try await action.decided(world.input(sample.file)) == first)
     }
 
-    @Test(arguments: ActionSample.all.filter { $0.action != "run" })
-    func performingTwiceIsPerformingOnce(_ sample: ActionSample) async throws {
+    @Test("Performing twice is performing once", arguments: ActionSample.all.filter { $0.action != "run" })
+    func performingTwicePerforming(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let world = try scene.open()
         let deed = try await world.run(sample.entry, on: sample.file)
@@ -89,8 +93,8 @@ import Testing
         #expect(try scene.snapshot() == after)
     }
 
-    @Test(arguments: ActionSample.all)
-    func anActionThatWasDecidedAndNotBegunIsNotDone(_ sample: ActionSample) async throws {
+    @Test("An action that was decided and not begun is not done", arguments: ActionSample.all)
+    func actionDecidedBegun(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let intent: String
         do {
@@ -109,8 +113,10 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test(arguments: ActionSample.all.filter { $0.action != "run" })
-    func anActionThatWasDoneIsFoundDoneWithAnEqualReceipt(_ sample: ActionSample) async throws {
+    @Test(
+        "An action that was done is found done with an equal receipt",
+        arguments: ActionSample.all.filter { $0.action != "run" })
+    func actionDoneFound(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let deed = try await scene.open().run(sample.entry, on: sample.file)
         let after = try scene.snapshot()
@@ -125,7 +131,9 @@ import Testing
         #expect(try scene.snapshot() == after)
     }
 
-    @Test(arguments: ActionSample.all) func undoTakesBackWhatWasDone(_ sample: ActionSample) async throws {
+    @Test("Undo takes back what was done", arguments: ActionSample.all) func undoTakesBack(_ sample: ActionSample)
+        async throws
+    {
         let scene = try sample.scene()
         let world = try scene.open()
         let before = try scene.snapshot()
@@ -146,8 +154,10 @@ import Testing
         #expect(!after.keys.contains { $0.contains(".steward-") })
     }
 
-    @Test(arguments: ActionSample.all.filter { !["run", "index-capture"].contains($0.action) })
-    func undoRefusesAndChangesNothingWhenAPersonHasChangedTheProduct(_ sample: ActionSample) async throws {
+    @Test(
+        "`undo` refuses and changes nothing when a person has changed the product",
+        arguments: ActionSample.all.filter { !["run", "index-capture"].contains($0.action) })
+    func undoRefusesChanges(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let deed = try await scene.open().run(sample.entry, on: sample.file)
         try sample.edit(scene, deed)

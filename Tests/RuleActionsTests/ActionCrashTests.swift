@@ -9,10 +9,12 @@ import TestSupport
 import Testing
 
 /// Each action killed between any two of its system calls, in a process of its own, and settled by the next.
-@Suite struct ActionCrash {
+@Suite("Actions that are killed") struct ActionCrashTests {
     static let samples = ActionSample.all.filter { $0.action != "run" }
 
-    @Test(arguments: samples) func whereverItIsKilledTheEffectIsThereOnce(_ sample: ActionSample) async throws {
+    @Test("Wherever it is killed the effect is there once", arguments: samples) func whereverKilledEffect(
+        _ sample: ActionSample
+    ) async throws {
         let wanted = try await {
             let scene = try sample.scene()
             try await scene.open().run(sample.entry, on: sample.file)
@@ -33,7 +35,9 @@ import Testing
         }
     }
 
-    @Test(arguments: samples) func whereverItsUndoIsKilledTheNextFinishesIt(_ sample: ActionSample) async throws {
+    @Test("Wherever its undo is killed the next finishes it", arguments: samples) func whereverUndoKilled(
+        _ sample: ActionSample
+    ) async throws {
         // What is made once and stays, the trash of another file system, is not to be counted.
         let first = try sample.scene()
         try await perform(sample, in: first)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Names and values that come from outside: bytes that are no text, and paths that would lead elsewhere.
-@Suite struct HostileNames {
+@Suite("Names and values from outside") struct HostileNameTests {
     static let names: [[UInt8]] = [
         Array(repeating: UInt8(ascii: "n"), count: 255),
         Array("-rf".utf8), Array("two\nlines\t.txt".utf8), Array("caf".utf8) + [0xE9, 0xFF] + Array(".txt".utf8),
@@ -16,7 +16,8 @@ import Testing
         Array(" ".utf8), Array("\\x41.txt".utf8), Array(repeating: UInt8(ascii: "n"), count: 251) + Array(".txt".utf8),
     ]
 
-    @Test(arguments: names) func everyNameIsMovedCopiedTrashedTaggedAndTakenBackByteForByte(_ name: [UInt8])
+    @Test("Every name is moved copied trashed tagged and taken back byte for byte", arguments: names)
+    func everyNameMoved(_ name: [UInt8])
         async throws
     {
         let scene = try ActionScene()
@@ -42,8 +43,10 @@ import Testing
         #expect(String(decoding: try Descriptor(target).readAll(), as: UTF8.self) == "content")
     }
 
-    @Test(arguments: ["../../outside", "/etc", "..", "a/../../b", "./..", "\u{0}x", "\n../x"])
-    func aValueCannotLeadOutOfItsPlace(_ value: String) async throws {
+    @Test(
+        "A value cannot lead out of its place",
+        arguments: ["../../outside", "/etc", "..", "a/../../b", "./..", "\u{0}x", "\n../x"])
+    func valueLeadPlace(_ value: String) async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "content")
@@ -65,8 +68,10 @@ import Testing
         #expect(try scene.home.read("dropbox/a.txt") == "content")
     }
 
-    @Test(arguments: ["folder: ../x", "folder: /etc", "name: ../x", "name: a/b", "name: ..", "name: \"\""])
-    func aRuleThatItselfLeadsOutIsRefused(_ parameter: String) async throws {
+    @Test(
+        "A rule that itself leads out is refused",
+        arguments: ["folder: ../x", "folder: /etc", "name: ../x", "name: a/b", "name: ..", "name: \"\""])
+    func ruleItselfLeads(_ parameter: String) async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "content")
@@ -77,18 +82,27 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test(arguments: [
-        ("rename: { name: \"a/b\" }", "`name` of `rename`: \"a/b\" cannot be a file's name"),
-        ("rename: { name: \"a/{{ file.name }}\" }", "`name` of `rename`: \"a/\" cannot be a file's name"),
-        ("copy: { place: drafts, name: \"..\" }", "`name` of `copy`: \"..\" cannot be a file's name"),
-        ("copy: { place: drafts, name: \"a\\0b\" }", "`name` of `copy`: "),
-        ("move: { folder: \"/abs/../x\" }", "`folder` of `move`: the folder /abs/../x would lie outside its place"),
-        ("move: { folder: x/../../y }", "`folder` of `move`: the folder x/../../y would lie outside its place"),
-        ("write-note: { place: drafts, folder: .., name: a, text: t }", "`folder` of `write-note`: the folder .."),
-        ("write-note: { place: drafts, name: \"\", text: t }", "`name` of `write-note`: \"\" cannot be a file's name"),
-        ("append-block: { note: ../../outside, text: t }", "`note` of `append-block`: the note ../../outside.md would"),
-        ("append-block: { note: /etc/motd, text: t }", "`note` of `append-block`: the note /etc/motd.md would lie"),
-    ]) func whatTheRuleAloneSaysIsCheckedWhenItIsLoaded(_ entry: String, _ complaint: String) throws {
+    @Test(
+        "What the rule alone says is checked when it is loaded",
+        arguments: [
+            ("rename: { name: \"a/b\" }", "`name` of `rename`: \"a/b\" cannot be a file's name"),
+            ("rename: { name: \"a/{{ file.name }}\" }", "`name` of `rename`: \"a/\" cannot be a file's name"),
+            ("copy: { place: drafts, name: \"..\" }", "`name` of `copy`: \"..\" cannot be a file's name"),
+            ("copy: { place: drafts, name: \"a\\0b\" }", "`name` of `copy`: "),
+            ("move: { folder: \"/abs/../x\" }", "`folder` of `move`: the folder /abs/../x would lie outside its place"),
+            ("move: { folder: x/../../y }", "`folder` of `move`: the folder x/../../y would lie outside its place"),
+            ("write-note: { place: drafts, folder: .., name: a, text: t }", "`folder` of `write-note`: the folder .."),
+            (
+                "write-note: { place: drafts, name: \"\", text: t }",
+                "`name` of `write-note`: \"\" cannot be a file's name"
+            ),
+            (
+                "append-block: { note: ../../outside, text: t }",
+                "`note` of `append-block`: the note ../../outside.md would"
+            ),
+            ("append-block: { note: /etc/motd, text: t }", "`note` of `append-block`: the note /etc/motd.md would lie"),
+        ]) func ruleAloneSays(_ entry: String, _ complaint: String) throws
+    {
         let (rules, diagnostics) = try ActionScene().open().load(entry)
         #expect(rules.isEmpty && diagnostics.count == 1)
         let found = try #require(diagnostics.first)
@@ -96,16 +110,19 @@ import Testing
         #expect(found.description.hasPrefix("10-sample.yaml:4:"), "\(found)")
     }
 
-    @Test(arguments: [
-        "rename: { name: \"{{ file.stem }}.txt\" }", "move: { folder: \"{{ file.folder }}/x\" }",
-        "move: { folder: a/b..c/.d }", "write-note: { place: drafts, name: \"{{ file.title }}\", text: t }",
-        "append-block: { note: \"{{ file.folder }}/x\", text: t }", "append-block: { note: a/b, text: t }",
-    ]) func whatAFileHasAShareInIsNot(_ entry: String) throws {
+    @Test(
+        "What a file has a share in is not checked when the rule is loaded",
+        arguments: [
+            "rename: { name: \"{{ file.stem }}.txt\" }", "move: { folder: \"{{ file.folder }}/x\" }",
+            "move: { folder: a/b..c/.d }", "write-note: { place: drafts, name: \"{{ file.title }}\", text: t }",
+            "append-block: { note: \"{{ file.folder }}/x\", text: t }", "append-block: { note: a/b, text: t }",
+        ]) func fileShareChecked(_ entry: String) throws
+    {
         let (rules, diagnostics) = try ActionScene().open().load(entry)
         #expect(rules.count == 1 && diagnostics.isEmpty, "\(diagnostics)")
     }
 
-    @Test func aLinkInThePlaceThatLeadsOutIsNotFollowed() async throws {
+    @Test("A link in the place that leads out is not followed") func linkPlaceLeads() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "content")
@@ -125,11 +142,13 @@ import Testing
         #expect(try listDirectory(scene.path("outside")).isEmpty)
     }
 
-    @Test func aValueInABlockCannotBeginALineAsAHeadingListAnchorOrFence() async throws {
+    @Test("A value in a block cannot begin a line as a heading list anchor or fence") func valueBlockBegin()
+        async throws
+    {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "x")
-        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let values = [
             "^evil-0000 x", "## Evil", "- [ ] evil", "```", "~~~", "> quote", "one\n## Evil\n^evil-0001\ntwo",
             "\r\n# Evil",

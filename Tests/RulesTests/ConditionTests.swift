@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct ConditionTests {
+@Suite("Conditions") struct ConditionTests {
     private let folder: TemporaryFolder
     private let known: [PlaceInfo]
 
@@ -63,52 +63,58 @@ import Testing
         return matches
     }
 
-    @Test(arguments: [
-        ("name: \"*.md\"", "note.md", true), ("name: [\"*.txt\", \"n*\"]", "note.md", true),
-        ("name: \"*.MD\"", "note.md", false),
-        ("path: \"**/deep/*\"", ".hidden/deep/x.md", true), ("path: \"deep/*\"", ".hidden/deep/x.md", false),
-        ("extension: MD", "note.md", true), ("extension: [txt, .md]", "note.md", true),
-        ("extension: tar.gz", "a.tar.gz", true),
-        ("extension: md", "plain.txt", false), ("kind: note", "note.md", true), ("kind: text", "plain.txt", true),
-        ("kind: link", "link.txt", true), ("kind: link", "site.url", true), ("kind: image", "pic.txt", true),
-        ("kind: comic", "a.cbz", true),
-        ("kind: archive", "a.zip", true), ("kind: pdf", "b.pdf", true), ("kind: other", "raw.bin", true),
-        ("kind: [note, pdf]", "a.zip", false),
-        ("kind: text", "empty.txt", true), ("mime: \"image/*\"", "pic.txt", true),
-        ("mime: text/markdown", "note.md", true),
-        ("mime: \"image/*\"", "b.pdf", false), ("size: \"> 0\"", "plain.txt", true),
-        ("size: \"> 0\"", "empty.txt", false),
-        ("size: 0", "empty.txt", true), ("size: [\"> 1\", \"<= 2 KiB\"]", "plain.txt", true),
-        ("size: [\"> 1\", \"< 4\"]", "plain.txt", false),
-        ("text: { contains: \"#inbox\" }", "note.md", true), ("text: { contains: \"#INBOX\" }", "note.md", false),
-        ("text: { contains: [zzz, second] }", "plain.txt", true), ("text: { matches: \"^second\" }", "plain.txt", true),
-        ("text: { matches: \"^line\" }", "plain.txt", false),
-        ("text: { contains: just, matches: nothing }", "plain.txt", false),
-        ("text: { contains: PDF }", "raw.bin", false), ("front-matter: { status: draft }", "note.md", true),
-        ("front-matter: { status: [done, \"dr*\"] }", "note.md", true),
-        ("front-matter: { tags: later }", "note.md", true),
-        ("front-matter: { tags: never }", "note.md", false),
-        ("front-matter: { n: 7, author.name: X }", "note.md", true),
-        ("front-matter: { due: absent, status: present }", "note.md", true), ("front-matter: status", "note.md", true),
-        ("front-matter: status", "plain.txt", false), ("front-matter: { empty: \"\" }", "note.md", true),
-        ("front-matter: status", "broken.md", false),
-        ("depth: 0", "note.md", true), ("depth: \">= 2\"", ".hidden/deep/x.md", true),
-        ("depth: \"< 2\"", ".hidden/deep/x.md", false),
-        ("hidden: true", ".hidden/deep/x.md", true), ("hidden: false", "note.md", true),
-        ("hidden: true", "note.md", false),
-        ("place: other", "note.md", true), ("place: drafts", "note.md", false),
-        ("xattr: { user.none: absent }", "note.md", true),
-        ("xattr: user.none", "note.md", false), ("age: \"< 1h\"", "note.md", true), ("age: \"> 1h\"", "note.md", false),
-        ("any: [{ name: zzz }, { kind: note }]", "note.md", true), ("any: { name: zzz, kind: pdf }", "note.md", false),
-        ("not: { name: zzz }", "note.md", true), ("not: { name: \"*.md\", kind: note }", "note.md", false),
-        ("all: [{ name: \"n*\" }, { not: { kind: pdf } }]", "note.md", true), ("kind: note", "gone.md", false),
-        ("size: \"> 0\"", "gone.md", false),
-    ])
+    @Test(
+        "A condition holds",
+        arguments: [
+            ("name: \"*.md\"", "note.md", true), ("name: [\"*.txt\", \"n*\"]", "note.md", true),
+            ("name: \"*.MD\"", "note.md", false),
+            ("path: \"**/deep/*\"", ".hidden/deep/x.md", true), ("path: \"deep/*\"", ".hidden/deep/x.md", false),
+            ("extension: MD", "note.md", true), ("extension: [txt, .md]", "note.md", true),
+            ("extension: tar.gz", "a.tar.gz", true),
+            ("extension: md", "plain.txt", false), ("kind: note", "note.md", true), ("kind: text", "plain.txt", true),
+            ("kind: link", "link.txt", true), ("kind: link", "site.url", true), ("kind: image", "pic.txt", true),
+            ("kind: comic", "a.cbz", true),
+            ("kind: archive", "a.zip", true), ("kind: pdf", "b.pdf", true), ("kind: other", "raw.bin", true),
+            ("kind: [note, pdf]", "a.zip", false),
+            ("kind: text", "empty.txt", true), ("mime: \"image/*\"", "pic.txt", true),
+            ("mime: text/markdown", "note.md", true),
+            ("mime: \"image/*\"", "b.pdf", false), ("size: \"> 0\"", "plain.txt", true),
+            ("size: \"> 0\"", "empty.txt", false),
+            ("size: 0", "empty.txt", true), ("size: [\"> 1\", \"<= 2 KiB\"]", "plain.txt", true),
+            ("size: [\"> 1\", \"< 4\"]", "plain.txt", false),
+            ("text: { contains: \"#inbox\" }", "note.md", true), ("text: { contains: \"#INBOX\" }", "note.md", false),
+            ("text: { contains: [zzz, second] }", "plain.txt", true),
+            ("text: { matches: \"^second\" }", "plain.txt", true),
+            ("text: { matches: \"^line\" }", "plain.txt", false),
+            ("text: { contains: just, matches: nothing }", "plain.txt", false),
+            ("text: { contains: PDF }", "raw.bin", false), ("front-matter: { status: draft }", "note.md", true),
+            ("front-matter: { status: [done, \"dr*\"] }", "note.md", true),
+            ("front-matter: { tags: later }", "note.md", true),
+            ("front-matter: { tags: never }", "note.md", false),
+            ("front-matter: { n: 7, author.name: X }", "note.md", true),
+            ("front-matter: { due: absent, status: present }", "note.md", true),
+            ("front-matter: status", "note.md", true),
+            ("front-matter: status", "plain.txt", false), ("front-matter: { empty: \"\" }", "note.md", true),
+            ("front-matter: status", "broken.md", false),
+            ("depth: 0", "note.md", true), ("depth: \">= 2\"", ".hidden/deep/x.md", true),
+            ("depth: \"< 2\"", ".hidden/deep/x.md", false),
+            ("hidden: true", ".hidden/deep/x.md", true), ("hidden: false", "note.md", true),
+            ("hidden: true", "note.md", false),
+            ("place: other", "note.md", true), ("place: drafts", "note.md", false),
+            ("xattr: { user.none: absent }", "note.md", true),
+            ("xattr: user.none", "note.md", false), ("age: \"< 1h\"", "note.md", true),
+            ("age: \"> 1h\"", "note.md", false),
+            ("any: [{ name: zzz }, { kind: note }]", "note.md", true),
+            ("any: { name: zzz, kind: pdf }", "note.md", false),
+            ("not: { name: zzz }", "note.md", true), ("not: { name: \"*.md\", kind: note }", "note.md", false),
+            ("all: [{ name: \"n*\" }, { not: { kind: pdf } }]", "note.md", true), ("kind: note", "gone.md", false),
+            ("size: \"> 0\"", "gone.md", false),
+        ])
     func aConditionHolds(_ condition: String, _ path: String, _ expected: Bool) throws {
         #expect(try holds(condition, BytePath(path)) == expected)
     }
 
-    @Test func theOwnerIsComparedByNameAndNumber() throws {
+    @Test("The owner is compared by name and number") func ownerComparedName() throws {
         let mine = String(getuid())
         #expect(try holds("owner: \(mine)", "note.md"))
         #expect(try !holds("owner: \(getuid() + 1)", "note.md"))
@@ -119,7 +125,7 @@ import Testing
         #expect(diagnostics.map(\.severity) == [.warning])
     }
 
-    @Test func attributesAreReadFromTheFile() throws {
+    @Test("Attributes are read from the file") func attributesReadFile() throws {
         let file = try Descriptor(folder.path.appending("other/note.md"))
         do {
             try ExtendedAttributes.set("user.tag", Array("later".utf8), on: file)
@@ -131,14 +137,14 @@ import Testing
         #expect(try !holds("xattr: { user.tag: absent }", "note.md"))
     }
 
-    @Test func ageIsCountedFromTheTimePassedIn() throws {
+    @Test("Age is counted from the time passed in") func ageCountedTime() throws {
         let rule = try rule(where: "age: [\"> 7d\", \"< 9d\"]", places: known)
         let set = RuleSet([rule])
         #expect(try set.match(facts("note.md", now: .now().adding(seconds: 8 * 86_400))).count == 1)
         #expect(try set.match(facts("note.md", now: .now().adding(seconds: 10 * 86_400))).isEmpty)
     }
 
-    @Test func aTimeFartherThanNanosecondsCanTellHasAnAge() throws {
+    @Test("A time farther than nanoseconds can tell has an age") func timeFartherNanoseconds() throws {
         for (seconds, condition) in [(-10_000_000_000, "age: \"> 7d\""), (10_000_000_000, "age: \"< 7d\"")] {
             let time = timespec(tv_sec: seconds, tv_nsec: 0)
             // A file system that cannot keep such a time takes the nearest.
@@ -148,21 +154,21 @@ import Testing
         }
     }
 
-    @Test func namesThatAreNotUTF8AreMatchedByTheirBytes() throws {
+    @Test("Names that are not UTF-8 are matched by their bytes") func namesUtf8() throws {
         let name = BytePath(bytes: [0x66, 0xFE] + Array(".md".utf8))
         try folder.write(BytePath("other").appending(name), "x")
         #expect(try holds("name: \"f?.md\"", name))
         #expect(try holds("kind: note", name))
     }
 
-    @Test func aLinkOrAPipeHasNoContent() throws {
+    @Test("A link or a pipe has no content") func linkPipeContent() throws {
         #expect(symlink("note.md", known[4].root.appending("link.md").text) == 0)
         #expect(mkfifo(known[4].root.appending("pipe.md").text, 0o600) == 0)
         #expect(try !holds("kind: note", "link.md"))
         #expect(try !holds("text: { contains: x }", "pipe.md"))
     }
 
-    @Test func anAnchorHoldsOnceForEachGainedBlock() throws {
+    @Test("An anchor holds once for each gained block") func anchorHoldsOnce() throws {
         func block(_ prefix: String, _ time: String) -> BlockFacts {
             BlockFacts(prefix: prefix, time: time, text: "t", heading: "h", token: "^\(prefix)-\(time)")
         }
@@ -178,7 +184,7 @@ import Testing
         #expect(blocks[0].values["block.token"] == .text("^jrnl-0930"))
     }
 
-    @Test func aPatternWithoutEndIsGivenUp() throws {
+    @Test("A pattern without end is given up") func patternWithoutEnd() throws {
         try folder.write("other/bad.txt", String(repeating: "a", count: 40) + "!")
         let set = RuleSet([try rule(where: "text: { matches: \"^(a+)+$\" }", places: known)])
         #expect(try set.match(facts("bad.txt")).isEmpty)
@@ -186,7 +192,7 @@ import Testing
         #expect(seen?.contains("given up") == true, "\(seen ?? "")")
     }
 
-    @Test func invalidPatternsAreReportedAtTheirPlace() {
+    @Test("Invalid patterns are reported at their place") func invalidPatternsReported() {
         #expect(
             complaints("rule: R\nin: other\nwhere:\n  text: { matches: \"(\" }\n  kind: [note, pfd]\ndo: trash\n") == [
                 "4:20 `(` is no valid regular expression",
@@ -195,7 +201,7 @@ import Testing
             ])
     }
 
-    @Test func valuesComeFromTheFile() throws {
+    @Test("Values come from the file") func valuesComeFile() throws {
         let values = try BuiltInValues.values(of: facts("note.md"))
         #expect(values["file.title"] == .text("The Title"))
         #expect(values["front.status"] == .text("draft"))
@@ -210,7 +216,7 @@ import Testing
         #expect(Set(values.keys.filter { !$0.hasPrefix("front.") }) == named)
     }
 
-    @Test func explainShowsEachConditionAndTheValueSeen() throws {
+    @Test("`explain` shows each condition and the value seen") func explainShowsEach() throws {
         let set = RuleSet(
             try rules(
                 """

@@ -21,7 +21,7 @@ import Testing
         #expect(Set(keys.keys) == Set(RuleKey.all.map(\.name)))
     }
 
-    @Test func theManualNamesEverything() {
+    @Test("The manual names everything") func manualNamesEverything() {
         let manual = RuleManual.markdown(registry: registry)
         let names =
             RuleKey.all.map(\.name) + ConditionSpec.keys + TemplateFilter.all.map(\.name)
@@ -34,25 +34,25 @@ import Testing
         }
     }
 
-    @Test(arguments: ConditionSpec.all.map(\.example))
-    func eachConditionsExampleLoads(_ example: String) throws {
+    @Test("Each condition's example loads", arguments: ConditionSpec.all.map(\.example))
+    func eachConditionExample(_ example: String) throws {
         _ = try rule(where: example, in: "[comics, other]")
     }
 
-    @Test(arguments: RuleKey.all.map(\.example))
-    func eachKeysExampleLoads(_ example: String) throws {
+    @Test("Each key's example loads", arguments: RuleKey.all.map(\.example))
+    func eachKeyExample(_ example: String) throws {
         let key = example.prefix { $0 != ":" }
         let others = ["rule: R", "in: other", "do: [trash]"].filter { !$0.hasPrefix(key + ":") }
         #expect(try rules((others + [example]).joined(separator: "\n")).count == 1)
     }
 
-    @Test(arguments: TemplateFilter.all.map(\.example))
-    func eachFiltersExampleIsRead(_ example: String) throws {
+    @Test("Each filter's example is read", arguments: TemplateFilter.all.map(\.example))
+    func eachFilterExample(_ example: String) throws {
         #expect(try Template(example).references.count == 1)
     }
 
-    @Test(arguments: registry.definitions.map(\.declaration.example))
-    func eachActionsExampleLoads(_ example: String) throws {
+    @Test("Each action's example loads", arguments: registry.definitions.map(\.declaration.example))
+    func eachActionExample(_ example: String) throws {
         #expect(try rules("rule: R\nin: other\ndo:\n  \(example)\n").first?.steps.count == 1)
     }
 }

@@ -4,18 +4,18 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct HostileYamlTests {
+@Suite("Hostile YAML") struct HostileYamlTests {
     private func diagnostics(_ bytes: [UInt8]) -> [Diagnostic] {
         RuleDirectories.parse(file: "x.yaml", bytes: bytes, registry: registry, places: places(), timeZone: utc).1
     }
 
-    @Test func bytesThatAreNoTextAreNamedByPosition() {
+    @Test("Bytes that are no text are named by position") func bytesTextNamed() {
         #expect(diagnostics(Array("- a\n  b".utf8) + [0xFF]).map(\.position) == [SourcePosition(line: 2, column: 4)])
         #expect(diagnostics(Array("é\u{0}".utf8)).map(\.position) == [SourcePosition(line: 1, column: 2)])
         #expect(diagnostics(Array("a\r\nb\u{1B}[2J".utf8)).map(\.position) == [SourcePosition(line: 2, column: 2)])
     }
 
-    @Test func depthSizeAndAliasesHaveLimits() {
+    @Test("Depth size and aliases have limits") func depthSizeAliases() {
         for depth in [50, 900, 100_000] {
             #expect(diagnostics(Array(repeating: UInt8(ascii: "["), count: depth)).hasErrors)
             #expect(diagnostics(Array(String(repeating: "- ", count: depth).utf8)).hasErrors)
@@ -34,7 +34,7 @@ import Testing
         #expect(diagnostics(Array(key.utf8)).hasErrors)
     }
 
-    @Test func deepNestingFitsASmallStack() {
+    @Test("Deep nesting fits a small stack") func deepNestingFits() {
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
             for piece in ["[", "{a: ", "- ", "? "] { check(Array(String(repeating: piece, count: 990).utf8)) }
@@ -46,14 +46,14 @@ import Testing
         done.wait()
     }
 
-    @Test func aFewAliasesAreFine() throws {
+    @Test("A few aliases are fine") func fewAliasesFine() throws {
         let text =
             "- { rule: A, in: other, where: &w { name: 'a*' }, do: trash }\n"
             + "- { rule: B, in: other, where: *w , do: trash }\n"
         #expect(try rules(text).count == 2)
     }
 
-    @Test func noMutationOfAGoodFileCrashesAndEveryComplaintHasAPlace() {
+    @Test("No mutation of a good file crashes and every complaint has a place") func mutationGoodFile() {
         var random = SeededGenerator(for: "noMutationOfAGoodFileCrashes")
         let good = Array(RuleFileTests.whole.utf8)
         let splinters = [
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func noRandomBytesCrash() {
+    @Test("No random bytes crash") func randomBytesCrash() {
         var random = SeededGenerator(for: "noRandomBytesCrash")
         let yaml = Array("-:?{}[]&*!|>'\"%@`#, \n\tab01\\".utf8)
         for round in 0..<1_000 {

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct RuleDirectoryTests {
+@Suite("Folders of rules") struct RuleDirectoryTests {
     private func text(_ name: String) -> String { "- rule: \(name)\n  in: other\n  do: [trash]\n" }
 
     private let files = RuleFileReader(names: ConfigurationFiles.names) {
@@ -17,7 +17,7 @@ import Testing
             names.map { folder.path.appending($0) }, files, registry: registry, places: places(), timeZone: utc)
     }
 
-    @Test func filesAreReadByNameAcrossDirectoriesAndLaterOnesReplace() throws {
+    @Test("Files are read by name across directories and later ones replace") func filesReadName() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/20-b.yaml", text("usr b"))
         try folder.write("usr/30-c.yaml", text("usr c"))
@@ -31,7 +31,7 @@ import Testing
         #expect(loaded.files[1].replacedBy == folder.path.appending("home/20-b.yaml"))
     }
 
-    @Test func anEmptyFileOrALinkToNullMasks() throws {
+    @Test("An empty file or a link to null masks") func emptyFileLink() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("a"))
         try folder.write("usr/20-b.yaml", text("b"))
@@ -44,13 +44,13 @@ import Testing
         #expect(loaded.files.map(\.fate) == [.replaced, .mask, .replaced, .mask, .replaced, .used])
     }
 
-    @Test func missingDirectoriesHoldNoRules() throws {
+    @Test("Missing directories hold no rules") func missingDirectoriesHold() throws {
         let loaded = load(try TemporaryFolder(), ["none", "nor/this"])
         #expect(loaded.rules.isEmpty)
         #expect(loaded.diagnostics == [])
     }
 
-    @Test func aBrokenFileIsReportedAndTheOthersAreRead() throws {
+    @Test("A broken file is reported and the others are read") func brokenFileReported() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", "- rule: [")
         try folder.write("usr/20-b.yaml", text("b"))
@@ -63,7 +63,7 @@ import Testing
         #expect(diagnostics.map(\.severity) == [.warning, .error, .error])
     }
 
-    @Test func twoRulesOfOneNameAreAnErrorThatNamesBoth() throws {
+    @Test("Two rules of one name are an error that names both") func twoRulesName() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("same"))
         try folder.write("etc/20-b.yaml", "\n" + text("same"))
@@ -76,7 +76,7 @@ import Testing
         #expect(complaint.message.hasSuffix("10-a.yaml:1:3"))
     }
 
-    @Test func circlesAndOwnPlacesAreWarnedOf() throws {
+    @Test("Circles and own places are warned of") func circlesPlacesWarned() throws {
         let circle = try rules(
             """
             - { rule: A, in: other, do: [{ move: { to: drafts } }] }

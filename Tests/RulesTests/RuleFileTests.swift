@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct RuleFileTests {
+@Suite("Files of rules") struct RuleFileTests {
     static let whole = """
         # Comics go to the vault.
         - rule: Import comics
@@ -29,7 +29,7 @@ import Testing
           do: trash
         """
 
-    @Test func aRuleSaysEverythingThatItsFileSays() throws {
+    @Test("A rule says everything that its file says") func ruleSaysEverything() throws {
         let rules = try rules(Self.whole)
         #expect(rules.map(\.name) == ["Import comics", "Clean up"])
         let comics = rules[0]
@@ -46,7 +46,7 @@ import Testing
         #expect(comics.valueNames == ["comic.title", "comic.pages", "front.series"])
     }
 
-    @Test func whatARuleDoesNotSayFollowsFromThePlace() throws {
+    @Test("What a rule does not say follows from the place") func ruleSayFollows() throws {
         let rule = try rules(Self.whole)[1]
         let (dropbox, other) = (places()[3], places()[4])
         #expect(rule.events == [.arrived])
@@ -59,12 +59,14 @@ import Testing
         #expect(rule.steps[0].arguments.all.isEmpty)
     }
 
-    @Test(arguments: ["- trash", "- trash:", "- trash: {}", "- trash: ~"])
-    func anActionWithoutParametersMayBeWrittenShort(_ step: String) throws {
+    @Test(
+        "An action without parameters may be written short",
+        arguments: ["- trash", "- trash:", "- trash: {}", "- trash: ~"])
+    func actionWithoutParameters(_ step: String) throws {
         #expect(try rules("rule: R\nin: other\ndo:\n  \(step)\n").first?.steps.count == 1)
     }
 
-    @Test func argumentsAreTyped() throws {
+    @Test("Arguments are typed") func argumentsAreTyped() throws {
         let rule = try rules(
             """
             - rule: R
@@ -97,7 +99,7 @@ import Testing
         #expect(throws: Fault.self) { try arguments.text("nothing", values: values) }
     }
 
-    @Test func theDigestKnowsContentOnly() throws {
+    @Test("The digest knows content only") func digestKnowsContent() throws {
         let plain = try rules("- rule: R\n  in: other\n  where: { size: '> 1', name: 'a*' }\n  do: [trash]\n")[0]
         let dressed = try rules(
             """
@@ -117,7 +119,7 @@ import Testing
         #expect(plain.digest != changed.digest)
     }
 
-    @Test func allComplaintsComeAtOnceWithTheirPlaces() {
+    @Test("All complaints come at once with their places") func allComplaintsCome() {
         let text = """
             - rule: Import comics
               in: comix
@@ -163,7 +165,7 @@ import Testing
             ])
     }
 
-    @Test func aDefaultPlaceMustBeConfigured() {
+    @Test("A default place must be configured") func defaultPlaceConfigured() {
         let some = Array(places().dropFirst())
         let text = "- { rule: R, in: other, do: [append-block: { text: x }] }"
         #expect(
@@ -172,7 +174,7 @@ import Testing
             ])
     }
 
-    @Test func aComplaintShowsItsLineAndACaret() {
+    @Test("A complaint shows its line and a caret") func complaintShowsLine() {
         let (_, diagnostics) = parse("- rule: R\n  in: other\n  do:\n    - imort-comic:\n")
         #expect(
             diagnostics.map(\.description) == [
@@ -184,13 +186,13 @@ import Testing
             ])
     }
 
-    @Test func complaintsSurviveJSON() throws {
+    @Test("Complaints survive JSON") func complaintsSurviveJSON() throws {
         let diagnostic = try #require(parse("- 1").1.first)
         let coded = try JSONEncoder().encode(diagnostic)
         #expect(try JSONDecoder().decode(Diagnostic.self, from: coded) == diagnostic)
     }
 
-    @Test func valuesAreKnownWhenRulesAreLoaded() {
+    @Test("Values are known when rules are loaded") func valuesKnownRules() {
         func complaint(_ template: String, where condition: String = "{}") -> [String] {
             complaints(
                 """
@@ -215,7 +217,7 @@ import Testing
         #expect(complaint("{{ file.name") == ["5:30 `{{` is never closed; add `}}`"])
     }
 
-    @Test func aPlaceInAFoldedOrLiteralBlockIsFound() {
+    @Test("A place in a folded or literal block is found") func placeFoldedLiteral() {
         let text = """
             - rule: R
               in: other
@@ -228,7 +230,7 @@ import Testing
         #expect(complaints(text) == ["7:18 unknown value `nope`"])
     }
 
-    @Test func duplicateKeysDoNotHideOtherComplaints() {
+    @Test("Duplicate keys do not hide other complaints") func duplicateKeysHide() {
         let text = "- rule: R\n  in: other\n  in: notes\n  do: [trash]\n  do: [trash]\n  zzzzzzzz: 1\n"
         #expect(
             complaints(text).map { $0.prefix(44) } == [
@@ -237,16 +239,18 @@ import Testing
             ])
     }
 
-    @Test(arguments: [
-        ("- rule: R\n  name: *.cbz\n", "quote the pattern"),
-        ("- rule: R\n  in: x\n  where:\n    size: > 5\n", "quote the comparison"),
-        ("a: {{ x }\n", "quote the text"),
-    ])
-    func commonMistakesInYAMLGetAHint(_ text: String, _ hint: String) {
+    @Test(
+        "Common mistakes in YAML get a hint",
+        arguments: [
+            ("- rule: R\n  name: *.cbz\n", "quote the pattern"),
+            ("- rule: R\n  in: x\n  where:\n    size: > 5\n", "quote the comparison"),
+            ("a: {{ x }\n", "quote the text"),
+        ])
+    func commonMistakesYaml(_ text: String, _ hint: String) {
         #expect(parse(text).1.contains { $0.hint?.hasPrefix(hint) == true }, "\(complaints(text))")
     }
 
-    @Test func bareBracesGetAHint() {
+    @Test("Bare braces get a hint") func bareBracesGet() {
         let text = "- rule: R\n  in: other\n  do:\n    - append-block:\n        text: {{ host }}\n"
         #expect(
             complaints(text) == [

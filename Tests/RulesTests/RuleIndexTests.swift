@@ -3,7 +3,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct RuleIndexTests {
+@Suite("The index of rules") struct RuleIndexTests {
     /// Every rule asked by itself, without the index.
     private func naive(_ set: RuleSet, _ facts: FileFacts) throws -> [String] {
         var names: [String] = []
@@ -15,7 +15,7 @@ import Testing
         return names
     }
 
-    @Test func theIndexFindsWhatAskingEveryRuleFinds() throws {
+    @Test("The index finds what asking every rule finds") func indexFindsAsking() throws {
         var random = SeededGenerator(for: "theIndexFindsWhatAskingEveryRuleFinds")
         let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "K"]
         func pick(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func otherExtensionsPlacesAndEventsAreNotLookedAt() throws {
+    @Test("Other extensions places and events are not looked at") func otherExtensionsPlaces() throws {
         let text = (0..<1_000).map { "- { rule: R\($0), in: other, where: { extension: e\($0) }, do: trash }\n" }
             .joined()
         let set = RuleSet(try rules(text))
@@ -71,7 +71,7 @@ import Testing
         #expect(set.index.candidates(place: "notes", event: .arrived, name: Array("x.e7".utf8)) == [])
     }
 
-    @Test func theSettleTimeIsTheLongestOfTheRulesThatMightMatch() throws {
+    @Test("The settle time is the longest of the rules that might match") func settleTimeLongest() throws {
         let set = RuleSet(
             try rules(
                 """

@@ -48,7 +48,7 @@ struct RunningMadeOnceTests {
             ])
     }
 
-    @Test("are made once, when rules are loaded, for all files and for undoing")
+    @Test("Are made once, when rules are loaded, for all files and for undoing")
     func once() async throws {
         let folder = try TemporaryFolder("steward-once")
         let count = Counted.Count()
@@ -67,7 +67,7 @@ struct RunningMadeOnceTests {
         #expect(count.all == 2)
     }
 
-    @Test("of jobs that other rules have planned are made from what the ledger keeps, once")
+    @Test("Of jobs that other rules have planned are made from what the ledger keeps, once")
     func earlier() async throws {
         let folder = try TemporaryFolder("steward-once")
         do {

@@ -3,7 +3,7 @@ import Platform
 import Rules
 import Testing
 
-@Suite struct TemplateTests {
+@Suite("Templates") struct TemplateTests {
     private let values: Values = [
         "name": .text("Säga: {{ other }}  #1"), "other": .text("SECRET"), "empty": .text(""), "count": .integer(7),
         "yes": .boolean(true), "when": .date(Timestamp(seconds: 1_763_717_445)),
@@ -15,29 +15,31 @@ import Testing
         try Template(text).rendered(TemplateContext(values: values, timeZone: zone))
     }
 
-    @Test(arguments: [
-        ("plain", "plain"), ("{{ name }}", "Säga: {{ other }}  #1"), ("{{name}}!", "Säga: {{ other }}  #1!"),
-        ("a {{ count }} b {{ yes }} {{ list }}", "a 7 b true a, 2"), ("[{{ missing }}]", "[]"),
-        ("{{ missing | default: none }}", "none"), ("{{ empty | default: \"a | b\" }}", "a | b"),
-        ("{{ count | default: 3 }}", "7"),
-        ("{{ name | slug }}", "saga-other-1"), ("{{ name | truncate: 5 }}", "Säga…"),
-        ("{{ other | truncate: 6 }}", "SECRET"),
-        ("{{ name | json }}", "\"Säga: {{ other }}  #1\""), ("{{ list | json }}", "[\"a\",2]"),
-        ("{{ missing | json }}", "null"),
-        ("{{ when | date: %Y-%m-%d %H%M }}", "2025-11-21 0930"),
-        ("{{ when | date: '%e %B %Y, %A %V %j' }}", "21 November 2025, Friday 47 325"),
-        ("{{ day | date: %d.%m.%y }}", "21.11.26"), ("{{ stamp | date: \"%H:%M %s\" }}", "07:30 1795246200"),
-        ("{{ missing | date: %Y | default: never }}", "never"), ("{{ name | slug | truncate: 4 }}", "sag…"),
-        ("\\{{ name }}", "{{ name }}"), ("{{ \"{{\" }} x }}", "{{ x }}"), ("{{ 'it\\'s' }}", "it's"),
-        ("}} { {", "}} { {"), ("{{ name | md }}", "Säga: {{ other }}  #1"),
-        ("{{ name | raw }}", "Säga: {{ other }}  #1"),
-        ("{{ \"a*b_[c]`<~|\\\\\" | md }}", "a\\*b\\_\\[c\\]\\`\\<\\~\\|\\\\"),
-    ])
-    func aTemplateShowsValues(_ template: String, _ expected: String) throws {
+    @Test(
+        "A template shows values",
+        arguments: [
+            ("plain", "plain"), ("{{ name }}", "Säga: {{ other }}  #1"), ("{{name}}!", "Säga: {{ other }}  #1!"),
+            ("a {{ count }} b {{ yes }} {{ list }}", "a 7 b true a, 2"), ("[{{ missing }}]", "[]"),
+            ("{{ missing | default: none }}", "none"), ("{{ empty | default: \"a | b\" }}", "a | b"),
+            ("{{ count | default: 3 }}", "7"),
+            ("{{ name | slug }}", "saga-other-1"), ("{{ name | truncate: 5 }}", "Säga…"),
+            ("{{ other | truncate: 6 }}", "SECRET"),
+            ("{{ name | json }}", "\"Säga: {{ other }}  #1\""), ("{{ list | json }}", "[\"a\",2]"),
+            ("{{ missing | json }}", "null"),
+            ("{{ when | date: %Y-%m-%d %H%M }}", "2025-11-21 0930"),
+            ("{{ when | date: '%e %B %Y, %A %V %j' }}", "21 November 2025, Friday 47 325"),
+            ("{{ day | date: %d.%m.%y }}", "21.11.26"), ("{{ stamp | date: \"%H:%M %s\" }}", "07:30 1795246200"),
+            ("{{ missing | date: %Y | default: never }}", "never"), ("{{ name | slug | truncate: 4 }}", "sag…"),
+            ("\\{{ name }}", "{{ name }}"), ("{{ \"{{\" }} x }}", "{{ x }}"), ("{{ 'it\\'s' }}", "it's"),
+            ("}} { {", "}} { {"), ("{{ name | md }}", "Säga: {{ other }}  #1"),
+            ("{{ name | raw }}", "Säga: {{ other }}  #1"),
+            ("{{ \"a*b_[c]`<~|\\\\\" | md }}", "a\\*b\\_\\[c\\]\\`\\<\\~\\|\\\\"),
+        ])
+    func templateShowsValues(_ template: String, _ expected: String) throws {
         #expect(try render(template) == expected)
     }
 
-    @Test func datesAreShownInTheZoneThatIsPassedIn() throws {
+    @Test("Dates are shown in the zone that is passed in") func datesShownZone() throws {
         let zone = try #require(TimeZone(identifier: "America/New_York"))
         #expect(
             try render("{{ when | date: %H:%M%z }} {{ when }}", zone: zone) == "04:30-05:00 2025-11-21T04:30:45-05:00")
@@ -45,18 +47,21 @@ import Testing
         #expect(try render("{{ when }}") == "2025-11-21T09:30:45Z")
     }
 
-    @Test func textThatIsNoDateIsRefused() {
+    @Test("Text that is no date is refused") func textDateRefused() {
         #expect(throws: Fault.self) { try render("{{ name | date: %Y }}") }
     }
 
-    @Test(arguments: [
-        ("a {{ name", 0, 0), ("{{ a }} {{ | }}", 1, 3), ("{{ name | slugg }}", 0, 10), ("{{ name | truncate }}", 0, 10),
-        ("{{ name | truncate: x }}", 0, 10), ("{{ name | date: %Q }}", 0, 10), ("{{ name | slug: 3 }}", 0, 10),
-        ("{{ a b }}", 0, 5),
-        ("{{ \"x }}", 0, 3), ("{{ name | md | truncate: 3 }}", 0, 15), ("{{ name | raw | md }}", 0, 16),
-        ("{{ name | date: \"\" }}", 0, 10),
-    ])
-    func aFaultNamesItsPlace(_ template: String, _ braces: Int, _ offset: Int) {
+    @Test(
+        "A fault names its place",
+        arguments: [
+            ("a {{ name", 0, 0), ("{{ a }} {{ | }}", 1, 3), ("{{ name | slugg }}", 0, 10),
+            ("{{ name | truncate }}", 0, 10),
+            ("{{ name | truncate: x }}", 0, 10), ("{{ name | date: %Q }}", 0, 10), ("{{ name | slug: 3 }}", 0, 10),
+            ("{{ a b }}", 0, 5),
+            ("{{ \"x }}", 0, 3), ("{{ name | md | truncate: 3 }}", 0, 15), ("{{ name | raw | md }}", 0, 16),
+            ("{{ name | date: \"\" }}", 0, 10),
+        ])
+    func faultNamesPlace(_ template: String, _ braces: Int, _ offset: Int) {
         do {
             _ = try Template(template)
             Issue.record("\(template) was read")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The twelve steps by which seed 001 accepts the command line, in its words, against the built program.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("The twelve steps of acceptance", .timeLimit(.minutes(30)))
 struct AcceptanceTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture

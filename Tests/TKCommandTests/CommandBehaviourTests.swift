@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// What a script can rely on: exit codes, the two streams, precedence, and that drafts and keys are safe.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("What a script can rely on", .timeLimit(.minutes(30)))
 struct CommandBehaviourTests {
-    @Test("exit codes: 0 done, 1 failed, 2 strict, 64 wrong usage; complaints never on standard output")
+    @Test("Exit codes: 0 done, 1 failed, 2 strict, 64 wrong usage; complaints never on standard output")
     func exitCodes() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -33,7 +33,7 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["suggest", "draft.md", "--role", "editr"]).errors.contains("`editor`"))
     }
 
-    @Test("one file that cannot be read ends with 1, and the others are reviewed")
+    @Test("One file that cannot be read ends with 1, and the others are reviewed")
     func missingFileAmongOthers() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -45,7 +45,7 @@ struct CommandBehaviourTests {
         #expect(lines.dropLast().allSatisfy { $0["file"].text == "draft.md" } && lines.count > 2)
     }
 
-    @Test("without key and local model the quick pass runs, and one line says so")
+    @Test("Without key and local model the quick pass runs, and one line says so")
     func quickPassAlone() throws {
         let fixture = try CommandFixture()
         let result = try fixture.tk(["suggest", "--quiet"], input: "The system can be utilized to process data\n")
@@ -57,7 +57,7 @@ struct CommandBehaviourTests {
         #expect(asked.status == 1 && asked.errors.contains("api_key"), "what needs a model says what is missing")
     }
 
-    @Test("precedence: flag, environment, project, user, default")
+    @Test("Precedence: flag, environment, project, user, default")
     func precedence() throws {
         let fixture = try CommandFixture()
         func source(_ arguments: [String] = [], _ variables: [String: String] = [:]) throws -> (String, String) {
@@ -78,7 +78,7 @@ struct CommandBehaviourTests {
         #expect(try source(["--model", "from-flag"], all) == ("from-flag", "command line"))
     }
 
-    @Test("config: set, get, init; an unknown name is answered with what was meant")
+    @Test("Config: set, get, init; an unknown name is answered with what was meant")
     func configuration() throws {
         let fixture = try CommandFixture()
         #expect(try fixture.tk(["config", "init"]).status == 0)
@@ -95,7 +95,7 @@ struct CommandBehaviourTests {
         #expect(shown.output.contains("(hidden)") && !shown.output.contains("sk-from"))
     }
 
-    @Test("a draft through --text, a pipe and - gives the same findings")
+    @Test("A draft through --text, a pipe and - gives the same findings")
     func inputs() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -110,7 +110,7 @@ struct CommandBehaviourTests {
         #expect(try found(["-"], sampleDraft) == expected)
     }
 
-    @Test("filters: categories, confidence, number")
+    @Test("Filters: categories, confidence, number")
     func filters() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -142,7 +142,7 @@ struct CommandBehaviourTests {
         #expect(result.errors.contains("2 of 2 accepted applied, 0 skipped, 1 left open"))
     }
 
-    @Test("export never puts another format in the draft's place, nor writes over what an editor has open")
+    @Test("Export never puts another format in the draft's place, nor writes over what an editor has open")
     func export() throws {
         let fixture = try CommandFixture()
         let draft = try fixture.write("draft.md", sampleDraft)
@@ -183,7 +183,7 @@ struct CommandBehaviourTests {
         #expect(try listDirectory(fixture.home.path).filter { $0.name.starts(with: ".steward-".utf8) }.isEmpty)
     }
 
-    @Test("a reader that goes away ends tk without a word")
+    @Test("A reader that goes away ends tk without a word")
     func brokenPipe() throws {
         let fixture = try CommandFixture()
         try fixture.write("long.md", String(repeating: sampleDraft, count: 400))
@@ -193,7 +193,7 @@ struct CommandBehaviourTests {
         #expect(result.output.split(separator: "\n").count == 1)
     }
 
-    @Test("a key is in no argument, no child's environment, no output and no file but its own")
+    @Test("A key is in no argument, no child's environment, no output and no file but its own")
     func keys() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(variables: ["TK_BASE_URL": stub.url, "TK_API_KEY": MessagesStub.key])
@@ -234,7 +234,7 @@ struct CommandBehaviourTests {
         #expect(stopped.status == 1 && stopped.errors.contains("budget"), "\(stopped.errors)")
     }
 
-    @Test("how far the draft has come, and what kind of text it is, reaches the advisors")
+    @Test("How far the draft has come, and what kind of text it is, reaches the advisors")
     func stage() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -250,7 +250,7 @@ struct CommandBehaviourTests {
         }
     }
 
-    @Test("roles: create, show, list, delete")
+    @Test("Roles: create, show, list, delete")
     func customRoles() throws {
         let fixture = try CommandFixture()
         let created = try fixture.tk([
@@ -280,7 +280,7 @@ struct CommandBehaviourTests {
         #expect(metadata["advisors"].items.map(\.text) == ["technical_writer"])
     }
 
-    @Test("search finds drafts by words, titles and unfinished words")
+    @Test("Search finds drafts by words, titles and unfinished words")
     func search() throws {
         let fixture = try CommandFixture()
         try fixture.write("drafts/whales.md", "# Whales\n\nThe narwhal is no unicorn.\n")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Keys and drafts go through TLS 1.2 and what came after it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Encryption on the way to a model", .timeLimit(.minutes(30)))
 struct EncryptionTests {
     private static let key = "sk-ant-stub-4711"
     private static let certificates = "/etc/ssl/certs/ca-certificates.crt"
@@ -21,7 +21,7 @@ struct EncryptionTests {
         try fixture.write("draft.md", sampleDraft)
     }
 
-    @Test("a server that offers TLS 1.0 or 1.1 alone gets neither key nor draft", arguments: ["-tls1", "-tls1_1"])
+    @Test("A server that offers TLS 1.0 or 1.1 alone gets neither key nor draft", arguments: ["-tls1", "-tls1_1"])
     func old(version: String) throws {
         // Left to itself openssl would not offer them either.
         let weak = [version, "-cipher", "DEFAULT:@SECLEVEL=0"]
@@ -40,7 +40,7 @@ struct EncryptionTests {
         #expect(!shown.contains(Self.key) && !shown.contains("utilized"))
     }
 
-    @Test("a server with TLS 1.2 is refused for nothing but a certificate that nobody vouches for")
+    @Test("A server with TLS 1.2 is refused for nothing but a certificate that nobody vouches for")
     func unknownCertificate() throws {
         let server = try TLSServer(["-tls1_2"])
         let result = try fixture.tk(["suggest", "draft.md"], variables: ["TK_BASE_URL": server.url])
@@ -49,7 +49,7 @@ struct EncryptionTests {
     }
 
     @Test(
-        "a server with TLS 1.2 or 1.3 whose certificate the system trusts is asked",
+        "A server with TLS 1.2 or 1.3 whose certificate the system trusts is asked",
         .enabled(if: mayTrust, "needs a mount namespace of its own"), arguments: ["-tls1_2", "-tls1_3"])
     func trusted(version: String) throws {
         // Its page about the connection is no answer of a model's, but it has arrived.

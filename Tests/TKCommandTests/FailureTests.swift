@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Where advisors cannot be asked, the quick pass's findings are there all the same, and one line says what is missing.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Where advisors cannot be asked", .timeLimit(.minutes(30)))
 struct FailureTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -22,7 +22,7 @@ struct FailureTests {
         ("not answer in the form", .message("I would rather not.")),
     ]
 
-    @Test("a failed call leaves the quick pass's findings, one line, and exit code 1")
+    @Test("A failed call leaves the quick pass's findings, one line, and exit code 1")
     func oneFile() throws {
         for (words, answer) in Self.failures {
             stub.fail(answer)
@@ -38,7 +38,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a service that cannot be used is not asked about further drafts; what concerns one draft alone stays there")
+    @Test("A service that cannot be used is not asked about further drafts; what concerns one draft alone stays there")
     func severalFiles() throws {
         let files = ["one.md", "two.md", "three.md", "--quiet"]
         for (answer, tries) in [(Self.failures[0].1, 1), (Self.failures[2].1, 4)] {
@@ -59,7 +59,7 @@ struct FailureTests {
         #expect(found["suggestions"].items.filter { $0["original_text"].text == "process data" }.count == 2)
     }
 
-    @Test("a budget that is used up stops the advisors alone")
+    @Test("A budget that is used up stops the advisors alone")
     func budget() throws {
         #expect(try fixture.tk(["config", "set", "monthly_budget", "0.0001"]).status == 0)
         let result = try fixture.tk(["suggest", "one.md", "--quiet", "--verbose"])
@@ -71,7 +71,7 @@ struct FailureTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("programs are told as well: each advisor's failure, and what an unusable answer cost")
+    @Test("Programs are told as well: each advisor's failure, and what an unusable answer cost")
     func json() throws {
         stub.fail(Self.failures[3].1)
         let result = try fixture.tk(["suggest", "one.md", "--json", "--advisors", "editor"])

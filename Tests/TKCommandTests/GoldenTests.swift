@@ -6,7 +6,7 @@ import Testing
 /// The JSON of every command, byte by byte, in Tests/Fixtures/tk; docs/tk.md names every field of it.
 ///
 /// `STEWARD_UPDATE_GOLDEN=1` writes the files anew.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("The JSON of every command", .timeLimit(.minutes(30)))
 struct GoldenTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ struct GoldenTests {
         ("roles-delete.json", ["roles", "delete", "custom_plain", "--force", "--json"]),
     ]
 
-    @Test("every command's output is the golden file's")
+    @Test("Every command's output is the golden file's")
     func golden() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -66,7 +66,7 @@ struct GoldenTests {
         }
     }
 
-    @Test("every field is described in docs/tk.md")
+    @Test("Every field is described in docs/tk.md")
     func described() throws {
         let manual = try String(contentsOf: Self.root.appendingPathComponent("docs/tk.md"), encoding: .utf8)
         for (name, _) in Self.commands where name.hasSuffix("json") && !name.hasSuffix("rdjsonl") {

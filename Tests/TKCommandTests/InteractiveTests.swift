@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What somebody answers in `--interactive` is never lost, whatever happens to the file meanwhile.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Answers of a person", .timeLimit(.minutes(30)))
 struct InteractiveTests {
     private let fixture: CommandFixture
     private static let lock = ".draft.md.swp"
@@ -21,7 +21,7 @@ struct InteractiveTests {
 
     private func remove(_ name: BytePath) throws { try Durable.remove(fixture.home.path.appending(name.text)) }
 
-    @Test("a draft that is open in an editor is refused before anything is asked or paid for")
+    @Test("A draft that is open in an editor is refused before anything is asked or paid for")
     func openFromTheStart() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -32,7 +32,7 @@ struct InteractiveTests {
         #expect(result.errors.split(separator: "\n").count == 1 && stub.requests.isEmpty)
     }
 
-    @Test("a draft that changed meanwhile gets the accepted changes where their words stand now")
+    @Test("A draft that changed meanwhile gets the accepted changes where their words stand now")
     func changedMeanwhile() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -50,7 +50,7 @@ struct InteractiveTests {
         #expect(result.errors.contains("changed meanwhile") && result.errors.contains("Wrote"))
     }
 
-    @Test("what cannot be put in place any more is named with its words")
+    @Test("What cannot be put in place any more is named with its words")
     func gone() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -62,7 +62,7 @@ struct InteractiveTests {
         #expect(try fixture.read("draft.md") == "# Manual\n\nIt was built to help.\n")
     }
 
-    @Test("an editor that opens the draft meanwhile is waited for")
+    @Test("An editor that opens the draft meanwhile is waited for")
     func openedMeanwhile() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -77,7 +77,7 @@ struct InteractiveTests {
         #expect(try fixture.read("draft.md").contains("can be used"))
     }
 
-    @Test("where writing stays impossible, the changes are printed as a diff, and no answer counts")
+    @Test("Where writing stays impossible, the changes are printed as a diff, and no answer counts")
     func printed() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -93,7 +93,7 @@ struct InteractiveTests {
         #expect(try fixture.read("draft.md") == sampleDraft.replacing("utilized", with: "employed"))
     }
 
-    @Test("a draft that is gone leaves the diff too")
+    @Test("A draft that is gone leaves the diff too")
     func removed() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -103,7 +103,7 @@ struct InteractiveTests {
         #expect(result.status == 1 && result.output.contains("+The system can be used"), "\(result.errors)")
     }
 
-    @Test("a model carries a change over to words that were changed meanwhile")
+    @Test("A model carries a change over to words that were changed meanwhile")
     func carriedOver() async throws {
         let draft = "First, the system can be utilized to process data in many ways. A second sentence.\n"
         let stub = try MessagesStub { body in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Whoever listens on this machine gets a draft only as the same user, or where that was allowed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Models on this machine", .timeLimit(.minutes(30)))
 struct LocalServerTests {
     private static let isRoot = geteuid() == 0
     private static let draft = "The system can be utilized to process the words of 4711.\n"
@@ -37,7 +37,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "the model of another user is told nothing, not even that somebody is there, and who runs it is said",
+        "The model of another user is told nothing, not even that somebody is there, and who runs it is said",
         .enabled(if: isRoot, "only root can be two users"))
     func foreign() throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)
@@ -60,7 +60,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "another user on an address of IPv6 is found as well", .enabled(if: isRoot, "only root can be two users"),
+        "Another user on an address of IPv6 is found as well", .enabled(if: isRoot, "only root can be two users"),
         arguments: ["::1", "::", "0.0.0.0"])
     func foreignElsewhere(address: String) throws {
         let server: ModelOfUser
@@ -94,7 +94,7 @@ struct LocalServerTests {
         #expect(try server.heard == heard)
     }
 
-    @Test("one's own model is asked without a word, whatever its host is called")
+    @Test("One's own model is asked without a word, whatever its host is called")
     func own() throws {
         let server = try ModelOfUser()
         for (name, arguments, variables) in Self.ways(server) where name != "anthropic's protocol" {
@@ -105,7 +105,7 @@ struct LocalServerTests {
         #expect(try server.heard.contains(Self.secret))
     }
 
-    @Test("a fallback to a model of this machine that is not allowed is told, and nothing is sent to it")
+    @Test("A fallback to a model of this machine that is not allowed is told, and nothing is sent to it")
     func fallback() throws {
         let refused = "nothing runs at 127.0.0.1:1 (nobody listens there), so the draft was not sent"
         let result = try fixture.tk(["ask", "Why?", "-f", "draft.md"])
@@ -122,7 +122,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "where the local model is another user's, a fallback goes on to the next that the settings allow, and says so",
+        "Where the local model is another user's, a fallback goes on to the next that the settings allow, and says so",
         .enabled(if: isRoot, "only root can be two users"))
     func furtherFallback() throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)
@@ -138,7 +138,7 @@ struct LocalServerTests {
         #expect(try server.heard == "")
     }
 
-    @Test("a project's file that says where drafts go is an error with its line, and nothing is sent")
+    @Test("A project's file that says where drafts go is an error with its line, and nothing is sent")
     func project() throws {
         let stub = try MessagesStub()
         let own = try ModelOfUser()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rules that are always skipped in `--interactive` fall silent by themselves; the user can see that and undo it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Rules that fall silent", .timeLimit(.minutes(30)))
 struct MutedRuleTests {
     private let fixture: CommandFixture
 
@@ -25,7 +25,7 @@ struct MutedRuleTests {
         return try Answer(parsing: result.output)
     }
 
-    @Test("eight skips mute a rule, which is said once, shown by config show, and taken back by config unmute")
+    @Test("Eight skips mute a rule, which is said once, shown by config show, and taken back by config unmute")
     func mutes() throws {
         try fixture.write("draft.md", sampleDraft)
         #expect(try found()["suggestions"].items.contains { $0["rule"].text == "wordy" })
@@ -50,7 +50,7 @@ struct MutedRuleTests {
         #expect(try fixture.tk(["config", "unmute", "--all"]).output == "No rule was muted.\n")
     }
 
-    @Test("who accepts now and then keeps the rule")
+    @Test("Who accepts now and then keeps the rule")
     func kept() throws {
         _ = try answer("a\n", 0..<1)
         _ = try answer("s\n", 1..<10)
@@ -58,13 +58,13 @@ struct MutedRuleTests {
         #expect(try found()["metadata"]["muted_rules"].items.isEmpty)
     }
 
-    @Test("the same draft gone through again and again counts once")
+    @Test("The same draft gone through again and again counts once")
     func again() throws {
         for _ in 0..<10 { _ = try answer("s\n", 0..<1) }
         #expect(try fixture.tk(["config", "show"]).output.contains("muted_rules") == false)
     }
 
-    @Test("answers that cannot be read are a warning, and the review goes on")
+    @Test("Answers that cannot be read are a warning, and the review goes on")
     func damaged() throws {
         try fixture.write(".tk/rule-answers.json", "{")
         let result = try answer("a\n", 0..<1)[0]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a terminal shows while a model works, and what `ask` does with it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("What a terminal shows while a model works", .timeLimit(.minutes(30)))
 struct ProgressTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -15,7 +15,7 @@ struct ProgressTests {
         try fixture.write("draft.md", sampleDraft)
     }
 
-    @Test("a terminal shows who is asked and for how long")
+    @Test("A terminal shows who is asked and for how long")
     func waiting() async throws {
         stub.fail(.stream([], ending: .held))
         for arguments in [["suggest", "draft.md"], ["ask", "Why?", "-f", "draft.md"], ["council", "draft.md"]] {
@@ -26,7 +26,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a pause before the next try is told with its reason, and the line is gone when there is something to show")
+    @Test("A pause before the next try is told with its reason, and the line is gone when there is something to show")
     func retrying() async throws {
         stub.fail(.complaint(529, "overloaded_error", headers: ["retry-after-ms": "1500"]), times: 1)
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--json"], onTerminal: true)
@@ -39,14 +39,14 @@ struct ProgressTests {
         #expect(!shown.contains("asking") && shown.contains("\"version\": \"1.0\""))
     }
 
-    @Test("files and pipes get none of it")
+    @Test("Files and pipes get none of it")
     func noTerminal() throws {
         stub.fail(.complaint(529, "overloaded_error", headers: ["retry-after-ms": "1"]), times: 1)
         let result = try fixture.tk(["suggest", "draft.md", "--quiet"])
         #expect(result.status == 0 && result.errors == "")
     }
 
-    @Test("an answer stands on the terminal as it is written, once")
+    @Test("An answer stands on the terminal as it is written, once")
     func streamed() async throws {
         let whole = try Conversation(fixture, ["ask", "Why?", "-f", "draft.md"], onTerminal: true).ends()
         #expect(whole.output.components(separatedBy: MessagesStub.answerText + "\r\n").count == 2, "\(whole.output)")
@@ -60,7 +60,7 @@ struct ProgressTests {
         try await talk.hears("Begin with the first words")
     }
 
-    @Test("words that leave open what is wanted are put to the model, beside the question")
+    @Test("Words that leave open what is wanted are put to the model, beside the question")
     func intent() throws {
         let open = try fixture.tk(["ask", "The beginning feels heavy", "-f", "draft.md", "--verbose"])
         #expect(open.status == 0 && open.output.contains(MessagesStub.answerText))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A server that never ends its answer is not waited for beyond the time limit; what had come by then is shown.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Answers without end", .timeLimit(.minutes(30)))
 struct TimeLimitTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -27,7 +27,7 @@ struct TimeLimitTests {
         return .stream(events.map { "data: \($0)\n\n" }.joined(), ending: .held)
     }
 
-    @Test("where nothing has come, the quick pass's findings stand, one line says why, and the exit code is 1")
+    @Test("Where nothing has come, the quick pass's findings stand, one line says why, and the exit code is 1")
     func silence() throws {
         stub.fail(.stream([], ending: .held))
         let found = try fixture.tk(["suggest", "draft.md", "--quiet", "--timeout", "1"])
@@ -42,7 +42,7 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("suggestions that were whole by then are shown")
+    @Test("Suggestions that were whole by then are shown")
     func suggestions() throws {
         stub.fail(
             try Self.begun(
@@ -55,7 +55,7 @@ struct TimeLimitTests {
         #expect(found.errors.contains(Self.late), "\(found.errors)")
     }
 
-    @Test("of an answer to a question what was written by then is shown")
+    @Test("Of an answer to a question what was written by then is shown")
     func question() throws {
         stub.fail(try Self.begun("Begin with what the reader"))
         let found = try fixture.tk(["ask", "How?", "--timeout", "1", "--no-keep"])
@@ -63,7 +63,7 @@ struct TimeLimitTests {
         #expect(found.errors.contains(Self.late), "\(found.errors)")
     }
 
-    @Test("the limit can be set, and a wrong one is refused")
+    @Test("The limit can be set, and a wrong one is refused")
     func setting() throws {
         #expect(try fixture.tk(["config", "get", "timeout"]).output.contains("300"))
         #expect(try fixture.tk(["config", "set", "timeout", "1"]).status == 0)

@@ -174,7 +174,7 @@ struct ConfigTests {
         #expect(try folder.read("dotfiles/config.json").contains("editor"))
     }
 
-    @Test("init makes the file once and never again")
+    @Test("Init makes the file once and never again")
     func initialise() throws {
         #expect(try store().initialise())
         _ = try store().set("role", to: "editor")

@@ -9,7 +9,7 @@ import Testing
 
 extension WatchingTests {
     /// When the kernel's limits are reached nothing is lost, and the user is told.
-    @Suite struct Limits {
+    @Suite("The kernel's limits") struct Limits {
         let folder: TemporaryFolder
         let root: WatchRoot
 
@@ -19,7 +19,7 @@ extension WatchingTests {
             root = WatchRoot(name: "root", path: folder.path.appending("in"), pollInterval: 0.1)
         }
 
-        @Test func aLimitOfTwentyWithFiftyFolders() async throws {
+        @Test("A limit of twenty with fifty folders") func limitTwentyFifty() async throws {
             for number in 0..<50 { try folder.write(BytePath("in/d\(number)/f.txt"), "x") }
             let messages = Mutex<[String]>([])
             var options = WatchOptions()
@@ -48,7 +48,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func theLibraryIsStartedAnewWhenItHasForgottenTooLittle() async throws {
+        @Test("The library is started anew when it has forgotten too little") func libraryStartedAnew() async throws {
             try folder.write("in/keep/f.txt", "x")
             var options = WatchOptions()
             options.staleLimit = 20
@@ -68,7 +68,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aPolledRoot() async throws {
+        @Test("A polled root") func aPolledRoot() async throws {
             var polled = root
             polled.mode = .poll
             try folder.write("in/a/b.txt", "x")

@@ -6,47 +6,58 @@ import Testing
 @testable import Watching
 
 /// The parts that need no kernel.
-@Suite struct PieceTests {
-    @Test(arguments: [
-        "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", "x.part", "x.crdownload",
-        ".~lock.x.odt#", ".syncthing.x.tmp", "x.tmp", ".steward-host-0123", "sedABCDEF", ".note.md.AbCdEf", "lu123.tmp",
-        ".DS_Store", "mine.bak", "cache-1", "Icon\r", "Thumbs.db", "desktop.ini", "x.aria2", "x.!qB", "x.opdownload",
-        "film.f137.mp4", "film.temp.mkv", ".env.sAmple", "sed1bcdef",
-    ])
-    func workNamesAreIgnored(_ name: String) {
+@Suite("Watching: the parts that need no kernel") struct PieceTests {
+    @Test(
+        "Work names are ignored",
+        arguments: [
+            "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", "x.part",
+            "x.crdownload",
+            ".~lock.x.odt#", ".syncthing.x.tmp", "x.tmp", ".steward-host-0123", "sedABCDEF", ".note.md.AbCdEf",
+            "lu123.tmp",
+            ".DS_Store", "mine.bak", "cache-1", "Icon\r", "Thumbs.db", "desktop.ini", "x.aria2", "x.!qB",
+            "x.opdownload",
+            "film.f137.mp4", "film.temp.mkv", ".env.sAmple", "sed1bcdef",
+        ])
+    func workNamesIgnored(_ name: String) {
         #expect(IgnoreList(extra: ["*.bak", "cache-?"]).ignores(Array(name.utf8)))
     }
 
-    @Test(arguments: [
-        "note.md", "4914", "sedate", "sedABCDEFG", "tmp", "a.partial", ".hidden", "cache-12", "x#", "sedan.txt",
-        "sedentary", "sedona.md", ".env.sample", "race.fast.mp4", "kept.tmp", "kept~",
-    ])
-    func otherNamesAreNot(_ name: String) {
+    @Test(
+        "Other names are not ignored",
+        arguments: [
+            "note.md", "4914", "sedate", "sedABCDEFG", "tmp", "a.partial", ".hidden", "cache-12", "x#", "sedan.txt",
+            "sedentary", "sedona.md", ".env.sample", "race.fast.mp4", "kept.tmp", "kept~",
+        ])
+    func otherNamesIgnored(_ name: String) {
         #expect(!IgnoreList(extra: ["cache-?", "!kept*", "!.steward-*"]).ignores(Array(name.utf8)))
     }
 
-    @Test func theAgentsOwnFilesAreNobodys() {
+    @Test("The agent's own files are nobody's") func agentFilesNobody() {
         #expect(IgnoreList(extra: ["!*"]).pattern(ignoring: Array(".steward-host-01".utf8)) == ".steward-*")
         #expect(!IgnoreList(extra: ["!*"]).ignores(Array("a.tmp".utf8)))
     }
 
-    @Test(arguments: [
-        ("file.cbz", "file.cbz.part"), ("file.cbz", "file.Ab3dEf9x.cbz.part"), ("file.cbz", "Ab3dEf9x.cbz.part"),
-        ("file.cbz", "Unconfirmed 12345.crdownload"), ("file", "file.opdownload"), ("a.b.zip", "a.b.zip.!qB"),
-    ])
-    func emptyFilesAreFilledByTheirDownloads(_ name: String, _ partial: String) {
+    @Test(
+        "Empty files are filled by their downloads",
+        arguments: [
+            ("file.cbz", "file.cbz.part"), ("file.cbz", "file.Ab3dEf9x.cbz.part"), ("file.cbz", "Ab3dEf9x.cbz.part"),
+            ("file.cbz", "Unconfirmed 12345.crdownload"), ("file", "file.opdownload"), ("a.b.zip", "a.b.zip.!qB"),
+        ])
+    func emptyFilesFilled(_ name: String, _ partial: String) {
         #expect(PartialDownload.fills(Array(name.utf8), Array(partial.utf8)))
     }
 
-    @Test(arguments: [
-        ("file.cbz", "other.cbz.part"), ("file.cbz", "file.cbr.part"), ("file.cbz", "file.cbz"),
-        ("file.cbz", "file.long name here.cbz.part"),
-    ])
-    func andByNoOthers(_ name: String, _ partial: String) {
+    @Test(
+        "Empty files are filled by no other downloads",
+        arguments: [
+            ("file.cbz", "other.cbz.part"), ("file.cbz", "file.cbr.part"), ("file.cbz", "file.cbz"),
+            ("file.cbz", "file.long name here.cbz.part"),
+        ])
+    func emptyFilesFilledOther(_ name: String, _ partial: String) {
         #expect(!PartialDownload.fills(Array(name.utf8), Array(partial.utf8)))
     }
 
-    @Test func aMarkIsKeptOnceAndTakenOnce() async {
+    @Test("A mark is kept once and taken once") func markKeptOnce() async {
         let dirty = DirtySet(batch: 2)
         for _ in 0..<3 {
             for name in ["a", "b", "c"] { dirty.insert(.file(root: "r", path: BytePath(name))) }
@@ -59,14 +70,14 @@ import Testing
         #expect(dirty.count == 0)
     }
 
-    @Test func tooManyMarksBecomeOne() async {
+    @Test("Too many marks become one") func tooManyMarks() async {
         let dirty = DirtySet(limit: 100)
         for number in 0..<1_000 { dirty.insert(.file(root: "r", path: BytePath("f\(number)"))) }
         dirty.insert(.file(root: "other", path: "f"))
         #expect(Set(await dirty.next()) == [.subtree(root: "r", path: ""), .file(root: "other", path: "f")])
     }
 
-    @Test func aSubtreeIncludesWhatLiesBelow() async {
+    @Test("A subtree includes what lies below") func subtreeIncludesLies() async {
         let dirty = DirtySet()
         dirty.insert(.subtree(root: "r", path: "a/b"))
         dirty.insert(.file(root: "r", path: "a/b/c/d"))
@@ -75,7 +86,7 @@ import Testing
         #expect(await dirty.next() == [.subtree(root: "r", path: "a/b"), .file(root: "r", path: "a/bc")])
     }
 
-    @Test func waitingEndsWithAMarkOrWithTheTask() async {
+    @Test("Waiting ends with a mark or with the task") func waitingEndsMark() async {
         let dirty = DirtySet()
         async let waiting = dirty.next()
         dirty.insert(.rootState(root: "r"))
@@ -97,7 +108,7 @@ import Testing
         #expect(heap.size == 0)
     }
 
-    @Test func deadlinesComeInOrder() {
+    @Test("Deadlines come in order") func deadlinesComeOrder() {
         var random = SeededGenerator(for: "deadlinesComeInOrder")
         var heap = DeadlineHeap<Int, Int64>()
         var newest: [Int: Int64] = [:]
@@ -118,7 +129,7 @@ import Testing
         #expect(Set(taken) == Set(newest.keys))
     }
 
-    @Test func mountsAreRead() {
+    @Test("Mounts are read") func mountsAreRead() {
         let line = #"36 35 98:0 /mnt1 /mnt/my\040disk rw,noatime master:1 - fuse.sshfs host:/ rw"#
         #expect(
             MountPoint.parse(Array(line.utf8)) == MountPoint(id: 36, path: "/mnt/my disk", type: "fuse.sshfs"))
@@ -127,7 +138,7 @@ import Testing
         #expect(!MountPoint.all().isEmpty)
     }
 
-    @Test func aScanVisitsFilesAndNothingElse() throws {
+    @Test("A scan visits files and nothing else") func scanVisitsFiles() throws {
         let folder = try TemporaryFolder("scan")
         for name in ["a.txt", "b/c.txt", "b/d/e.txt", ".git/HEAD", "mine/f.txt", "x.tmp"] {
             try folder.write(BytePath(name), "x")
@@ -154,8 +165,8 @@ import Testing
         #expect(!report.covers("a.txt"))
     }
 
-    @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
-    func aFolderThatMayNotBeReadIsNamed() throws {
+    @Test("A folder that may not be read is named", .disabled(if: isRoot, "nothing is unreadable for root"))
+    func folderReadNamed() throws {
         let folder = try TemporaryFolder("scan")
         try folder.write("closed/a.txt", "x")
         try folder.write("open/b.txt", "x")

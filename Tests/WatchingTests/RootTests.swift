@@ -8,7 +8,7 @@ import Testing
 
 extension WatchingTests {
     /// Roots come, go, and are replaced; nobody is told that everything was deleted.
-    @Suite struct Roots {
+    @Suite("Roots that come, go and are replaced") struct Roots {
         let folder: TemporaryFolder
         let root: WatchRoot
 
@@ -19,7 +19,7 @@ extension WatchingTests {
 
         private func present(_ observer: Observer) -> Bool { observer.source.status().root("root")?.present == true }
 
-        @Test func aRootThatAppearsLater() async throws {
+        @Test("A root that appears later") func rootAppearsLater() async throws {
             let observer = try Observer([root])
             #expect(!present(observer))
             #expect(observer.status.root("root")?.identity == nil)
@@ -30,7 +30,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aRootWhoseFoldersAppearOneByOne() async throws {
+        @Test("A root whose folders appear one by one") func rootFoldersAppear() async throws {
             let observer = try Observer([root])
             for part in ["a", "a/b", "a/b/in"] {
                 try await observer.source.settled()
@@ -45,7 +45,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aRootThatIsRemovedAndMadeAnew() async throws {
+        @Test("A root that is removed and made anew") func rootRemovedMade() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try await eventually("its file is seen") { observer.files() == ["one.txt"] }
@@ -64,7 +64,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aRootRenamedAwayAndBack() async throws {
+        @Test("A root renamed away and back") func rootRenamedAway() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             let identity = observer.source.status().root("root")?.identity
@@ -78,7 +78,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aFolderAboveTheRootRenamedAwayAndBack() async throws {
+        @Test("A folder above the root renamed away and back") func folderAboveRoot() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try rename(folder.path.appending("a"), folder.path.appending("z"))
@@ -91,7 +91,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aRootReplacedByAnother() async throws {
+        @Test("A root replaced by another") func rootReplacedAnother() async throws {
             try folder.write("a/b/in/one.txt", "x")
             try folder.write("a/b/new/two.txt", "x")
             let observer = try Observer([root])
@@ -105,7 +105,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aRootNamedByALinkThatIsTurned() async throws {
+        @Test("A root named by a link that is turned") func rootNamedLink() async throws {
             try folder.write("first/one.txt", "x")
             try folder.write("second/two.txt", "x")
             let linked = WatchRoot(name: "root", path: folder.path.appending("link"))
@@ -120,8 +120,8 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test(.enabled(if: canMount, "mounting needs privileges"))
-        func aRootMountedOverAndUnmounted() async throws {
+        @Test("A root mounted over and unmounted", .enabled(if: canMount, "mounting needs privileges"))
+        func rootMountedOver() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             let identity = observer.source.status().root("root")?.identity
@@ -143,8 +143,8 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test(.enabled(if: canMount, "mounting needs privileges"))
-        func aMountInsideARootComesAndGoes() async throws {
+        @Test("A mount inside a root comes and goes", .enabled(if: canMount, "mounting needs privileges"))
+        func mountInsideRoot() async throws {
             try folder.write("a/b/in/disk/under.txt", "x")
             let observer = try Observer([root])
             try shell("mount -t tmpfs none \(root.path)/disk && echo x > \(root.path)/disk/on.txt")
@@ -164,7 +164,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func whatHappensElsewhereWakesNobody() async throws {
+        @Test("What happens elsewhere wakes nobody") func happensElsewhereWakes() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try await eventually("the first scan is over") { observer.files() == ["one.txt"] }
@@ -179,7 +179,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func rootsAreReplacedWhileRunning() async throws {
+        @Test("Roots are replaced while running") func rootsReplacedRunning() async throws {
             try folder.write("a/b/in/one.txt", "x")
             try folder.write("other/two.txt", "x")
             let other = WatchRoot(name: "other", path: folder.path.appending("other"))
@@ -192,7 +192,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func onlyOneAtATimeAndNoneAfterTheEnd() throws {
+        @Test("Only one at a time and none after the end") func timeNoneAfter() throws {
             let first = try InotifySource()
             #expect(throws: Fault.self) { try InotifySource() }
             first.stop()
@@ -201,7 +201,7 @@ extension WatchingTests {
             second.stop()
         }
 
-        @Test func aFolderOfRules() async throws {
+        @Test("A folder of rules") func folderRules() async throws {
             let observer = try Observer([])
             let rules = folder.path.appending("rules.d")
             let changes = Mutex(0)

@@ -9,7 +9,7 @@ import Testing
 @testable import Watching
 
 /// When a file is whole, and when it is gone.
-@Suite(.timeLimit(.minutes(30))) struct SettlerTests {
+@Suite("When a file is whole, and when it is gone", .timeLimit(.minutes(30))) struct SettlerTests {
     let folder: TemporaryFolder
     let root: WatchRoot
     let settler = Settler(patience: 2)
@@ -50,7 +50,7 @@ import Testing
         results.collect(settler)
     }
 
-    @Test func aFileThatStandsStill() async throws {
+    @Test("A file that stands still") func fileStandsStill() async throws {
         try folder.write("a.txt", "abc")
         await settler.add(root: root, path: "a.txt", settle: 0.05)
         try await eventually("it is whole") { results.said == ["whole a.txt 3"] }
@@ -81,7 +81,7 @@ import Testing
         #expect(results.said == ["whole a.txt 100"])
     }
 
-    @Test func aFileThatAnotherProcessHoldsOpen() async throws {
+    @Test("A file that another process holds open") func fileAnotherProcess() async throws {
         let path = try folder.write("a.txt", "half")
         let writer = Process()
         writer.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -100,7 +100,7 @@ import Testing
         try await eventually("it is whole") { results.said == ["whole a.txt 9"] }
     }
 
-    @Test func aSaveByRenamingTheOldOneAway() async throws {
+    @Test("A save by renaming the old one away") func saveRenamingOld() async throws {
         try folder.write("note.md", "old")
         try rename(folder.path.appending("note.md"), folder.path.appending("note.md~"))
         await settler.add(root: root, path: "note.md", settle: 0.02)
@@ -113,18 +113,18 @@ import Testing
         try await eventually("the new one is whole") { results.said == ["whole note.md 5"] }
     }
 
-    @Test func aFileThatIsGone() async throws {
+    @Test("A file that is gone") func fileGone() async throws {
         await settler.add(root: root, path: "never.txt", settle: 0.02)
         try await eventually("it is gone") { results.said == ["gone never.txt"] }
     }
 
-    @Test func aLockFilePromisesTheReturnOnlyForAWhile() async throws {
+    @Test("A lock file promises the return only for a while") func lockFilePromises() async throws {
         try folder.write(".note.md.swp", "")
         await settler.add(root: root, path: "note.md", settle: 0.02)
         try await eventually("it is gone in the end") { results.said == ["gone note.md"] }
     }
 
-    @Test func whatIsNoRegularFileIsNone() async throws {
+    @Test("What is no regular file is none") func regularFileNone() async throws {
         try shell("mkfifo \(folder.path)/fifo; ln -s /etc/passwd \(folder.path)/link; mkdir \(folder.path)/folder")
         for name in ["fifo", "link", "folder"] { await settler.add(root: root, path: BytePath(name), settle: 0.02) }
         try await eventually("none of them is a file, and none blocks") {
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func whatAScanFoundOldNeedNotWait() async throws {
+    @Test("What a scan found old need not wait") func scanFoundOld() async throws {
         let path = try folder.write("old.txt", "x")
         try folder.write("new.txt", "x")
         try await eventually("a second has passed since") {
@@ -146,14 +146,14 @@ import Testing
         }
     }
 
-    @Test func aRootThatIsForgotten() async throws {
+    @Test("A root that is forgotten") func rootForgotten() async throws {
         await settler.add(root: root, path: "a.txt", settle: 1000)
         try await eventually("it is pending") { await settler.pendingCount == 1 }
         await settler.forget(root: "root")
         #expect(await settler.pendingCount == 0)
     }
 
-    @Test func aHundredThousandAtOnce() async throws {
+    @Test("A hundred thousand at once") func hundredThousandOnce() async throws {
         try folder.write("a.txt", "x")
         for number in 0..<100_000 {
             await settler.add(

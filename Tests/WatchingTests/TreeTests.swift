@@ -7,7 +7,7 @@ import Testing
 
 extension WatchingTests {
     /// New folders are seen whole, however fast they come.
-    @Suite struct Trees {
+    @Suite("Folders that are new") struct Trees {
         let folder: TemporaryFolder
         let root: WatchRoot
 
@@ -24,7 +24,7 @@ extension WatchingTests {
             return options
         }
 
-        @Test func twoHundredUnpackedTreesOfFiveLevels() async throws {
+        @Test("Two hundred unpacked trees of five levels") func twoHundredUnpacked() async throws {
             var expected: Set<BytePath> = []
             for tree in 0..<200 {
                 var path = BytePath("t\(tree)")
@@ -42,7 +42,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aFolderAndItsFileInOneBreath() async throws {
+        @Test("A folder and its file in one breath") func folderFileBreath() async throws {
             let observer = try Observer([root])
             var expected: Set<BytePath> = []
             for number in 0..<300 {
@@ -56,14 +56,14 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func whatWasThereAtTheStart() async throws {
+        @Test("What was there at the start is seen") func startSeen() async throws {
             try folder.write("in/a/b/c.txt", "x")
             let observer = try Observer([root])
             try await eventually("the file is seen") { observer.files() == ["a/b/c.txt"] }
             await observer.stop()
         }
 
-        @Test func aFolderMovedInAndOutAgain() async throws {
+        @Test("A folder moved in and out again") func folderMovedAgain() async throws {
             try folder.write("out/a/b/c.txt", "x")
             let observer = try Observer([root])
             try rename(folder.path.appending("out"), root.path.appending("moved"))
@@ -81,7 +81,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aFolderRenamedWithinTheRootKeepsItsWatches() async throws {
+        @Test("A folder renamed within the root keeps its watches") func folderRenamedWithin() async throws {
             try folder.write("in/old/a/b.txt", "x")
             let observer = try Observer([root], patient)
             try await observer.firstLook()
@@ -148,7 +148,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func betweenTwoRoots() async throws {
+        @Test("Between two roots") func betweenTwoRoots() async throws {
             let other = WatchRoot(name: "other", path: folder.path.appending("other"))
             try makeFolder(other.path)
             try folder.write("in/d/x.txt", "x")
@@ -175,7 +175,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func oneFolderMadeAndRemovedTwentyThousandTimes() async throws {
+        @Test("One folder made and removed twenty thousand times") func folderMadeRemoved() async throws {
             var options = WatchOptions()
             options.staleLimit = 2_000
             let observer = try Observer([root], options)
@@ -198,7 +198,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func linksAreNotFollowed() async throws {
+        @Test("Links are not followed") func linksFollowed() async throws {
             try folder.write("elsewhere/secret.txt", "x")
             try makeFolder(root.path.appending("a"))
             try shell("ln -s .. \(root.path)/a/loop; ln -s \(folder.path)/elsewhere \(root.path)/a/out")
@@ -212,7 +212,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func namesThatAreNotText() async throws {
+        @Test("Names that are not text") func namesText() async throws {
             let observer = try Observer([root])
             let odd = BytePath(bytes: [0xFF, 0xFE, UInt8(ascii: "\n")])
             let path = odd.appending(BytePath(bytes: [0x80, UInt8(ascii: "\\"), UInt8(ascii: " ")]))
@@ -229,7 +229,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func ignoredNamesAreNoNews() async throws {
+        @Test("Ignored names are no news") func ignoredNamesNews() async throws {
             let observer = try Observer([root])
             try await observer.firstLook()
             observer.forget()
@@ -243,7 +243,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aPlaceWithinAPlaceIsWatchedOnce() async throws {
+        @Test("A place within a place is watched once") func placeWithinPlace() async throws {
             let inner = WatchRoot(name: "inner", path: root.path.appending("inner"))
             var outer = root
             outer.excluded = [inner.path]
@@ -257,8 +257,10 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
-        func aFolderThatMayNotBeReadIsNamedAndSeenWhenItMay() async throws {
+        @Test(
+            "A folder that may not be read is named and seen when it may",
+            .disabled(if: isRoot, "nothing is unreadable for root"))
+        func folderReadNamed() async throws {
             try folder.write("in/closed/a/b.txt", "x")
             try folder.write("in/open/c.txt", "x")
             try shell("chmod 0 \(root.path)/closed")
@@ -274,8 +276,8 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test(.disabled(if: isRoot, "nothing is unreadable for root"))
-        func aRootThatMayNotBeReadYet() async throws {
+        @Test("A root that may not be read yet", .disabled(if: isRoot, "nothing is unreadable for root"))
+        func rootReadYet() async throws {
             try folder.write("in/a.txt", "x")
             try shell("chmod 0 \(root.path)")
             let observer = try Observer([root])
@@ -285,7 +287,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func hardLinksAndAttributesCount() async throws {
+        @Test("Hard links and attributes count") func hardLinksAttributes() async throws {
             try folder.write("elsewhere.txt", "x")
             let observer = try Observer([root])
             try await observer.firstLook()

@@ -10,7 +10,7 @@ import Testing
 @testable import Watching
 
 /// All tests that use the library: its state is global, so they run one after the other.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct WatchingTests {}
+@Suite("Watching by the library", .serialized, .timeLimit(.minutes(30))) struct WatchingTests {}
 
 /// What a consumer of marks knows: every mark looked at as the agent does, by looking at the disk.
 final class Observer: Sendable {

@@ -10,7 +10,7 @@ import Testing
 @testable import ComicParsing
 
 /// A TAR may be compressed in seven ways, once; nothing else may be.
-@Suite struct CompressedTarTests {
+@Suite("Compressed TARs") struct CompressedTarTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
     let validator: ComicValidator
@@ -31,8 +31,8 @@ import Testing
         try packed((0..<pages).map { Packed(name: "\($0).png", bytes: picture($0)) }, .tar)
     }
 
-    @Test(arguments: Compression.allCases)
-    func `its pages are what was packed`(_ compression: Compression) async throws {
+    @Test("Its pages are what was packed", arguments: Compression.allCases)
+    func pagesPacked(_ compression: Compression) async throws {
         let bytes = try compress(tar(12), compression)
         let report = try #require(try await judge(bytes).report)
         #expect(report.format == .tar && report.isSolid)
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Compression.allCases)
-    func `nothing else is looked for in compressed bytes`(_ compression: Compression) async throws {
+    @Test("Nothing else is looked for in compressed bytes", arguments: Compression.allCases)
+    func nothingElseLooked(_ compression: Compression) async throws {
         let pages = [Packed(name: "1.png", bytes: picture(1))]
         for packing in [Packing.storedZip, .sevenZip] {
             #expect(try await judge(compress(packed(pages, packing), compression)).word != "accepted", "\(packing)")
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `other ways to compress are not looked for`() async throws {
+    @Test("Other ways to compress are not looked for") func otherWaysCompress() async throws {
         let verdict = try await judge(compress(try tar(1), ARCHIVE_FILTER_COMPRESS))
         #expect(["not-an-archive", "damaged-archive"].contains(verdict.word), "\(verdict.word)")
     }
@@ -67,8 +67,8 @@ import Testing
     // MARK: Damage
 
     /// lzma has no checksum, and zstd and lz4 may leave theirs out, as libarchive's writer does: there nothing tells.
-    @Test(arguments: [Compression.gzip, .xz, .bzip2, .lzip])
-    func `a flipped bit never gives a page with other bytes`(_ compression: Compression) async throws {
+    @Test("A flipped bit never gives a page with other bytes", arguments: [Compression.gzip, .xz, .bzip2, .lzip])
+    func flippedBitNever(_ compression: Compression) async throws {
         let whole = try compress(tar(3), compression)
         var random = SeededGenerator(for: "compressed flips \(compression)")
         let good = Set((0..<3).map { ContentHash(of: picture($0)) })
@@ -84,8 +84,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Compression.allCases)
-    func `one that is cut short is refused, or imported with the damage recorded`(
+    @Test("One that is cut short is refused, or imported with the damage recorded", arguments: Compression.allCases)
+    func cutShortRefused(
         _ compression: Compression
     ) async throws {
         let whole = try compress(tar(3), compression)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `gzip's checksum is compared, which libarchive passes over`() async throws {
+    @Test("Gzip's checksum is compared, which libarchive passes over") func gzipChecksumCompared() async throws {
         var bytes = try compress(tar(3), .gzip)
         bytes[bytes.count - 6] ^= 1
         let verdict = try await judge(bytes)
@@ -108,7 +108,7 @@ import Testing
         #expect(report.pages.allSatisfy { $0.damage != nil })
     }
 
-    @Test func `a gzip file may be several after one another, and zeros behind them`() async throws {
+    @Test("A gzip file may be several after one another, and zeros behind them") func gzipFileSeveral() async throws {
         let whole = try tar(3)
         let parts = try [whole[..<2000], whole[2000..<2001], whole[2001..<2001], whole[2001...]].map {
             try compress(Array($0), .gzip)
@@ -131,8 +131,8 @@ import Testing
 
     // MARK: Bombs
 
-    @Test(arguments: Compression.allCases)
-    func `a bomb is found by the size of its file`(_ compression: Compression) async throws {
+    @Test("A bomb is found by the size of its file", arguments: Compression.allCases)
+    func bombFoundSize(_ compression: Compression) async throws {
         let zeros = [UInt8](repeating: 0, count: 90 << 20)
         let page = try compress(RawTar([.init("1.png", picture(1) + zeros)]).bytes, compression)
         #expect(try await judge(page).word == "ratio")
@@ -145,7 +145,7 @@ import Testing
         #expect(try await judge(compress(tar(1) + zeros, compression)).word == "ratio")
     }
 
-    @Test func `a bomb of many gigabytes is found before it goes off`() async throws {
+    @Test("A bomb of many gigabytes is found before it goes off") func bombManyGigabytes() async throws {
         // One member of zeros, over and over: gzip allows members to follow one another.
         let member = try compress([UInt8](repeating: 0, count: 64 << 20), .gzip)
         let head = try compress(Array(tar(1).prefix(2 * 512 + 3 * 1024)), .gzip)

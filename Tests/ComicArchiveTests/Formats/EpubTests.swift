@@ -8,7 +8,7 @@ import Testing
 @testable import ComicParsing
 
 /// EPUBs of pictures: the pages stand in the order of the spine, whatever their files are called.
-@Suite struct EpubTests {
+@Suite("EPUBs of pictures") struct EpubTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
     let validator: ComicValidator
@@ -57,40 +57,42 @@ import Testing
         return verdict
     }
 
-    @Test func `pages stand in the order of the spine`() async throws {
+    @Test("Pages stand in the order of the spine") func pagesStandOrder() async throws {
         let report = try #require(try await judge(epub(spine: [2, 3, 1])).report)
         #expect(report.format == .epub)
         #expect(report.pages.map(\.hash) == [2, 3, 1].map { ContentHash(of: picture($0)) })
         #expect(report.pages.map(\.entry.index) == [0, 1, 2])
     }
 
-    @Test(arguments: [
-        "<html><body><svg><image xlink:href=\"../img/%37.png\"/></svg><img src='/OEBPS/img/8.png#x'/></body></html>",
-        """
-        <?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">
-        <html><body><p>a&nbsp;b</p><image href="../../OEBPS/./img/7.png"/><img alt="" src="../img/8.png?x=1"/></body></html>
-        """,
-        "<!DOCTYPE html><svg><image href=\"../img/7.png\"/><a><image href=\"../img/8.png\"/></a><img src=\"../img/7.png\"/></svg>",
-    ])
-    func `a page of the spine may show its pictures in many ways`(text: String) async throws {
+    @Test(
+        "A page of the spine may show its pictures in many ways",
+        arguments: [
+            "<html><body><svg><image xlink:href=\"../img/%37.png\"/></svg><img src='/OEBPS/img/8.png#x'/></body></html>",
+            """
+            <?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">
+            <html><body><p>a&nbsp;b</p><image href="../../OEBPS/./img/7.png"/><img alt="" src="../img/8.png?x=1"/></body></html>
+            """,
+            "<!DOCTYPE html><svg><image href=\"../img/7.png\"/><a><image href=\"../img/8.png\"/></a><img src=\"../img/7.png\"/></svg>",
+        ])
+    func pageSpineShow(text: String) async throws {
         let report = try #require(try await judge(epub(2) { _ in text }).report)
         #expect(Set(report.pages.map(\.hash)) == Set([1, 2].map { ContentHash(of: picture($0)) }))
         #expect(report.pages.count == 2)
     }
 
-    @Test func `a picture that the spine does not show is no page`() async throws {
+    @Test("A picture that the spine does not show is no page") func pictureSpineShow() async throws {
         let report = try #require(
             try await judge(epub(extra: [Packed(name: "OEBPS/img/thumbnail.png", bytes: picture(7))])).report)
         #expect(report.pages.count == 3)
         #expect(report.skipped.filter { $0.reason == .notInSpine }.map(\.path) == ["OEBPS/img/thumbnail.png"])
     }
 
-    @Test func `where the spine shows none the names decide`() async throws {
+    @Test("Where the spine shows none the names decide") func spineShowsNone() async throws {
         let report = try #require(try await judge(epub { _ in "<html><body>text</body></html>" }).report)
         #expect(report.pages.map(\.hash) == [3, 2, 1].map { ContentHash(of: picture($0)) })
     }
 
-    @Test func `a document that the spine names over and over is read once`() async throws {
+    @Test("A document that the spine names over and over is read once") func documentSpineNames() async throws {
         let long = "<html>" + String(repeating: "<p>x</p>", count: 15_000) + "<img src=\"../img/8.png\"/></html>"
         let often = (0..<8000).map { $0 % 2 + 1 }
         let report = try #require(try await judge(epub(2, page: { $0 == 1 ? long : "<a/>" }, spine: often)).report)
@@ -101,7 +103,7 @@ import Testing
         #expect(missing.damage.count == 1, "\(missing.damage.count)")
     }
 
-    @Test func `what the spine names and is not there is damage`() async throws {
+    @Test("What the spine names and is not there is damage") func spineNamesDamage() async throws {
         let missing = epub { "<html><img src=\"../img/\($0 == 2 ? 77 : 9 - $0).png\"/></html>" }
         let strict = try await judge(missing)
         #expect(strict.word == "damaged-archive")
@@ -121,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func `pages that a shop encrypted are told, disguised fonts are no matter`() async throws {
+    @Test("Pages that a shop encrypted are told, disguised fonts are no matter") func pagesShopEncrypted() async throws
+    {
         func encryption(_ path: String) -> Packed {
             Packed(
                 name: "META-INF/encryption.xml",
@@ -145,7 +148,7 @@ import Testing
         await #expect(throws: InkyPanelsError.self) { try await reader.listEntries() }
     }
 
-    @Test func `a reference leads nowhere else`() {
+    @Test("A reference leads nowhere else") func referenceLeadsNowhere() {
         let base = Array("OEBPS/text/p1.xhtml".utf8)
         for (reference, path) in [
             ("../img/1.png", "OEBPS/img/1.png"), ("1.png", "OEBPS/text/1.png"), ("/a//b.png", "a/b.png"),
@@ -162,7 +165,8 @@ import Testing
         }
     }
 
-    @Test func `a document type is passed over unread, and only there where XHTML has one`() throws {
+    @Test("A document type is passed over unread, and only there where XHTML has one") func documentTypePassed() throws
+    {
         for text in [
             "<!DOCTYPE html><a/>", "<!doctype html><a/>", "<?xml version='1.0'?>\n<!DOCTYPE html SYSTEM \"a>b['\"><a/>",
         ] {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 /// Foreign archives, where their folder stands beside the checkout.
+@Suite("Foreign archives")
 struct FixtureArchiveTests {
     let validator: ComicValidator
 
@@ -53,8 +54,10 @@ struct FixtureArchiveTests {
     }
 
     /// Bytes that this project did not take out of the archive.
-    @Test(arguments: ["Deflate", "BZip2", "LZMA", "PPMd", "7z-LZMA2", "7z-PPMd", "7z-Deflate", "tar"])
-    func whatSevenZipPacksComesOutAsItWas(_ method: String) async throws {
+    @Test(
+        "What seven ZIP packs comes out as it was",
+        arguments: ["Deflate", "BZip2", "LZMA", "PPMd", "7z-LZMA2", "7z-PPMd", "7z-Deflate", "tar"])
+    func sevenZipPacks(_ method: String) async throws {
         let folder = try TemporaryFolder("packed")
         for number in 1...3 { try folder.write(BytePath("in/\(number).png"), drawing(number, size: 20_000)) }
         let options =

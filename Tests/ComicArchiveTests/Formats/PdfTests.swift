@@ -10,7 +10,7 @@ import Testing
 /// PDFs, listed, judged and drawn by a foreign program in the worker's second cage.
 ///
 /// Where poppler-utils is not installed, only what is said of that is tested.
-@Suite struct PdfTests {
+@Suite("PDFs") struct PdfTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
     let validator: ComicValidator
@@ -29,8 +29,8 @@ import Testing
 
     // MARK: Pages
 
-    @Test(.enabled(if: isInstalled))
-    func `pages are listed, judged and drawn in their order and sizes`() async throws {
+    @Test("Pages are listed, judged and drawn in their order and sizes", .enabled(if: isInstalled))
+    func pagesListedJudged() async throws {
         let samples = [PdfSample(), PdfSample(width: 792, height: 612), PdfSample(width: 400, height: 600, turn: 90)]
         let path = try folder.write("three.cbz", pdf(samples))
         let report = try #require(try await validator.validate(path).report)
@@ -52,7 +52,7 @@ import Testing
         #expect(drawn.count == 3)
     }
 
-    @Test func `pages are drawn large enough to read and never larger than can be held`() throws {
+    @Test("Pages are drawn large enough to read and never larger than can be held") func pagesDrawnLarge() throws {
         for (width, height) in [
             (612.0, 792.0), (792, 612), (600, 20_000), (14_400, 14_400), (50, 70), (1, 1), (3, 14_400),
         ] {
@@ -68,8 +68,10 @@ import Testing
 
     // MARK: What is refused
 
-    @Test(.enabled(if: isInstalled))
-    func `a document that needs a password is encrypted, one that only reserves rights is read`() async throws {
+    @Test(
+        "A document that needs a password is encrypted, one that only reserves rights is read",
+        .enabled(if: isInstalled))
+    func documentNeedsPassword() async throws {
         // What everybody can open keeps nothing from anybody.
         for (name, word) in [("user", "encrypted"), ("owner", "accepted")] {
             let verdict = try await judge(encryptedPdf(needsPassword: name == "user"))
@@ -81,8 +83,8 @@ import Testing
         #expect(error?.message.contains("password") == true)
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `without pages, with too many, or without sense it is refused`() async throws {
+    @Test("Without pages, with too many, or without sense it is refused", .enabled(if: isInstalled))
+    func withoutPagesToo() async throws {
         #expect(try await judge(pdf([])).word == "no-pages")
         #expect(try await judge(pdf(Array(repeating: PdfSample(), count: 2001))).word == "too-many-pages")
         #expect(try await judge(Array("%PDF-1.4 and nothing else".utf8)).word == "damaged-archive")
@@ -92,8 +94,8 @@ import Testing
         #expect(try await judge(pdf([PdfSample()], count: 3)).word == "damaged-archive")
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `a damaged picture names its page`() async throws {
+    @Test("A damaged picture names its page", .enabled(if: isInstalled))
+    func damagedPictureNames() async throws {
         let noise = (
             dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 50 /ColorSpace /DeviceGray "
                 + "/BitsPerComponent 8 /Filter /DCTDecode", bytes: picture(1)
@@ -107,8 +109,8 @@ import Testing
         #expect(lenient.damage.count == 1)
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `what the renderer says of a page that it draws is a note`() async throws {
+    @Test("What the renderer says of a page that it draws is a note", .enabled(if: isInstalled))
+    func rendererSaysPage() async throws {
         let spoken = PdfSample(content: "0.2 0.5 0.7 rg 0 0 600 400 re f\n/Unknown gs\n")
         let verdict = try await judge(pdf([PdfSample(), spoken, PdfSample()]))
         let report = try #require(verdict.report, "\(verdict.message)")
@@ -119,7 +121,7 @@ import Testing
         #expect(empty.word == "damaged-page" && empty.message.contains("shows nothing"), "\(empty.message)")
     }
 
-    @Test func `of drawn pages it is heard which show nothing`() {
+    @Test("Of drawn pages it is heard which show nothing") func drawnPagesHeard() {
         func page(_ width: Int, _ height: Int, _ pixels: [UInt8]) -> [UInt8] {
             Array("P6\n\(width) \(height)\n255\n".utf8) + pixels
         }
@@ -143,8 +145,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `cut anywhere it is never taken in strict mode`() async throws {
+    @Test("Cut anywhere it is never taken in strict mode", .enabled(if: isInstalled))
+    func cutAnywhereNever() async throws {
         let whole = pdf((0..<5).map { _ in PdfSample() })
         for percent in stride(from: 0, to: 100, by: 5) {
             let verdict = try await judge(Array(whole.prefix(whole.count * percent / 100)))
@@ -153,8 +155,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `no flipped byte does harm`() async throws {
+    @Test("No flipped byte does harm", .enabled(if: isInstalled))
+    func flippedByteHarm() async throws {
         var random = SeededGenerator(for: "hostile PDF")
         let whole = pdf([PdfSample(), PdfSample()])
         for _ in 0..<40 {
@@ -168,8 +170,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `a page that never ends meets the limit`() async throws {
+    @Test("A page that never ends meets the limit", .enabled(if: isInstalled))
+    func pageNeverEnds() async throws {
         // Shapes that overlap, more than a second can fill.
         let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
         let limited = try ArchiveWorker(
@@ -180,7 +182,7 @@ import Testing
         #expect(verdict.word == "worker-limit", "\(verdict.message)")
     }
 
-    @Test func `a machine without the renderer says what to install`() async throws {
+    @Test("A machine without the renderer says what to install") func machineWithoutRenderer() async throws {
         let program = try fakeWorker("exit 69", in: folder, failsAlways: true)
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
         let fake = try ArchiveWorker(program: program)
@@ -193,20 +195,22 @@ import Testing
         if Self.isInstalled { try await worker.checkPdf() }
     }
 
-    @Test(arguments: [
-        ("yes | head -c 100000000 >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
-        ("printf 'Pages: 1\\nPage 1 size: 1 x nan pts\\n' >&4", "damaged-archive"),
-        ("printf 'Pages: 99999999999\\n' >&4", "damaged-archive"), ("exit 0", "damaged-archive"),
-        ("printf 'Pages: 1\\nPage 1 size: 9 x 9 pts\\n7 7\\n' >&4", "damaged-archive"),
-    ])
-    func `a renderer that talks nonsense is a verdict`(script: String, word: String) async throws {
+    @Test(
+        "A renderer that talks nonsense is a verdict",
+        arguments: [
+            ("yes | head -c 100000000 >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
+            ("printf 'Pages: 1\\nPage 1 size: 1 x nan pts\\n' >&4", "damaged-archive"),
+            ("printf 'Pages: 99999999999\\n' >&4", "damaged-archive"), ("exit 0", "damaged-archive"),
+            ("printf 'Pages: 1\\nPage 1 size: 9 x 9 pts\\n7 7\\n' >&4", "damaged-archive"),
+        ])
+    func rendererTalksNonsense(script: String, word: String) async throws {
         let program = try fakeWorker(script, in: folder)
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
         #expect(try await ComicValidator(worker: ArchiveWorker(program: program)).validate(path).word == word)
     }
 
-    @Test(.enabled(if: isInstalled))
-    func `one that lies in memory only is judged and drawn`() throws {
+    @Test("One that lies in memory only is judged and drawn", .enabled(if: isInstalled))
+    func liesMemoryJudged() throws {
         let file = try Descriptor(inMemory: "a.pdf")
         try file.write(pdf([PdfSample(), PdfSample()]), at: 0)
         #expect(try worker.judge(.file(file)).report?.pages.count == 2)
@@ -215,7 +219,8 @@ import Testing
         #expect(ImageHeader.read(page?.bytes ?? [])?.format == .jpeg)
     }
 
-    @Test func `a renderer that somebody stops, or that fails with nothing too, is not the document's fault`()
+    @Test("A renderer that somebody stops, or that fails with nothing too, is not the document's fault")
+    func rendererSomebodyStops()
         async throws
     {
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
@@ -227,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `a title that looks like an answer changes nothing`() {
+    @Test("A title that looks like an answer changes nothing") func titleLooksLike() {
         let text = """
             Title: x
             Pages: 7
@@ -246,15 +251,17 @@ import Testing
 
     // MARK: The cage
 
-    @Test(arguments: [
-        ("none", "left 0"), ("library", "left 200"), ("create", "left \(EACCES)"), ("rewrite", "left \(EACCES)"),
-        ("truncate", "left \(ENOSYS)"), ("remove", "left \(ENOSYS)"), ("read", "left \(EACCES)"),
-        ("code", "left \(EPERM)"), ("number", "left \(EINVAL)"), ("exec-again", "left \(EFAULT)"),
-        ("socket", "killed 31"), ("fork", "killed 31"), ("exec", "killed 31"), ("exec-another", "killed 31"),
-        ("raise", "killed 31"), ("kill", "killed 31"), ("exec-path", "killed 31"), ("place", "killed 31"),
-        ("place-from-below", "killed 31"), ("place-from-zero", "killed 31"),
-    ])
-    func `the second cage holds`(what: String, end: String) async throws {
+    @Test(
+        "The second cage holds",
+        arguments: [
+            ("none", "left 0"), ("library", "left 200"), ("create", "left \(EACCES)"), ("rewrite", "left \(EACCES)"),
+            ("truncate", "left \(ENOSYS)"), ("remove", "left \(ENOSYS)"), ("read", "left \(EACCES)"),
+            ("code", "left \(EPERM)"), ("number", "left \(EINVAL)"), ("exec-again", "left \(EFAULT)"),
+            ("socket", "killed 31"), ("fork", "killed 31"), ("exec", "killed 31"), ("exec-another", "killed 31"),
+            ("raise", "killed 31"), ("kill", "killed 31"), ("exec-path", "killed 31"), ("place", "killed 31"),
+            ("place-from-below", "killed 31"), ("place-from-zero", "killed 31"),
+        ])
+    func secondCageHolds(what: String, end: String) async throws {
         #expect(try await worker.probe(what, drawing: true) == end)
     }
 }

@@ -7,36 +7,36 @@ import Testing
 @testable import ComicParsing
 
 /// Names in RAR 4 headers, and the short form of their Unicode.
-@Suite struct Rar4NameTests {
+@Suite("Names in RAR 4 headers") struct Rar4NameTests {
     private func name(_ legacy: String, _ short: [UInt8]) -> String {
         String(decoding: Rar4Name.read(Array(legacy.utf8) + [0] + short, isUnicode: true), as: UTF8.self)
     }
 
-    @Test func `letters with the shared high byte, and a run of the legacy name's`() {
+    @Test("Letters with the shared high byte, and a run of the legacy name's") func lettersSharedHigh() {
         #expect(name("??? 1.png", [0x04, 0b01_01_01_11, 0x22, 0x3E, 0x3C, 4]) == "Том 1.png")
     }
 
-    @Test func `whole letters, among them one of two units`() {
+    @Test("Whole letters, among them one of two units") func wholeLettersAmong() {
         #expect(name("??.png", [0, 0b10_10_11_00, 0x2B, 0x6F, 0x3B, 0x75, 2]) == "漫画.png")
         #expect(name("??.png", [0, 0b10_10_11_00, 0x3D, 0xD8, 0x00, 0xDE, 2]) == "😀.png")
     }
 
-    @Test func `low bytes alone, over more than one group`() {
+    @Test("Low bytes alone, over more than one group") func lowBytesAlone() {
         #expect(name("caf?.png", [0, 0b00_00_00_00, 0x63, 0x61, 0x66, 0xE9, 0b11_00_00_00, 2]) == "café.png")
     }
 
-    @Test func `a run that is shifted`() {
+    @Test("A run that is shifted") func runShifted() {
         #expect(name("\u{10}\u{11}", [0x04, 0b11_00_00_00, 0x80, 0x20]) == "аб")
     }
 
-    @Test func `folders, names in UTF-8 and names of some code page`() {
+    @Test("Folders, names in UTF-8 and names of some code page") func foldersNamesUtf() {
         #expect(Rar4Name.read(Array("a\\b.png".utf8), isUnicode: false) == Array("a/b.png".utf8))
         #expect(Rar4Name.read(Array("ä\\b.png".utf8), isUnicode: true) == Array("ä/b.png".utf8))
         #expect(Rar4Name.read([0x8A, 0x94, 0x5C, 0x31], isUnicode: false) == [0x8A, 0x94, 0x2F, 0x31])
         #expect(name("a?b.png", [0, 0b00_00_11_00, 0x61, 0x5C, 3]) == "a/b.png")
     }
 
-    @Test func `a short form that is cut or lies ends where it ends`() {
+    @Test("A short form that is cut or lies ends where it ends") func shortFormCut() {
         #expect(name("legacy.png", []) == "legacy.png")
         #expect(name("legacy.png", [4]) == "legacy.png")
         #expect(name("ab", [4, 0b11_11_11_11, 0x7F, 0x7F]) == "ab")
@@ -53,8 +53,8 @@ import Testing
     }
 
     /// libarchive reads the same headers where an archive is not solid.
-    @Test(.enabled(if: ArchiveWorker.unpacksSolidRar))
-    func `names and kinds are those that libarchive reads`() async throws {
+    @Test("Names and kinds are those that libarchive reads", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    func namesKindsLibarchive() async throws {
         let folder = try TemporaryFolder("names")
         let worker = try builtWorker()
         var archive = RawRar([

@@ -12,7 +12,7 @@ import Testing
 /// Solid RAR 4 archives, unpacked by `unar` in the worker's second cage.
 ///
 /// Where unar is not installed, a program in its place shows what is made of whatever it does.
-@Suite struct SolidRarTests {
+@Suite("Solid RAR 4 archives") struct SolidRarTests {
     let folder: TemporaryFolder
     let program: BytePath
 
@@ -48,8 +48,8 @@ import Testing
 
     // MARK: What is sound
 
-    @Test(.enabled(if: isInstalled))
-    func `it is accepted as what it is, with all that is in it`() async throws {
+    @Test("It is accepted as what it is, with all that is in it", .enabled(if: isInstalled))
+    func acceptedAll() async throws {
         var archive = RawRar(solid: pages)
         archive.entries.insert(RawRar.Entry("sub", mode: 0o040_755), at: 1)
         archive.entries[1].isFolder = true
@@ -72,7 +72,7 @@ import Testing
         #expect(try listDirectory(folder.path).map { BytePath(bytes: $0.name) } == ["Saga 1.cbr"])
     }
 
-    @Test(.enabled(if: isInstalled)) func `its pages are had in every way`() async throws {
+    @Test("Its pages are had in every way", .enabled(if: isInstalled)) func pagesEveryWay() async throws {
         let path = try folder.write("a.cbr", RawRar(solid: pages).four)
         let worker = try builtWorker()
         let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
@@ -94,7 +94,7 @@ import Testing
         #expect(Array(buffer.dropLast()) == pages[0] + pages[2])
     }
 
-    @Test(.enabled(if: isInstalled)) func `one that has no file is read as one that has`() throws {
+    @Test("One that has no file is read as one that has", .enabled(if: isInstalled)) func fileRead() throws {
         let bytes = RawRar(solid: pages).four
         let asked = AskedArchive(path: "a deposit", size: Int64(bytes.count)) { buffer, offset in
             buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + buffer.count])
@@ -104,7 +104,9 @@ import Testing
         #expect(try worker.page(0, of: .asked(asked)).page?.bytes == pages[0])
     }
 
-    @Test(.enabled(if: isInstalled && hasThumbnails)) func `thumbnails are made of its pages`() async throws {
+    @Test("Thumbnails are made of its pages", .enabled(if: isInstalled && hasThumbnails)) func thumbnailsMadePages()
+        async throws
+    {
         let drawn = [Picture.png(40, 60), Picture.png(60, 40)]
         let path = try folder.write("a.cbr", RawRar(solid: drawn).four)
         let made = Mutex<[Int]>([])
@@ -115,7 +117,9 @@ import Testing
         #expect(made.withLock { $0 } == [0, 1])
     }
 
-    @Test(.enabled(if: isInstalled)) func `one without a mark at its end is left to the lenient`() async throws {
+    @Test("One without a mark at its end is left to the lenient", .enabled(if: isInstalled)) func withoutMarkEnd()
+        async throws
+    {
         let open = rar { $0.hasEnd = false }
         #expect(try await judge(open).word == "unsupported")
         let report = try #require(try await judge(open, mode: .lenient).report)
@@ -124,7 +128,7 @@ import Testing
 
     // MARK: Without the program
 
-    @Test func `without unar it is refused, and the advice is to install it`() async throws {
+    @Test("Without unar it is refused, and the advice is to install it") func withoutUnarRefused() async throws {
         let verdict = try await judge(rar { _ in }, by: [folder.path.appending("unar").text])
         #expect(verdict.word == "solid")
         #expect(verdict.message.contains("apt install unar"))
@@ -132,7 +136,7 @@ import Testing
 
     // MARK: What is not
 
-    @Test(.enabled(if: isInstalled)) func `a wrong checksum is that of a page`() async throws {
+    @Test("A wrong checksum is that of a page", .enabled(if: isInstalled)) func wrongChecksumPage() async throws {
         let bytes = rar { $0.entries[1].crc = 1 }
         let verdict = try await judge(bytes)
         #expect(verdict.word == "damaged-page")
@@ -142,7 +146,7 @@ import Testing
     }
 
     /// A page must not go missing because of a name that is none of a picture any more.
-    @Test func `a bit of a header that is flipped is found, or changes nothing`() throws {
+    @Test("A bit of a header that is flipped is found, or changes nothing") func bitHeaderFlipped() throws {
         let archive = RawRar(solid: pages)
         let (sound, edges) = (archive.four, archive.edgesOfFour)
         func scan(_ bytes: [UInt8]) throws -> StructureScan {
@@ -165,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `contents that are not as long as the headers say are not believed`() async throws {
+    @Test("Contents that are not as long as the headers say are not believed") func contentsLongHeaders() async throws {
         let contents = pages.flatMap { $0 }
         let bytes = rar { _ in }
         #expect(try await judge(bytes, by: shell(saying(contents))).word == "accepted")
@@ -181,7 +185,7 @@ import Testing
         #expect(try await judge(bytes, by: shell(saying(contents.reversed()))).word == "damaged-page")
     }
 
-    @Test func `what headers claim is bounded before anything is unpacked`() async throws {
+    @Test("What headers claim is bounded before anything is unpacked") func headersClaimBounded() async throws {
         let never = shell(saying([1]))
         for (size, mebibytes, word) in [
             (UInt64(513 << 20), 0, "too-many-bytes"), (UInt64(200 << 20), 0, "ratio"),
@@ -192,22 +196,24 @@ import Testing
         }
     }
 
-    @Test func `one that is encrypted or a part is none for unar`() async throws {
+    @Test("One that is encrypted or a part is none for unar") func encryptedPartNone() async throws {
         let never = shell(saying([1]))
         #expect(try await judge(rar { $0.entries[1].isEncrypted = true }, by: never).word == "encrypted")
         #expect(try await judge(rar { $0.isVolume = true }, by: never).word == "multi-volume")
         #expect(try await judge(rar { $0.entries[1].isSplit = true }, by: never).word == "multi-volume")
     }
 
-    @Test(arguments: [("../../x.png", "traversal"), ("/x.png", "absolute-path"), ("", "bad-name")])
-    func `a name that leads elsewhere condemns it`(name: String, word: String) async throws {
+    @Test(
+        "A name that leads elsewhere condemns it",
+        arguments: [("../../x.png", "traversal"), ("/x.png", "absolute-path"), ("", "bad-name")])
+    func nameLeadsElsewhere(name: String, word: String) async throws {
         let bytes = rar { $0.entries[1].name = Array(name.utf8) }
         #expect(try await judge(bytes, by: shell(saying(pages.flatMap { $0 }))).word == word)
     }
 
     // MARK: A program that does not do what it should
 
-    @Test func `a program that hangs is killed`() async throws {
+    @Test("A program that hangs is killed") func programHangsKilled() async throws {
         // The other end of its own pipe, to which nobody writes.
         let fault = await #expect(throws: Fault.self) {
             try await judge(rar { _ in }, by: ["/bin/cat", "/dev/fd/1"], limits: WorkerLimits(standstill: 1))
@@ -215,20 +221,22 @@ import Testing
         #expect(fault?.kind == .transient)
     }
 
-    @Test func `a program that takes more of the processor than it may is killed`() async throws {
+    @Test("A program that takes more of the processor than it may is killed") func programTakesMore() async throws {
         let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1)
         let verdict = try await judge(rar { _ in }, by: shell("while :; do :; done"), limits: limits)
         #expect(verdict.word == "worker-limit", "\(verdict.message)")
     }
 
-    @Test func `a program that an archive makes crash is told from one that crashes always`() async throws {
+    @Test("A program that an archive makes crash is told from one that crashes always") func programArchiveMakes()
+        async throws
+    {
         let verdict = try await judge(rar { _ in }, by: shell("if [ -s /dev/fd/0 ]; then kill -SEGV $$; fi"))
         #expect(verdict.word == "worker-crashed", "\(verdict.message)")
         let fault = await #expect(throws: Fault.self) { try await judge(rar { _ in }, by: shell("kill -SEGV $$")) }
         #expect(fault?.kind == .transient && fault?.code == Fault.machine)
     }
 
-    @Test func `in its cage it reads, writes and reaches nothing`() async throws {
+    @Test("In its cage it reads, writes and reaches nothing") func cageReadsWrites() async throws {
         let secret = try folder.write("secret", "x\n")
         let target = folder.path.appending("written")
         for script in [

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicParsing
 
 /// RAR 5 archives that hold BLAKE2sp in place of CRC-32: libarchive compares neither where the bytes are stored.
-@Suite struct StoredRarTests {
+@Suite("RAR 5 archives with BLAKE2sp") struct StoredRarTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
 
@@ -16,7 +16,7 @@ import Testing
         validator = ComicValidator(worker: try builtWorker())
     }
 
-    @Test func `the checksum is BLAKE2sp with 32 bytes`() {
+    @Test("The checksum is BLAKE2sp with 32 bytes") func checksumBlake2sp32() {
         // Published vectors: no bytes, and 0, 1, 2 … 254.
         // The third of Python's hashlib, as a tree.
         for (bytes, expected) in [
@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `stored pages are compared with it`() async throws {
+    @Test("Stored pages are compared with it") func storedPagesCompared() async throws {
         let pages = (1...3).map { picture($0) }
         let whole = try await validator.validate(try folder.write("whole.cbr", rar(pages)))
         #expect(whole.report?.pages.map(\.hash) == pages.map { ContentHash(of: $0) }, "\(whole.message)")
     }
 
-    @Test func `a flipped bit is found wherever it is`() async throws {
+    @Test("A flipped bit is found wherever it is") func flippedBitFound() async throws {
         let pages = (1...3).map { picture($0) }
         let bytes = rar(pages)
         let good = Set(pages.map { ContentHash(of: $0) })
@@ -64,7 +64,7 @@ import Testing
         #expect(verdict.message.contains("3.png"))
     }
 
-    @Test func `without any checksum nothing is believed`() async throws {
+    @Test("Without any checksum nothing is believed") func withoutAnyChecksum() async throws {
         let verdict = try await validator.validate(try folder.write("none.cbr", rar([picture(1)], hasHash: false)))
         #expect(verdict.word == "damaged-page")
         #expect(verdict.message.contains("no checksum"))

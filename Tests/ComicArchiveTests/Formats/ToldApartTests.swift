@@ -7,7 +7,7 @@ import Testing
 @testable import ComicParsing
 
 /// Encrypted, one part of several, solid: each is told for what it is, in every format.
-@Suite struct ToldApartTests {
+@Suite("Encrypted, part of several, solid") struct ToldApartTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
     let worker: ArchiveWorker
@@ -18,7 +18,7 @@ import Testing
         validator = ComicValidator(worker: worker)
     }
 
-    @Test func `a part of several is one by its bytes or by its name`() async throws {
+    @Test("A part of several is one by its bytes or by its name") func partSeveralBytes() async throws {
         let pages = [Packed(name: "1.png", bytes: picture(1)), Packed(name: "2.png", bytes: picture(2))]
         let zip = try packed(pages)
         let sevenZip = try packed(pages, .sevenZip)
@@ -42,7 +42,7 @@ import Testing
         arguments: sharedArchives().filter { path in
             ["encrypt", "multivolume", "multiarchive", "solid", "splitted"].contains { path.nameText.contains($0) }
         })
-    func `foreign archives are told apart`(_ path: BytePath) async throws {
+    func foreignArchivesTold(_ path: BytePath) async throws {
         let (name, verdict) = (path.nameText, try await validator.validate(path))
         if name.contains("partially") || name.contains("encryption_data") {
             // Their pages are no pictures.
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a legacy name's second byte is no backslash`() {
+    @Test("A legacy name's second byte is no backslash") func legacyNameSecond() {
         func refusal(_ bytes: [UInt8]) -> PageRules.Refusal? { PageRules.refusal(bytes) }
         let png = Array(".png".utf8)
         // 表 and ソ in Shift-JIS, and a character whose second byte is a lead byte's value.
@@ -86,7 +86,7 @@ import Testing
         #expect(refusal([0x95] + Array("\\../1.png".utf8)) == .traversal)
     }
 
-    @Test func `an archive with legacy names is read`() async throws {
+    @Test("An archive with legacy names is read") func archiveLegacyNames() async throws {
         let name: [UInt8] = [0x95, 0x5C, 0x8E, 0x86] + Array("/1.png".utf8)
         let path = try folder.write("legacy.cbz", RawZip([RawZip.Entry(name, picture(1))]).bytes)
         let report = try #require(try await validator.validate(path).report)

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicParsing
 
 /// Archives that may be sound and cannot be read here: nobody is told that they are damaged, or to fetch them again.
-@Suite struct UnsupportedTests {
+@Suite("Archives that cannot be read here") struct UnsupportedTests {
     private static var samples: [(label: String, bytes: [UInt8])] {
         var deflate64 = RawZip.Entry("2.png", picture(2))
         deflate64.method = 9
@@ -39,7 +39,7 @@ import Testing
         ]
     }
 
-    @Test func `are told to be packed again`() async throws {
+    @Test("For archives that cannot be read the advice is to pack them again") func archivesReadAdvice() async throws {
         let verdicts = try await HostileTrial("foreign").verdicts(Self.samples.map(\.bytes))
         for ((label, _), verdict) in zip(Self.samples, verdicts) {
             #expect(verdict.word == "unsupported", "\(label): \(verdict.word) \(verdict.message)")
@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `where pages may be missing, the others are taken by who asks for it`() async throws {
+    @Test("Where pages may be missing, the others are taken by who asks for it") func pagesMissingOthers() async throws
+    {
         let verdicts = try await HostileTrial("foreign").verdicts(Self.samples.map(\.bytes), mode: .lenient)
         for ((label, _), verdict) in zip(Self.samples, verdicts) {
             guard let report = verdict.report else { continue }
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `the last part of a split ZIP is a part, whatever it lists`() async throws {
+    @Test("The last part of a split ZIP is a part, whatever it lists") func lastPartSplit() async throws {
         var page = RawZip.Entry("2.png", picture(2))
         // It lies in the part before, at a place that this one does not have.
         page.offset = 1 << 30

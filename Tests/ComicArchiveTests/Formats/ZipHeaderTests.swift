@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A ZIP says everything of an entry twice. Where one of the two is damaged, no page goes missing in silence.
-@Suite struct ZipHeaderTests {
+@Suite("The two headers of a ZIP's entry") struct ZipHeaderTests {
     private static let pages = ["01.png", "02.png"]
 
     private static var archive: [UInt8] {
@@ -23,7 +23,7 @@ import Testing
         ]
     }()
 
-    @Test func `no flipped bit of a header hides a page`() async throws {
+    @Test("No flipped bit of a header hides a page") func flippedBitHeader() async throws {
         let trial = try HostileTrial("headers")
         let whole = Self.archive
         #expect(whole.count == Self.headers.last?.upperBound)
@@ -42,7 +42,8 @@ import Testing
         }
     }
 
-    @Test func `what one header alone says refuses the comic, and is recorded where it is taken all the same`()
+    @Test("What one header alone says refuses the comic, and is recorded where it is taken all the same")
+    func headerAloneSays()
         async throws
     {
         let trial = try HostileTrial("headers")
@@ -69,8 +70,10 @@ import Testing
         #expect(lenient.contains { $0.report?.damage.first?.contains("02.png") == true })
     }
 
-    @Test(arguments: [0o040_755, 0o120_777, 0o020_644, 0o140_644])
-    func `a page that is called something else by its attributes is not passed over`(_ mode: Int) async throws {
+    @Test(
+        "A page that is called something else by its attributes is not passed over",
+        arguments: [0o040_755, 0o120_777, 0o020_644, 0o140_644])
+    func pageCalledSomething(_ mode: Int) async throws {
         var page = RawZip.Entry("02.png", picture(2))
         page.mode = mode
         let bytes = RawZip([RawZip.Entry("01.png", picture(1)), page]).bytes
@@ -79,7 +82,7 @@ import Testing
         #expect(verdict.message.contains("02.png"))
     }
 
-    @Test func `what sound archives do is let pass`() async throws {
+    @Test("What sound archives do is let pass") func soundArchivesLet() async throws {
         let text = Array("see the wiki".utf8)
         var folder = RawZip.Entry("art/", [])
         folder.mode = 0o040_755
@@ -96,8 +99,8 @@ import Testing
         #expect(verdict.report?.pages.count == 3, "\(verdict.word) \(verdict.message)")
     }
 
-    @Test(arguments: [1, 16_000, 16_400, 40_000, 65_535])
-    func `a comment may be as long as the format allows`(_ length: Int) async throws {
+    @Test("A comment may be as long as the format allows", arguments: [1, 16_000, 16_400, 40_000, 65_535])
+    func commentLongFormat(_ length: Int) async throws {
         var zip = RawZip([RawZip.Entry("01.png", picture(1)), RawZip.Entry("02.png", picture(2))])
         zip.comment = (0..<length).map { UInt8(truncatingIfNeeded: 32 + $0 % 90) }
         let verdict = try #require(try await HostileTrial("comment").verdicts([zip.bytes]).first)

@@ -8,7 +8,7 @@ import Testing
 @testable import ComicParsing
 
 /// Where the pages of a ZIP stand, as the validating pass tells it, and what is had from there.
-@Suite struct ZipPlaceTests {
+@Suite("Where the pages of a ZIP stand") struct ZipPlaceTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
 
@@ -48,8 +48,10 @@ import Testing
         (1...4).map { $0 % 2 == 0 ? picture($0) + [UInt8](repeating: 7, count: 9000) : picture($0) }
     }
 
-    @Test(arguments: ["plain", "shifted", "behind code", "described", "ZIP64", "listed backwards", "commented"])
-    func `every page comes out of its place`(_ shape: String) async throws {
+    @Test(
+        "Every page comes out of its place",
+        arguments: ["plain", "shifted", "behind code", "described", "ZIP64", "listed backwards", "commented"])
+    func everyPageComes(_ shape: String) async throws {
         var zip = RawZip(try entries())
         switch shape {
         case "shifted": (zip.front, zip.isShifted) = (Array("MZ and so on".utf8), true)
@@ -77,14 +79,16 @@ import Testing
         zip.entries.prefix { $0.name != entry.name }.reduce(0) { $0 + RawZip.localHeader($1).count + $1.data.count }
     }
 
-    @Test(arguments: Packing.allCases) func `what other programs pack`(_ packing: Packing) async throws {
+    @Test("What other programs pack", arguments: Packing.allCases) func otherProgramsPack(_ packing: Packing)
+        async throws
+    {
         let bytes = try packed((1...4).map { Packed(name: "\($0).png", bytes: expected[$0 - 1]) }, packing)
         let found = try pages(try await report(bytes), in: bytes)
         let isZip = [.storedZip, .deflatedZip].contains(packing)
         #expect(found == (isZip ? expected : [nil, nil, nil, nil]))
     }
 
-    @Test func `bytes that are not the page's give no page`() async throws {
+    @Test("Bytes that are not the page's give no page") func bytesPageGive() async throws {
         let bytes = RawZip(try entries()).bytes
         let report = try await report(bytes)
         for page in report.pages {
@@ -102,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a stored page takes no process`() throws {
+    @Test("A stored page takes no process") func storedPageTakes() throws {
         let bytes = picture(1)
         let place = ZipPlace(
             offset: 0, size: Int64(bytes.count), method: 0, flags: 0, crc32: checksum(bytes))

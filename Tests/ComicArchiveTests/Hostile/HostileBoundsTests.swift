@@ -11,9 +11,10 @@ import Testing
 
 /// What hostile archives may cost: the worker's limits hold, and the agent does not grow, forget a process or write
 /// anywhere but into its cache.
+@Suite("What hostile archives may cost")
 struct HostileBoundsTests {
     /// In a process of its own, so that what it measures is not another test's.
-    @Test func theAgentStaysAsItIs() async throws {
+    @Test("The agent stays as it is") func agentStays() async throws {
         let folder = try TemporaryFolder("bounds")
         let comics = HostileComic.bombs + HostileComic.crowds + HostileComic.shapes
         for (index, comic) in comics.enumerated() {
@@ -86,8 +87,8 @@ struct HostileBoundsTests {
     }
 
     /// The kernel holds the worker to its seconds from before it reads the first byte.
-    @Test(arguments: [("zip", "10"), ("7z", "120")])
-    func theWorkerHasItsLimit(_ format: String, _ seconds: String) async throws {
+    @Test("The worker has its limit", arguments: [("zip", "10"), ("7z", "120")])
+    func workerLimit(_ format: String, _ seconds: String) async throws {
         let folder = try TemporaryFolder("limits")
         let bytes =
             format == "zip"
@@ -120,7 +121,7 @@ struct HostileBoundsTests {
     }
 
     /// More than two GiB of zeros, slowly enough told that the ratio is no bomb's.
-    @Test func aWorkerThatTakesTooLongIsEnded() async throws {
+    @Test("A worker that takes too long is ended") func workerTakesToo() async throws {
         let folder = try TemporaryFolder("long")
         let page = RawZip.Entry(zeros: "", runs: 400_000)
         var archive = RawZip(

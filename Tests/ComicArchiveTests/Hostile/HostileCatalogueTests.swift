@@ -10,11 +10,14 @@ import Testing
 
 /// Every archive of the project's own generator gets its verdict, and no page that is taken has other bytes than were
 /// packed.
+@Suite("Every hostile archive")
 struct HostileCatalogueTests {
-    @Test(arguments: [
-        HostileComic.names, HostileComic.links, HostileComic.sizes, HostileComic.bombs, HostileComic.crowds,
-        HostileComic.shapes, HostileComic.pictures,
-    ])
+    @Test(
+        "Get their verdicts",
+        arguments: [
+            HostileComic.names, HostileComic.links, HostileComic.sizes, HostileComic.bombs, HostileComic.crowds,
+            HostileComic.shapes, HostileComic.pictures,
+        ])
     func getTheirVerdicts(_ comics: [HostileComic]) async throws {
         let trial = try HostileTrial("hostile")
         let archives = try comics.map { try $0.make() }
@@ -47,7 +50,7 @@ struct HostileCatalogueTests {
     }
 
     /// The construction is what it claims to be: libarchive, left to itself, finds every checksum right.
-    @Test func theOverlapBombIsAGoodArchive() throws {
+    @Test("The overlap bomb is a good archive") func overlapBombGood() throws {
         let bytes = quotedOverlap(entries: 20, runs: 400)
         let archive = try #require(archive_read_new())
         defer { archive_read_free(archive) }

@@ -7,9 +7,10 @@ import TestSupport
 import Testing
 
 /// Bits that flipped and files that were cut: what is taken is what was packed.
+@Suite("Flipped bits and cut files")
 struct HostileDamageTests {
-    @Test(arguments: DamageSample.checked)
-    func noFlippedBitGivesOtherBytes(_ sample: DamageSample) async throws {
+    @Test("No flipped bit gives other bytes", arguments: DamageSample.checked)
+    func flippedBitGives(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("flips")
         let bytes = try sample.make()
         let whole = try #require(try await trial.verdicts([bytes], mode: .lenient).first?.report)
@@ -29,8 +30,8 @@ struct HostileDamageTests {
     }
 
     /// What RAR itself compressed, taken out: the same bytes or none.
-    @Test(arguments: DamageSample.compressedRars)
-    func noFlippedBitIsTakenOut(_ sample: DamageSample) async throws {
+    @Test("No flipped bit is taken out", arguments: DamageSample.compressedRars)
+    func flippedBitTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("flips")
         let bytes = try sample.make()
         let whole = try #require(try await trial.firstEntries([bytes]).first ?? nil)
@@ -55,7 +56,7 @@ struct HostileDamageTests {
 
     /// A tar has a checksum for each header and none for what a file holds: a flip there is seen only where it breaks
     /// the head of the picture. A page's bytes can differ; its name, its size and its neighbours cannot.
-    @Test func flippedBitsOfATarChangeNoMoreThanOnePage() async throws {
+    @Test("Flipped bits of a tar change no more than one page") func flippedBitsTar() async throws {
         let trial = try HostileTrial("flips")
         let pages = (1...3).map { picture($0) }
         let bytes = DamageSample.tar(pages).bytes
@@ -70,8 +71,8 @@ struct HostileDamageTests {
     }
 
     /// At every hundredth, and where a block, an entry or the archive itself ends.
-    @Test(arguments: DamageSample.checked + [DamageSample.plainTar])
-    func noCutArchiveIsTakenForAWholeOne(_ sample: DamageSample) async throws {
+    @Test("No cut archive is taken for a whole one", arguments: DamageSample.checked + [DamageSample.plainTar])
+    func cutArchiveTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("cuts")
         let bytes = try sample.make()
         let whole = try #require(try await trial.verdicts([bytes], mode: .lenient).first?.report)

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicParsing
 
 /// Favourites and the user's own series follow a comic's content.
-@Suite struct FavouriteTests {
+@Suite("Favourites and series of one's own") struct FavouriteTests {
     private let folder: TemporaryFolder
     private let service: ProgressService
     private let comics = (0..<4).map { ContentHash(of: [UInt8($0)]) }
@@ -23,7 +23,7 @@ import Testing
         ManualSeries.Member(content: comics[number], path: BytePath("\(number).cbz"))
     }
 
-    @Test func `favourites are kept, newest first, each once`() async throws {
+    @Test("Favourites are kept, newest first, each once") func favouritesKeptNewest() async throws {
         for number in 0..<3 {
             try await service.setFavourite(
                 true, for: comics[number], at: BytePath("\(number).cbz"), now: time(Int64(number)))
@@ -40,7 +40,7 @@ import Testing
         #expect(try await !again.isFavourite(comics[1]))
     }
 
-    @Test func `a moved comic stays a favourite and in its series`() async throws {
+    @Test("A moved comic stays a favourite and in its series") func movedComicStays() async throws {
         try await service.setFavourite(true, for: comics[0], at: "a.cbz", now: time(1))
         try await service.makeSeries("Mine", [member(0)], now: time(1))
         try await service.relocate(comics[0], to: "b/a.cbz")
@@ -48,7 +48,7 @@ import Testing
         #expect(try await service.manualSeries().first?.members.map(\.path) == ["b/a.cbz"])
     }
 
-    @Test func `series keep the order that the user gave`() async throws {
+    @Test("Series keep the order that the user gave") func seriesKeepOrder() async throws {
         let mine = try await service.makeSeries(" Mine ", [member(2), member(0), member(2)], now: time(1))
         let other = try await service.makeSeries("Other", now: time(2))
         #expect(mine.id.hasPrefix("manual-") && mine.name == "Mine")
@@ -67,13 +67,13 @@ import Testing
         #expect(try await service.manualSeries() == [all[1]])
     }
 
-    @Test func `a series that is not there, or has no name, is a mistake`() async throws {
+    @Test("A series that is not there, or has no name, is a mistake") func seriesNameMistake() async throws {
         await #expect(throws: Fault.self) { try await service.makeSeries("  ", now: time(1)) }
         await #expect(throws: Fault.self) { try await service.add([member(1)], toSeries: "manual-nothing") }
         await #expect(throws: Fault.self) { try await service.deleteSeries("manual-nothing") }
     }
 
-    @Test func `the user's series come first, and their members leave the others`() async throws {
+    @Test("The user's series come first, and their members leave the others") func userSeriesCome() async throws {
         let members = ["Saga #1.cbz", "Saga #2.cbz", "Saga #3.cbz", "x.cbz", "copy/Saga #1.cbz"].map {
             SeriesMember(path: BytePath($0))
         }

@@ -10,7 +10,7 @@ import Testing
 @testable import ComicParsing
 
 /// A folder of comics, with real files.
-@Suite struct LibraryServiceTests {
+@Suite("A folder of comics") struct LibraryServiceTests {
     private let folder: TemporaryFolder
     private let library: ComicLibrary
     private let zip: [UInt8] = [0x50, 0x4B, 3, 4, 0, 0, 0, 0]
@@ -20,7 +20,7 @@ import Testing
         library = ComicLibrary(root: folder.path)
     }
 
-    @Test func `lists what it knows in natural order, folders first`() async throws {
+    @Test("The library lists what it knows in natural order, folders first") func libraryListsKnows() async throws {
         for name in ["b10.cbz", "b2.cbz", "z/1.cbz", ".hidden.cbz", "note.txt", "wrong.rar"] {
             try folder.write(BytePath(name), name == "note.txt" ? Array("hello".utf8) : zip)
         }
@@ -35,7 +35,7 @@ import Testing
         #expect(try await library.detectFileType("wrong.rar") == .zip)
     }
 
-    @Test func `cannot be left`() async throws {
+    @Test("The library cannot be left") func libraryLeft() async throws {
         let outside = try TemporaryFolder("outside")
         try outside.write("secret.cbz", zip)
         symlink(outside.path.text, folder.path.appending("link").text)
@@ -54,7 +54,7 @@ import Testing
         #expect(try await library.listFiles().isEmpty)
     }
 
-    @Test func `a link to a folder above does not lead in circles`() async throws {
+    @Test("A link to a folder above does not lead in circles") func linkFolderAbove() async throws {
         try folder.write("a/1.cbz", zip)
         try folder.write("a/b/2.cbz", zip)
         for name in ["a/b/up", "a/b/again", "a/same"] {
@@ -65,7 +65,7 @@ import Testing
         #expect(Set(found.files.map(\.path.nameText)) == ["1.cbz", "2.cbz"] && found.files.count == 2)
     }
 
-    @Test func `moves beside what has the name, never over it`() async throws {
+    @Test("A comic is moved beside what has the name, never over it") func comicMovedBeside() async throws {
         let inbox = try TemporaryFolder("inbox")
         for number in 0..<3 {
             let source = try inbox.write("a.cbz", zip + [UInt8(number)])
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a link that leads out is not followed, one that stays inside is`() async throws {
+    @Test("A link that leads out is not followed, one that stays inside is") func linkLeadsFollowed() async throws {
         let (inbox, outside) = (try TemporaryFolder("inbox"), try TemporaryFolder("outside"))
         try folder.write("real/x.txt", "x")
         symlink("real", folder.path.appending("inside").text)
@@ -94,7 +94,7 @@ import Testing
         #expect(try FileStatus.of(folder.path.appending("real/new/a.cbz")) != nil)
     }
 
-    @Test func `moves a folder of pictures, beside one of that name`() async throws {
+    @Test("A folder of pictures is moved beside one of that name") func folderPicturesMoved() async throws {
         let inbox = try TemporaryFolder("inbox")
         for name in ["s", "s (1)"] {
             try inbox.write("pages/1.png", zip)
@@ -107,7 +107,7 @@ import Testing
         #expect(try await library.fileExists("s/1.png"))
     }
 
-    @Test func `what disposes of a file is the caller's choice`() async throws {
+    @Test("What disposes of a file is the caller's choice") func disposesFileCaller() async throws {
         let trash = try TemporaryFolder("trash")
         try folder.write("a.cbz", zip)
         try await library.deleteFile("a.cbz", expecting: ContentHash(of: zip)) { path, hash in
@@ -122,7 +122,9 @@ import Testing
         #expect(try await library.fileExists("b.cbz"))
     }
 
-    @Test func `numbered files of other content are shown for review, and are no duplicates`() throws {
+    @Test("Numbered files of other content are shown for review, and are no duplicates") func numberedFilesOther()
+        throws
+    {
         try folder.write("x.cbz", [1])
         try folder.write("x (1).cbz", [2])
         try folder.write("x (2).cbr", [1])
@@ -135,7 +137,7 @@ import Testing
         #expect(namesakes.map { $0.map(\.nameText) } == [["x.cbz", "x (1).cbz"]])
     }
 
-    @Test func `deletes only the content that was looked at`() async throws {
+    @Test("Only the content that was looked at is deleted") func contentLookedDeleted() async throws {
         try folder.write("a.cbz", zip)
         await #expect(throws: InkyPanelsError.self) {
             try await library.deleteFile("a.cbz", expecting: ContentHash(of: [1]))
@@ -145,7 +147,7 @@ import Testing
         #expect(try await !library.fileExists("a.cbz"))
     }
 
-    @Test func `duplicates are found by content, the original first`() throws {
+    @Test("Duplicates are found by content, the original first") func duplicatesFoundContent() throws {
         try folder.write("x (1).cbz", [1, 2, 3])
         try folder.write("x.cbz", [1, 2, 3])
         try folder.write("same size.cbz", [1, 2, 4])
@@ -164,7 +166,7 @@ import Testing
         #expect(found.unreadable.isEmpty)
     }
 
-    @Test func `messages say what to do`() {
+    @Test("Messages say what to do") func messagesSay() {
         let errors: [InkyPanelsError] = [
             .archive(.unsupportedFormat("ACE")), .archive(.rar5NotSupported), .archive(.corruptedArchive),
             .archive(.extractionFailed(underlying: Fault(.refused, "broken"))), .archive(.passwordProtected),

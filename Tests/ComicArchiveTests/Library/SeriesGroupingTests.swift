@@ -6,12 +6,12 @@ import Testing
 @testable import ComicParsing
 
 /// Series among the files of a library.
-@Suite struct SeriesGroupingTests {
+@Suite("Series among files") struct SeriesGroupingTests {
     private func group(_ names: String...) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
         SeriesGrouping.group(names.map { SeriesMember(path: BytePath($0)) })
     }
 
-    @Test func `numbers of one series stand together in order`() {
+    @Test("Numbers of one series stand together in order") func numbersSeriesStand() {
         let found = group("Saga #10.cbz", "saga  #2.cbz", "Saga #½.cbz", "Other 001.cbz", "Rev 2.cbz")
         #expect(found.groups.map(\.id) == ["auto-saga"])
         #expect(found.groups.first?.name == "Saga")
@@ -19,17 +19,17 @@ import Testing
         #expect(found.loose.map(\.path.text) == ["Other 001.cbz", "Rev 2.cbz"])
     }
 
-    @Test func `years and words are no numbers`() {
+    @Test("Years and words are no numbers") func yearsWordsNumbers() {
         #expect(group("Akira (2022).cbz", "Akira (2023).cbz", "March 5.cbz", "Mar 6.cbz").groups.isEmpty)
         #expect(group("Cyberpunk 2077.cbz", "Cyberpunk 2078.cbz").groups.isEmpty)
     }
 
-    @Test func `copies are no series`() {
+    @Test("Copies are no series") func copiesSeries() {
         #expect(group("Akira.cbz", "Akira (1).cbz", "Akira (2).cbz").groups.isEmpty)
         #expect(group("Akira (1).cbz", "Akira (2).cbz").groups.first?.members.count == 2)
     }
 
-    @Test func `volumes come before numbers, and metadata before names`() {
+    @Test("Volumes come before numbers, and metadata before names") func volumesComeBefore() {
         var known = ComicMetadata()
         (known.series, known.volume, known.number) = ("Saga", 1, "9")
         let found = SeriesGrouping.group([

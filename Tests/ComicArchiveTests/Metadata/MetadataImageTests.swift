@@ -8,7 +8,7 @@ import Testing
 @testable import ComicParsing
 
 /// Format and size of pictures from their first bytes, and types of files.
-@Suite struct MetadataImageTests {
+@Suite("Headers of pictures") struct MetadataImageTests {
     static let png: [UInt8] =
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
         + [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF, 8, 6, 0, 0, 0]
@@ -38,22 +38,24 @@ import Testing
             + box("meta", [0, 0, 0, 0] + box("hdlr", []) + box("iprp", box("ipco", tile + ispe)))
     }
 
-    @Test(arguments: [
-        (jpeg, ImageHeader.Format.jpeg), (gif, .gif), (webpX, .webp), (webpL, .webp), (webp, .webp), (tiff, .tiff),
-        (heif("heic"), .heic), (heif("avif"), .avif),
-    ])
-    func `tell their size`(bytes: [UInt8], format: ImageHeader.Format) {
+    @Test(
+        "Headers tell the size of their pictures",
+        arguments: [
+            (jpeg, ImageHeader.Format.jpeg), (gif, .gif), (webpX, .webp), (webpL, .webp), (webp, .webp), (tiff, .tiff),
+            (heif("heic"), .heic), (heif("avif"), .avif),
+        ])
+    func headersTellSize(bytes: [UInt8], format: ImageHeader.Format) {
         #expect(ImageHeader.examine(bytes) == .found(ImageHeader(format: format, width: 800, height: 600)))
     }
 
-    @Test func `an image bomb is told before it is decoded`() throws {
+    @Test("An image bomb is told before it is decoded") func imageBombTold() throws {
         let header = try #require(ImageHeader.read(Self.png))
         #expect((header.width, header.height, header.isTooLarge) == (65535, 65535, true))
         #expect(!ImageHeader(format: .png, width: 10_000, height: 10_000).isTooLarge)
         #expect(ImageHeader(format: .tiff, width: 1 << 32 - 1, height: 1 << 32 - 1).isTooLarge)
     }
 
-    @Test func `a header that lies past the bytes given says how many it needs`() {
+    @Test("A header that lies past the bytes given says how many it needs") func headerLiesPast() {
         let long = [0xFF, 0xD8, 0xFF, 0xE1, 0xFF, 0xFE] + [UInt8](repeating: 0, count: 100)
         #expect(ImageHeader.examine(long) == .beyond(.jpeg, needs: 2 + 2 + 0xFFFE + 4))
         #expect(
@@ -61,7 +63,7 @@ import Testing
         #expect(ImageHeader.read(long) == nil)
     }
 
-    @Test func `no bytes do harm, and to ask for more always ends`() {
+    @Test("No bytes do harm, and to ask for more always ends") func bytesHarmAsk() {
         var random = SeededGenerator(for: "hostile pictures")
         let samples =
             [Self.png, Self.jpeg, Self.gif, Self.webp, Self.webpL, Self.webpX, Self.tiff]
@@ -80,23 +82,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ([0x50, 0x4B, 3, 4, 0, 0, 0, 0], "a.cbz", ComicFileType.cbz), ([0x50, 0x4B, 3, 4], "a.zip", .zip),
-        ([0x50, 0x4B, 3, 4], "a.cbr", .cbz), ([0x50, 0x4B, 3, 4], "a", .zip),
-        ([0x52, 0x61, 0x72, 0x21, 0x1A, 7, 1, 0], "a.cbz", .cbr),
-        ([0x52, 0x61, 0x72, 0x21, 0x1A, 7, 0], "a.rar", .rar),
-        ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C, 0, 4], "a.CB7", .cb7), ([0x25, 0x50, 0x44, 0x46], "a.cbz", .pdf),
-        (jpeg, "a.JPEG", .jpeg), (jpeg, "a.png", .jpg), (heif("avif"), "a.heic", .avif), ([1, 2, 3], "a.cbr", .cbr),
-        ([1, 2, 3], "a.txt", .unknown), ([], "folder", .unknown), ([], ".cbz", .unknown),
-    ])
-    func `the type is what the bytes are, spelt as the name has it`(
+    @Test(
+        "The type is what the bytes are, spelt as the name has it",
+        arguments: [
+            ([0x50, 0x4B, 3, 4, 0, 0, 0, 0], "a.cbz", ComicFileType.cbz), ([0x50, 0x4B, 3, 4], "a.zip", .zip),
+            ([0x50, 0x4B, 3, 4], "a.cbr", .cbz), ([0x50, 0x4B, 3, 4], "a", .zip),
+            ([0x52, 0x61, 0x72, 0x21, 0x1A, 7, 1, 0], "a.cbz", .cbr),
+            ([0x52, 0x61, 0x72, 0x21, 0x1A, 7, 0], "a.rar", .rar),
+            ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C, 0, 4], "a.CB7", .cb7), ([0x25, 0x50, 0x44, 0x46], "a.cbz", .pdf),
+            (jpeg, "a.JPEG", .jpeg), (jpeg, "a.png", .jpg), (heif("avif"), "a.heic", .avif),
+            ([1, 2, 3], "a.cbr", .cbr),
+            ([1, 2, 3], "a.txt", .unknown), ([], "folder", .unknown), ([], ".cbz", .unknown),
+        ])
+    func typeBytesSpelt(
         head: [UInt8], name: String, type: ComicFileType
     ) {
         #expect(ComicFileType.detect(head: head, name: Array(name.utf8), isDirectory: false) == type)
         #expect(ComicFileType.detect(head: head, name: Array(name.utf8), isDirectory: true) == .folder)
     }
 
-    @Test func `an EPUB is no ZIP, and a tar is told by its checksum`() {
+    @Test("An EPUB is no ZIP, and a tar is told by its checksum") func epubZipTar() {
         var epub: [UInt8] = [0x50, 0x4B, 3, 4] + [UInt8](repeating: 0, count: 22) + [8, 0, 0, 0]
         epub += Array("mimetypeapplication/epub+zip".utf8)
         #expect(ComicFileType.detect(head: epub, name: Array("a.zip".utf8), isDirectory: false) == .epub)

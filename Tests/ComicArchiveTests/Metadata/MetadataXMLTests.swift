@@ -7,7 +7,7 @@ import Testing
 @testable import ComicParsing
 
 /// ComicInfo and MetronInfo, from hostile archives.
-@Suite struct MetadataXMLTests {
+@Suite("Metadata in XML") struct MetadataXMLTests {
     private let comicInfo = """
         <?xml version="1.0" encoding="utf-8"?>
         <ComicInfo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
@@ -19,7 +19,7 @@ import Testing
         </ComicInfo>
         """
 
-    @Test func `ComicInfo is read`() throws {
+    @Test("ComicInfo is read") func comicinfoRead() throws {
         let found = try MetadataFile.comicInfo.parse(Array(comicInfo.utf8))
         #expect(found.title == "Ebb & Flow")
         #expect(found.number == "7")
@@ -32,7 +32,7 @@ import Testing
             found.pages == [ComicPageInfo(image: 0), ComicPageInfo(image: 1, type: .frontCover, doublePage: true)])
     }
 
-    @Test func `MetronInfo is read`() throws {
+    @Test("MetronInfo is read") func metroninfoRead() throws {
         let found = try MetadataFile.metronInfo.parse(
             Array(
                 """
@@ -48,39 +48,43 @@ import Testing
         #expect(found.credits.map(\.role) == ["Writer", "CoverArtist"])
     }
 
-    @Test func `UTF-16 is read`() throws {
+    @Test("UTF-16 is read") func utf16Read() throws {
         let text = "<ComicInfo><Title>Ünder</Title></ComicInfo>"
         let little: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] as [UInt8] }
         let big: [UInt8] = [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] as [UInt8] }
         for bytes in [little, big] { #expect(try MetadataFile.comicInfo.parse(bytes).title == "Ünder") }
     }
 
-    @Test(arguments: [
-        ("<!DOCTYPE x [<!ENTITY a \"b\">]><ComicInfo/>", "DOCTYPE"),
-        ("<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><ComicInfo/>", "DOCTYPE"),
-        ("<ComicInfo><Title>&a;</Title></ComicInfo>", "entity &a;"),
-        ("<ComicInfo><Title></ComicInfo>", "ends nothing"),
-        ("<ComicInfo>", "still open"), ("", "no document"), ("<a/><b/>", "second document"),
-        ("<html/>", "it is a `html`"),
-    ])
-    func `what is not plain is refused with its reason`(text: String, reason: String) {
+    @Test(
+        "What is not plain is refused with its reason",
+        arguments: [
+            ("<!DOCTYPE x [<!ENTITY a \"b\">]><ComicInfo/>", "DOCTYPE"),
+            ("<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><ComicInfo/>", "DOCTYPE"),
+            ("<ComicInfo><Title>&a;</Title></ComicInfo>", "entity &a;"),
+            ("<ComicInfo><Title></ComicInfo>", "ends nothing"),
+            ("<ComicInfo>", "still open"), ("", "no document"), ("<a/><b/>", "second document"),
+            ("<html/>", "it is a `html`"),
+        ])
+    func plainRefusedReason(text: String, reason: String) {
         let fault = #expect(throws: Fault.self) { try MetadataFile.comicInfo.parse(Array(text.utf8)) }
         #expect(fault?.kind == .refused)
         #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
     }
 
-    @Test(arguments: [
-        "<ComicInfo><a\u{9B}2J\u{202E}>", "<ComicInfo>&\u{9B}2J\u{1B}[31m;</ComicInfo>", "<h\u{9B}2J\u{202E}/>",
-        "<ComicInfo><\(String(repeating: "é", count: 5000))>",
-    ])
-    func `what is said of a file cannot move a cursor or fill a screen`(text: String) throws {
+    @Test(
+        "What is said of a file cannot move a cursor or fill a screen",
+        arguments: [
+            "<ComicInfo><a\u{9B}2J\u{202E}>", "<ComicInfo>&\u{9B}2J\u{1B}[31m;</ComicInfo>", "<h\u{9B}2J\u{202E}/>",
+            "<ComicInfo><\(String(repeating: "é", count: 5000))>",
+        ])
+    func saidFileMove(text: String) throws {
         let fault = try #require(#expect(throws: Fault.self) { try MetadataFile.comicInfo.parse(Array(text.utf8)) })
         #expect(fault.message.count < 200)
         let kinds = Set(fault.message.unicodeScalars.map(\.properties.generalCategory))
         #expect(kinds.isDisjoint(with: [.control, .format]), "\(fault.message.debugDescription)")
     }
 
-    @Test func `size, depth and number of elements are limited`() {
+    @Test("Size, depth and number of elements are limited") func sizeDepthNumber() {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(throws: XMLTree.Problem.tooDeep) { try XMLTree.parse(Array(deep.utf8)) }
         let wide = "<a>" + String(repeating: "<b/>", count: 30_000) + "</a>"
@@ -117,7 +121,7 @@ import Testing
         #expect(read > 30 && refused > 300, "\(read) were read, \(refused) refused")
     }
 
-    @Test func `of several the one nearest to the root counts`() {
+    @Test("Of several the one nearest to the root counts") func severalNearestRoot() {
         let paths = ["a/b/ComicInfo.xml", "__MACOSX/ComicInfo.xml", "x/comicinfo.XML", "y/ComicInfo.xml", "1.jpg"]
         let found = MetadataFile.comicInfo.choose(among: paths.map { Array($0.utf8) })
         #expect(found?.index == 2)
@@ -125,7 +129,7 @@ import Testing
         #expect(MetadataFile.metronInfo.choose(among: [Array("1.jpg".utf8)]) == nil)
     }
 
-    @Test func `ComicInfo beats MetronInfo beats the name beats the folder`() {
+    @Test("ComicInfo beats MetronInfo beats the name beats the folder") func comicinfoBeatsMetroninfo() {
         var (first, second) = (ComicMetadata(), ComicMetadata())
         (first.title, first.year) = ("T", 2001)
         (second.title, second.publisher, second.year, second.month) = ("no", "P", 1999, 5)

@@ -5,7 +5,7 @@ import Testing
 @testable import ComicParsing
 
 /// File names in all the shapes that collections have, of comics that do not exist.
-@Suite struct NameTableTests {
+@Suite("Names in the shapes that collections have") struct NameTableTests {
     typealias Case = NameParsingTests.Case
 
     static let american = [
@@ -176,8 +176,8 @@ import Testing
         Case("Город ветра Том 2 Глава 5.cbz", "Город ветра", "5", volume: 2),
     ]
 
-    @Test(arguments: american + tagged + withNumbers + manga)
-    func `are read as people mean them`(one: Case) {
+    @Test("Names are read as people mean them", arguments: american + tagged + withNumbers + manga)
+    func namesReadPeople(one: Case) {
         let name = ComicName.parse(one.name)
         #expect(name.series == one.series)
         #expect(name.number == one.number)

@@ -8,7 +8,7 @@ import Testing
 @testable import ComicParsing
 
 /// Pages of which every pixel is decoded: those that begin well and then show nothing, or only a part.
-@Suite(.enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {
+@Suite("Pages that are decoded", .enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
     let painter: ThumbnailWorker
@@ -36,7 +36,7 @@ import Testing
         return bytes
     }
 
-    @Test func `whole pictures stay what they are`() async throws {
+    @Test("Whole pictures stay what they are") func wholePicturesStay() async throws {
         let pages = [
             ("1.png", striped), ("2.png", Picture.png(40, 60)), ("3.gif", Picture.gif), ("4.webp", Picture.webp),
             ("5.tiff", Picture.tiff(40, 60)), ("6.jpg", try await jpeg()),
@@ -45,8 +45,8 @@ import Testing
         #expect(report.pages.count == 6 && report.damage.isEmpty, "\(report.damage)")
     }
 
-    @Test(arguments: ["png", "jpg"])
-    func `a page that is cut short is taken and named`(_ kind: String) async throws {
+    @Test("A page that is cut short is taken and named", arguments: ["png", "jpg"])
+    func pageCutShort(_ kind: String) async throws {
         let whole = kind == "png" ? striped : try await jpeg()
         let cut = Array(whole.prefix(whole.count * 6 / 10))
         let report = try #require(try await judge([("1.png", Picture.png(40, 60)), ("2.\(kind)", cut)]).report)
@@ -55,8 +55,8 @@ import Testing
         #expect(report.pages.allSatisfy { $0.damage == nil }, "what shows is not withheld")
     }
 
-    @Test(arguments: ["png", "heic", "random"])
-    func `a page that shows nothing is damaged`(_ kind: String) async throws {
+    @Test("A page that shows nothing is damaged", arguments: ["png", "heic", "random"])
+    func pageShowsNothing(_ kind: String) async throws {
         let page: [UInt8] =
             switch kind {
             case "png": Array(striped.prefix(60))

@@ -6,27 +6,29 @@ import Testing
 @testable import ComicParsing
 
 /// Pages in the order in which a person reads them.
-@Suite struct PageOrderTests {
-    @Test(arguments: [
-        ["page2.jpg", "page02.jpg", "page10.jpg"],
-        ["A/1.jpg", "a/9.jpg", "a/10.jpg"],
-        ["ch 2/1.jpg", "ch 2.5/1.jpg", "ch 10/1.jpg"],
-        ["ch 2.jpg", "ch 2.5.jpg", "ch 3.jpg"],
-        ["ch2/1.jpg", "ch2/3.jpg", "ch02/2.jpg"],
-        ["001.jpg", "001b.jpg", "cover.jpg"],
-        ["1/99.jpg", "2/1.jpg", "10/1.jpg"],
-        ["p18446744073709551615.jpg", "p18446744073709551616.jpg"],
-        ["x.jpg", "x/1.jpg"],
-        ["Ärger 2.png", "ärger 10.png"],
-    ])
-    func `stand in reading order`(paths: [String]) {
+@Suite("The order of pages") struct PageOrderTests {
+    @Test(
+        "Pages stand in reading order",
+        arguments: [
+            ["page2.jpg", "page02.jpg", "page10.jpg"],
+            ["A/1.jpg", "a/9.jpg", "a/10.jpg"],
+            ["ch 2/1.jpg", "ch 2.5/1.jpg", "ch 10/1.jpg"],
+            ["ch 2.jpg", "ch 2.5.jpg", "ch 3.jpg"],
+            ["ch2/1.jpg", "ch2/3.jpg", "ch02/2.jpg"],
+            ["001.jpg", "001b.jpg", "cover.jpg"],
+            ["1/99.jpg", "2/1.jpg", "10/1.jpg"],
+            ["p18446744073709551615.jpg", "p18446744073709551616.jpg"],
+            ["x.jpg", "x/1.jpg"],
+            ["Ärger 2.png", "ärger 10.png"],
+        ])
+    func pagesStandReading(paths: [String]) {
         for _ in 0..<5 {
             #expect(PageOrder.sorted(paths.shuffled().map { Array($0.utf8) }) == paths.map { Array($0.utf8) })
         }
     }
 
     /// Whatever the bytes, the order is total: a sort cannot go wrong and is the same everywhere.
-    @Test func `are totally ordered whatever their bytes`() {
+    @Test("Names are totally ordered whatever their bytes") func namesTotallyOrdered() {
         var random = SeededGenerator(for: "page order")
         let alphabet: [UInt8] = Array("01290aAbZ./ -_".utf8) + [0xC3, 0xA4, 0xFF, 0x00, 0x80]
         let paths = (0..<160).map { _ in

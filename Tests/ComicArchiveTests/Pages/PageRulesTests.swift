@@ -5,43 +5,49 @@ import Testing
 @testable import ComicParsing
 
 /// Which entries are pages, which are passed over, which condemn the archive.
-@Suite struct PageRulesTests {
-    @Test(arguments: [
-        ("../1.jpg", PageRules.Refusal.traversal), ("a/../../1.jpg", .traversal), ("a/..", .traversal),
-        ("..\\1.jpg", .traversal), ("/etc/passwd", .absolute), ("C:\\1.jpg", .driveLetter), ("c:1.jpg", .driveLetter),
-        ("a\\1.jpg", .backslash), ("\\\\host\\1.jpg", .backslash), ("1\0.jpg", .nul), ("", .empty),
-    ])
-    func `refuses what leads elsewhere`(path: String, refusal: PageRules.Refusal) {
+@Suite("What is a page") struct PageRulesTests {
+    @Test(
+        "What leads elsewhere is refused",
+        arguments: [
+            ("../1.jpg", PageRules.Refusal.traversal), ("a/../../1.jpg", .traversal), ("a/..", .traversal),
+            ("..\\1.jpg", .traversal), ("/etc/passwd", .absolute), ("C:\\1.jpg", .driveLetter),
+            ("c:1.jpg", .driveLetter),
+            ("a\\1.jpg", .backslash), ("\\\\host\\1.jpg", .backslash), ("1\0.jpg", .nul), ("", .empty),
+        ])
+    func leadsElsewhereRefused(path: String, refusal: PageRules.Refusal) {
         #expect(PageRules.refusal(path.utf8) == refusal)
     }
 
-    @Test(arguments: ["1.jpg", "page..1.jpg", "a/b.c/...jpg", "./1.jpg", "ch 2: x/1.jpg"])
-    func `lets harmless names pass`(path: String) {
+    @Test("Harmless names pass", arguments: ["1.jpg", "page..1.jpg", "a/b.c/...jpg", "./1.jpg", "ch 2: x/1.jpg"])
+    func harmlessNamesPass(path: String) {
         #expect(PageRules.refusal(path.utf8) == nil)
     }
 
-    @Test(arguments: [
-        ("__MACOSX/._1.jpg", PageRules.Skip.systemFolder), ("a/__MACOSX/1.jpg", .systemFolder), (".1.jpg", .hidden),
-        ("a/._1.jpg", .hidden), (".git/1.jpg", .hidden), ("_1.jpg", .underscore), ("_a/b/1.jpg", .underscore),
-        ("a/_1.jpg", .underscore), ("Thumbs.db", .notAPicture), ("readme", .notAPicture), ("1.jpg.exe", .notAPicture),
-    ])
-    func `passes over what is no page`(path: String, skip: PageRules.Skip) {
+    @Test(
+        "What is no page is passed over",
+        arguments: [
+            ("__MACOSX/._1.jpg", PageRules.Skip.systemFolder), ("a/__MACOSX/1.jpg", .systemFolder), (".1.jpg", .hidden),
+            ("a/._1.jpg", .hidden), (".git/1.jpg", .hidden), ("_1.jpg", .underscore), ("_a/b/1.jpg", .underscore),
+            ("a/_1.jpg", .underscore), ("Thumbs.db", .notAPicture), ("readme", .notAPicture),
+            ("1.jpg.exe", .notAPicture),
+        ])
+    func pagePassedOver(path: String, skip: PageRules.Skip) {
         #expect(PageRules.skip(path.utf8) == skip)
     }
 
-    @Test(arguments: ["1.jpg", "./a/1.JPEG", "a/_b/1.png", "1.HeiC", "1.avif"])
-    func `takes pictures`(path: String) {
+    @Test("Pictures are taken", arguments: ["1.jpg", "./a/1.JPEG", "a/_b/1.png", "1.HeiC", "1.avif"])
+    func picturesTaken(path: String) {
         #expect(PageRules.skip(path.utf8) == nil)
     }
 
-    @Test func `a page wider than 1.2 times its height is a spread`() {
+    @Test("A page wider than 1.2 times its height is a spread") func pageWider1() {
         #expect(!PageLayout.isDoublePage(width: 1200, height: 1000))
         #expect(PageLayout.isDoublePage(width: 1201, height: 1000))
         #expect(PageLayout.isDoublePage(width: 1, height: 2, stated: true))
         #expect(!PageLayout.isDoublePage(width: .max, height: 1))
     }
 
-    @Test func `the cover is what the metadata say, else what is named so, else the first`() {
+    @Test("The cover is what the metadata say, else what is named so, else the first") func coverMetadataSay() {
         let pages = ["a/01.jpg", "a/Cover.jpg", "a/03.jpg"].map { Array($0.utf8) }
         #expect(PageLayout.cover(of: pages, stated: [ComicPageInfo(image: 2, type: .frontCover)]) == 2)
         #expect(PageLayout.cover(of: pages, stated: [ComicPageInfo(image: 9, type: .frontCover)]) == 1)

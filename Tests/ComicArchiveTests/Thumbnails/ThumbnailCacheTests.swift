@@ -11,6 +11,7 @@ import Testing
 @testable import ComicParsing
 
 /// Thumbnails on the disk.
+@Suite("Thumbnails on the disk")
 struct ThumbnailCacheTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -38,7 +39,7 @@ struct ThumbnailCacheTests {
         }
     }
 
-    @Test func `are found again by any process, and by no other key`() throws {
+    @Test("Thumbnails are found again by any process, and by no other key") func thumbnailsFoundAgain() throws {
         try cache().keep(jpeg(1), for: key(1))
         #expect(try cache().find(key(1)) == jpeg(1))
         #expect(try cache().find(key(2)) == nil)
@@ -50,7 +51,8 @@ struct ThumbnailCacheTests {
         #expect(try FileStatus.of(name)?.mode == 0o600)
     }
 
-    @Test func `a damaged, shortened or swapped file is no thumbnail, and is removed`() throws {
+    @Test("A damaged, shortened or swapped file is no thumbnail, and is removed") func damagedShortenedSwapped() throws
+    {
         let cache = cache()
         for number in 0..<4 { try cache.keep(jpeg(number), for: key(number)) }
         let named = try (0..<4).map { number in
@@ -66,7 +68,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.find(key(0)) == jpeg(0))
     }
 
-    @Test func `the least recently used go, down to nine tenths of the limit`() throws {
+    @Test("The least recently used go, down to nine tenths of the limit") func leastRecentlyUsed() throws {
         let cache = cache(limit: 20 * 12_288)
         for number in 0..<20 {
             try cache.keep(jpeg(number), for: key(number))
@@ -83,7 +85,7 @@ struct ThumbnailCacheTests {
         #expect(try [1, 2, 3].allSatisfy { try cache.find(key($0)) == nil })
     }
 
-    @Test func `reading writes to the disk once a day at most`() throws {
+    @Test("Reading writes to the disk once a day at most") func readingWritesDisk() throws {
         let cache = cache()
         try cache.keep(jpeg(1), for: key(1))
         let file = try #require(try files().first)
@@ -96,7 +98,7 @@ struct ThumbnailCacheTests {
         #expect(try FileStatus.of(file)?.fingerprint.modified == clock.now.nanoseconds)
     }
 
-    @Test func `a tally that is wrong, damaged or gone is counted anew`() throws {
+    @Test("A tally that is wrong, damaged or gone is counted anew") func tallyWrongDamaged() throws {
         let cache = cache(limit: 5 * 12_288)
         for number in 0..<5 { try cache.keep(jpeg(number), for: key(number)) }
         let tally = folder.path.appending("thumbnails/tally")
@@ -116,7 +118,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.size() <= 5 * 12_288)
     }
 
-    @Test(arguments: [Int64.min, .max, -1]) func `no time that a file or the tally can have does harm`(
+    @Test("No time that a file or the tally can have does harm", arguments: [Int64.min, .max, -1]) func timeFileTally(
         _ time: Int64
     ) throws {
         let cache = cache(limit: 5 * 12_288)
@@ -134,7 +136,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.size() <= 5 * 12_288)
     }
 
-    @Test func `clearing leaves what is not the cache's own`() throws {
+    @Test("Clearing leaves what is not the cache's own") func clearingLeavesCache() throws {
         let cache = cache()
         try cache.keep(jpeg(1), for: key(1))
         let mine = try folder.write("thumbnails/ab/holiday.jpg", "mine")
@@ -147,7 +149,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.find(key(1)) == jpeg(1))
     }
 
-    @Test func `several at once keep within the limit and lose nothing that is whole`() async throws {
+    @Test("Several at once keep within the limit and lose nothing that is whole") func severalOnceKeep() async throws {
         let cache = cache(limit: 40 * 12_288)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in 0..<8 {

@@ -9,6 +9,7 @@ import Testing
 @testable import ComicParsing
 
 /// A process that makes thumbnails and dies, or lies: played by a script.
+@Suite("A process that makes thumbnails and dies, or lies")
 struct ThumbnailDistrustTests {
     private let folder: TemporaryFolder
 
@@ -42,7 +43,9 @@ struct ThumbnailDistrustTests {
 
     private func isFailed(_ outcome: ThumbnailOutcome) -> Bool { if case .failed = outcome { true } else { false } }
 
-    @Test func `the picture over which it died has no thumbnail, the others are tried again`() async throws {
+    @Test("The picture over which it died has no thumbnail, the others are tried again") func pictureOverDied()
+        async throws
+    {
         let records = Dictionary(
             uniqueKeysWithValues: (0..<3).map { ("\($0)", [WorkerRecord.bytes(position: $0, [])]) })
         let worker = try worker(records, end: "kill -SEGV $$")
@@ -51,7 +54,7 @@ struct ThumbnailDistrustTests {
         #expect(try starts() == 3)
     }
 
-    @Test func `it is given up in the end`() async throws {
+    @Test("It is given up in the end") func givenEnd() async throws {
         let records = Dictionary(
             uniqueKeysWithValues: (0..<50).map { ("\($0)", [WorkerRecord.bytes(position: $0, [])]) })
         let worker = try worker(records, end: "kill -SEGV $$")
@@ -59,7 +62,7 @@ struct ThumbnailDistrustTests {
         #expect(try starts() < 12)
     }
 
-    @Test func `what it says is believed only where it makes sense`() async throws {
+    @Test("What it says is believed only where it makes sense") func saysBelievedMakes() async throws {
         let large = Picture.png(300, 300)
         let lies: [[WorkerRecord]] = [
             [.bytes(position: 0, []), .bytes(position: 0, large), content(0)],
@@ -77,7 +80,7 @@ struct ThumbnailDistrustTests {
         }
     }
 
-    @Test func `without libvips, or without a cage, it is no page's fault`() async throws {
+    @Test("Without libvips, or without a cage, it is no page's fault") func withoutLibvipsWithout() async throws {
         let absent = try await #require(throws: Fault.self) {
             try await worker([:], end: "exit 69").shrink(pictures: [[1]], to: .page)
         }

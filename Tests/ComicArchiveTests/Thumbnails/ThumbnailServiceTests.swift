@@ -11,7 +11,7 @@ import Testing
 @testable import ComicParsing
 
 /// Covers and pages of a library's comics.
-@Suite(.enabled(if: hasThumbnails, "libvips42 is not installed"))
+@Suite("Thumbnails of a library", .enabled(if: hasThumbnails, "libvips42 is not installed"))
 struct ThumbnailServiceTests {
     private let folder: TemporaryFolder
     private let library: ComicLibrary
@@ -37,7 +37,9 @@ struct ThumbnailServiceTests {
 
     private func width(_ data: Data) throws -> Int { try #require(ImageHeader.read(Array(data))).width }
 
-    @Test func `the cover of a file of the library is the page that is called so, and is kept`() async throws {
+    @Test("The cover of a file of the library is the page that is called so, and is kept") func coverFileLibrary()
+        async throws
+    {
         let path = try comic("a.cbz", pages: 5, cover: 3)
         let file = try #require(try await library.listFiles().first)
         let made = try await service.thumbnail(for: file)
@@ -52,7 +54,7 @@ struct ThumbnailServiceTests {
         await #expect(throws: (any Error).self) { try await service.thumbnail(for: file, content: content) }
     }
 
-    @Test func `metadata may name the cover`() async throws {
+    @Test("Metadata may name the cover") func metadataNameCover() async throws {
         let path = try comic("a.cbz", pages: 5)
         let file = ComicFile(path: "a.cbz", type: .cbz, size: 0, modified: 0)
         let front = ComicPageInfo(image: 2, type: .frontCover)
@@ -63,7 +65,7 @@ struct ThumbnailServiceTests {
         await #expect(throws: InkyPanelsError.self) { try await service.thumbnail(of: path, page: .index(5)) }
     }
 
-    @Test func `nothing outside of the library is shown`() async throws {
+    @Test("Nothing outside of the library is shown") func nothingOutsideLibrary() async throws {
         let outside = try folder.write("secret.png", Picture.png(10, 10))
         try Durable.makeDirectory(library.root)
         symlink(outside.text, library.root.appending("link.png").text)
@@ -74,7 +76,7 @@ struct ThumbnailServiceTests {
         }
     }
 
-    @Test func `all pages of an archive, a folder and a single picture`() async throws {
+    @Test("All pages of an archive, a folder and a single picture") func allPagesArchive() async throws {
         let archive = try comic("a.cbz", pages: 30)
         for number in 0..<20 { try folder.write(BytePath("library/b/\(number).png"), Picture.png(100 + number, 200)) }
         try folder.write("library/b/7.png", Picture.bomb)
@@ -97,7 +99,7 @@ struct ThumbnailServiceTests {
         #expect(try listDirectory(library.root.appending("b")).count == 20)
     }
 
-    @Test func `a comic that changes has another cover`() async throws {
+    @Test("A comic that changes has another cover") func comicChangesAnother() async throws {
         let path = try comic("a.cbz", pages: 1)
         #expect(try width(await service.thumbnail(of: path)) == 100)
         try Durable.remove(path)
@@ -109,7 +111,7 @@ struct ThumbnailServiceTests {
         #expect(try width(await service.thumbnail(of: library.root.appending("b"))) == 21)
     }
 
-    @Test func `a picture in memory`() async throws {
+    @Test("A picture in memory") func pictureMemory() async throws {
         let made = try await service.generateThumbnail(
             from: Data(Picture.png(400, 400)), size: ThumbnailSize(width: 50, height: 60))
         #expect(try width(made) == 50)
@@ -122,7 +124,9 @@ struct ThumbnailServiceTests {
         #expect(error?.message.contains("million") == true)
     }
 
-    @Test func `a cache that cannot be written is complained of, and the thumbnail is there`() async throws {
+    @Test("A cache that cannot be written is complained of, and the thumbnail is there") func cacheWrittenComplained()
+        async throws
+    {
         let path = try comic("a.cbz", pages: 1)
         let blocked = try folder.write("blocked", "a file where the cache should be")
         let complaints = Mutex<Int>(0)

@@ -8,7 +8,7 @@ import Testing
 @testable import ComicParsing
 
 /// Thumbnails, made by the worker in its cage.
-@Suite(.enabled(if: hasThumbnails, "libvips42 is not installed"))
+@Suite("Thumbnails", .enabled(if: hasThumbnails, "libvips42 is not installed"))
 struct ThumbnailWorkerTests {
     private let worker: ThumbnailWorker
     private let folder: TemporaryFolder
@@ -23,7 +23,7 @@ struct ThumbnailWorkerTests {
         return try #require(ImageHeader.read(jpeg))
     }
 
-    @Test func `fit the box, and are never larger than the picture`() async throws {
+    @Test("Thumbnails fit the box, and are never larger than the picture") func thumbnailsFitBox() async throws {
         let pictures = [Picture.png(600, 900), Picture.png(900, 100), Picture.png(20, 30), Picture.tiff(600, 900)]
         let made = try await worker.shrink(pictures: pictures, to: .cover)
         let sizes = try made.map { try header($0) }
@@ -32,8 +32,8 @@ struct ThumbnailWorkerTests {
         #expect(sizes.allSatisfy { $0.format == .jpeg })
     }
 
-    @Test(arguments: ["webp", "gif", "tiff", "png"])
-    func `are made of every format`(_ name: String) async throws {
+    @Test("Thumbnails are made of every format", arguments: ["webp", "gif", "tiff", "png"])
+    func thumbnailsMadeEvery(_ name: String) async throws {
         let picture =
             switch name {
             case "webp": Picture.webp
@@ -45,7 +45,9 @@ struct ThumbnailWorkerTests {
         #expect((made.width, made.height) == (40, 60))
     }
 
-    @Test func `are made of HEIC and AVIF where libvips can, and refused where it cannot`() async throws {
+    @Test("HEIC and AVIF have thumbnails where libvips can, and are refused where it cannot") func heicAvifThumbnails()
+        async throws
+    {
         let made = try await worker.shrink(pictures: [Picture.heic, Picture.avif, Picture.gif], to: .page)
         for outcome in made.prefix(2) {
             if case .failed(let message) = outcome {
@@ -57,7 +59,7 @@ struct ThumbnailWorkerTests {
         #expect(try header(made.last).width == 40)
     }
 
-    @Test func `stand upright, and carry no metadata`() async throws {
+    @Test("Thumbnails stand upright, and carry no metadata") func thumbnailsStandUpright() async throws {
         guard case .made(let jpeg) = try await worker.shrink(pictures: [Picture.png(400, 200)], to: .cover)[0] else {
             throw TestFailure("no JPEG to turn")
         }
@@ -72,13 +74,15 @@ struct ThumbnailWorkerTests {
         #expect(Data(small).range(of: Data("ICC_PROFILE".utf8)) == nil)
     }
 
-    @Test func `show what is transparent as white`() async throws {
+    @Test("Thumbnails show what is transparent as white") func thumbnailsShowTransparent() async throws {
         let made = try await worker.shrink(
             pictures: [Picture.png(50, 50, [0, 0, 0, 0]), Picture.png(50, 50, [255, 255, 255])], to: .page)
         #expect(made[0] == made[1])
     }
 
-    @Test func `cost nothing where a picture claims too much, and the next one is made`() async throws {
+    @Test("A picture that claims too much costs nothing, and the next thumbnail is made") func pictureClaimsToo()
+        async throws
+    {
         #expect(Picture.bomb.count < 100)
         let made = try await worker.shrink(
             pictures: [Picture.bomb, Picture.png(10, 10), [], Array("no picture".utf8)], to: .page)
@@ -89,12 +93,12 @@ struct ThumbnailWorkerTests {
     }
 
     /// libvips says nothing of a PNG that ends with its header.
-    @Test func `a failure has words where libvips has none`() async throws {
+    @Test("A failure has words where libvips has none") func failureWordsLibvips() async throws {
         let made = try await worker.shrink(pictures: [Array(Picture.png(40, 60).prefix(33))], to: .page)
         #expect(made == [.failed("it cannot be decoded")])
     }
 
-    @Test func `any damage to a picture is an outcome, and all others are made`() async throws {
+    @Test("Any damage to a picture is an outcome, and all others are made") func anyDamagePicture() async throws {
         guard case .made(let jpeg) = try await worker.shrink(pictures: [Picture.png(300, 300)], to: .cover)[0] else {
             throw TestFailure("no JPEG to damage")
         }
@@ -116,8 +120,8 @@ struct ThumbnailWorkerTests {
         }
     }
 
-    @Test(arguments: Packing.allCases)
-    func `an archive's pages come in one pass, the damaged among them by name`(_ packing: Packing) async throws {
+    @Test("An archive's pages come in one pass, the damaged among them by name", arguments: Packing.allCases)
+    func archivePagesCome(_ packing: Packing) async throws {
         let path = folder.path.appending("a")
         var entries = (0..<12).map { Packed(name: "\($0).png", bytes: Picture.png(100 + $0, 200)) }
         entries[5].bytes = Picture.bomb
@@ -133,7 +137,9 @@ struct ThumbnailWorkerTests {
         #expect(outcomes.all[40] == .failed("it holds no such entry"))
     }
 
-    @Test func `a file that is no archive fails each page, and the worker is none the worse`() async throws {
+    @Test("A file that is no archive fails each page, and the worker is none the worse") func fileArchiveFails()
+        async throws
+    {
         let path = try folder.write("x.cbz", Array(repeating: 7, count: 5000))
         let outcomes = Collected()
         try await worker.shrink(archive: path, positions: [0, 1], to: .page) { outcomes.add($0, $1) }
@@ -142,12 +148,14 @@ struct ThumbnailWorkerTests {
     }
 
     /// The worker breaks one rule of its cage at a time, and the kernel ends it with SIGSYS (31).
-    @Test(arguments: ["open", "create", "socket", "exec", "execve", "mmap", "write", "kill", "thread", "load", "prctl"])
-    func `is killed for`(_ what: String) async throws {
+    @Test(
+        "The process is killed for each of these",
+        arguments: ["open", "create", "socket", "exec", "execve", "mmap", "write", "kill", "thread", "load", "prctl"])
+    func processKilledEach(_ what: String) async throws {
         #expect(try await worker.probe(what) == "killed 31")
     }
 
-    @Test func `lives where it breaks no rule, and may start threads`() async throws {
+    @Test("The process lives where it breaks no rule, and may start threads") func processLivesBreaks() async throws {
         #expect(try await worker.probe("none") == "left 0")
         #expect(try await worker.probe("fork") == "left 1")
     }

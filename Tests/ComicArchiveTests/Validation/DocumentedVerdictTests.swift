@@ -10,7 +10,7 @@ import Testing
 
 /// The table of `docs/comics.md` that says what is accepted, noted and refused: each row has samples here, and no sample
 /// is without a row.
-@Suite struct DocumentedVerdictTests {
+@Suite("The documented table of verdicts") struct DocumentedVerdictTests {
     private typealias Sample = (bytes: [UInt8], name: String)
 
     let folder: TemporaryFolder
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `each row has its samples, and each sample gets the verdict of its row`() async throws {
+    @Test("Each row has its samples, and each sample gets the verdict of its row") func eachRowSamples() async throws {
         let rows = try Self.rows()
         let samples = try zips().merging(rars()) { $1 }.merging(others()) { $1 }.merging(pdfs()) { $1 }
             .merging(pictures()) { $1 }

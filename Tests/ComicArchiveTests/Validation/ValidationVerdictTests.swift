@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 /// What is accepted, skipped, refused.
+@Suite("What is accepted, skipped, refused")
 struct ValidationVerdictTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -25,8 +26,8 @@ struct ValidationVerdictTests {
         return try await validator.validate(path, mode: mode)
     }
 
-    @Test(arguments: Packing.allCases)
-    func pagesComeInReadingOrderWithTheirHashes(_ packing: Packing) async throws {
+    @Test("Pages come in reading order with their hashes", arguments: Packing.allCases)
+    func pagesComeReading(_ packing: Packing) async throws {
         let entries = [10, 2, 1].map { Packed(name: "a/page\($0).png", bytes: picture($0)) }
         let report = try #require(try await judge(entries, packing).report)
         #expect(report.pages.map(\.entry.fileName) == ["page1.png", "page2.png", "page10.png"])
@@ -36,7 +37,7 @@ struct ValidationVerdictTests {
         #expect(report.pages.first?.image == ImageHeader(format: .png, width: 800, height: 1200))
     }
 
-    @Test func skipsWhatIsNoPage() async throws {
+    @Test("What is no page is skipped") func pageSkipped() async throws {
         let names = [
             "__MACOSX/1.png", ".hidden.png", "_cover.png", "a/.b/1.png", "readme.txt", "inner.cbz", "1.png",
             "ComicInfo.xml",
@@ -54,12 +55,14 @@ struct ValidationVerdictTests {
             ])
     }
 
-    @Test(arguments: [
-        ("../1.png", "traversal"), ("a/../../1.png", "traversal"), ("a\\..\\1.png", "traversal"),
-        ("..", "traversal"), ("/etc/1.png", "absolute-path"), ("C:/1.png", "absolute-path"),
-        ("C:\\1.png", "absolute-path"),
-    ])
-    func refusesNamesThatLeadOut(_ name: String, _ word: String) async throws {
+    @Test(
+        "Names that lead out are refused",
+        arguments: [
+            ("../1.png", "traversal"), ("a/../../1.png", "traversal"), ("a\\..\\1.png", "traversal"),
+            ("..", "traversal"), ("/etc/1.png", "absolute-path"), ("C:/1.png", "absolute-path"),
+            ("C:\\1.png", "absolute-path"),
+        ])
+    func namesLeadRefused(_ name: String, _ word: String) async throws {
         for packing in Packing.allCases {
             let entries = [Packed(name: "1.png", bytes: picture(1)), Packed(name: name, bytes: picture(2))]
             let verdict = try await judge(entries, packing)
@@ -68,7 +71,7 @@ struct ValidationVerdictTests {
     }
 
     /// Where the format lets libarchive turn `\` into `/`, the name is judged as it then is.
-    @Test(arguments: Packing.allCases)
+    @Test("Refuses backslashes", arguments: Packing.allCases)
     func refusesBackslashes(_ packing: Packing) async throws {
         for (name, words) in [
             ("a\\1.png", ["bad-name", "accepted"]), ("\\\\host\\1.png", ["bad-name", "absolute-path"]),
@@ -79,27 +82,27 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test func refusesTooManyPages() async throws {
+    @Test("Too many pages are refused") func tooManyPages() async throws {
         let entries = (0..<2001).map { Packed(name: "\($0).png", bytes: picture($0, size: 33)) }
         #expect(try await judge(entries).word == "too-many-pages")
         #expect(try await judge(entries.dropLast()).report?.pages.count == 2000)
     }
 
-    @Test func refusesTooManyHeaders() async throws {
+    @Test("Too many headers are refused") func tooManyHeaders() async throws {
         let entries = [Packed(name: "1.png", bytes: picture(1))] + (0..<100_000).map { Packed(name: "\($0).txt") }
         for packing in [Packing.storedZip, .tar] {
             #expect(try await judge(entries, packing).word == "too-many-headers")
         }
     }
 
-    @Test func refusesARatioThatNoComicHas() async throws {
+    @Test("A ratio that no comic has is refused") func ratioComicRefused() async throws {
         let entries = (0..<2).map {
             Packed(name: "\($0).png", bytes: picture(0) + [UInt8](repeating: 0, count: 60 << 20))
         }
         #expect(try await judge(entries, .deflatedZip).word == "ratio")
     }
 
-    @Test func skipsAnEntryThatIsTooLarge() async throws {
+    @Test("An entry that is too large is skipped") func entryTooLarge() async throws {
         let large = picture(0) + [UInt8](repeating: 7, count: 101 << 20)
         let report = try #require(
             try await judge([Packed(name: "0.png", bytes: large), Packed(name: "1.png", bytes: picture(1))]).report)
@@ -107,7 +110,7 @@ struct ValidationVerdictTests {
         #expect(report.skipped.map { "\($0.path) \($0.reason)" } == ["0.png oversize"])
     }
 
-    @Test func anImageBombIsADamagedPage() async throws {
+    @Test("An image bomb is a damaged page") func imageBombDamaged() async throws {
         var bomb = picture(1)
         bomb.replaceSubrange(16..<24, with: [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
         let entries = [Packed(name: "1.png", bytes: bomb), Packed(name: "2.png", bytes: picture(2))]
@@ -119,7 +122,7 @@ struct ValidationVerdictTests {
         #expect(lenient.damage.count == 1)
     }
 
-    @Test func aBombWhoseSizeStandsFarBehindItsFrontIsADamagedPage() async throws {
+    @Test("A bomb whose size stands far behind its front is a damaged page") func bombSizeStands() async throws {
         func jpeg(_ side: Int, behind: Int) -> [UInt8] {
             var bytes: [UInt8] = [0xFF, 0xD8]
             for _ in 0..<behind { bytes += [0xFF, 0xE1, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 0xFFFD) }
@@ -154,7 +157,7 @@ struct ValidationVerdictTests {
                 == "damaged-page")
     }
 
-    @Test func aZip64RecordCountsWhereverItsLocatorStands() async throws {
+    @Test("A ZIP 64 record counts wherever its locator stands") func zip64Record() async throws {
         let front = Array("a program that unpacks itself".utf8)
         for front in [[], front] {
             var zip = RawZip([RawZip.Entry("1.png", picture(1)), RawZip.Entry("2.png", picture(2))])
@@ -175,7 +178,7 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test func whatIsNoArchiveIsRefused() async throws {
+    @Test("What is no archive is refused") func archiveRefused() async throws {
         for (name, bytes) in [
             ("empty", []), ("text", Array("hello".utf8)), ("zeros", [UInt8](repeating: 0, count: 9000)),
         ] {
@@ -185,7 +188,7 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test func aWorkerThatTalksNonsenseIsAVerdict() async throws {
+    @Test("A worker that talks nonsense is a verdict") func workerTalksNonsense() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([Packed(name: "1.png", bytes: picture(1))], .storedZip, to: path)
         for (script, word) in [

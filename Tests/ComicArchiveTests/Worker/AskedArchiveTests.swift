@@ -10,6 +10,7 @@ import Testing
 @testable import ComicParsing
 
 /// Archives of which the worker gets no file, but the bytes that it asks for.
+@Suite("Archives of which the worker gets no file")
 struct AskedArchiveTests {
     private let worker: ArchiveWorker
 
@@ -29,8 +30,8 @@ struct AskedArchiveTests {
         (1...9).map { (Array("\($0).png".utf8), picture($0, size: $0 % 3 == 0 ? 300_000 : 2000)) }
     }
 
-    @Test(arguments: RawFormat.allCases)
-    func `every format is judged, handed out and shown as from a file`(_ format: RawFormat) throws {
+    @Test("Every format is judged, handed out and shown as from a file", arguments: RawFormat.allCases)
+    func everyFormatJudged(_ format: RawFormat) throws {
         let bytes = try #require(format.pack(entries()))
         let folder = try TemporaryFolder("asked")
         let file = try Descriptor(folder.write("a comic", bytes))
@@ -48,10 +49,12 @@ struct AskedArchiveTests {
         #expect(count == all.count - 1 && Array(all.dropLast()) == entries().flatMap(\.bytes))
     }
 
-    @Test(arguments: [
-        HostileComic.names, HostileComic.links, HostileComic.bombs, HostileComic.shapes, HostileComic.pictures,
-    ])
-    func `a hostile one gets the verdict that it gets as a file`(_ comics: [HostileComic]) throws {
+    @Test(
+        "A hostile one gets the verdict that it gets as a file",
+        arguments: [
+            HostileComic.names, HostileComic.links, HostileComic.bombs, HostileComic.shapes, HostileComic.pictures,
+        ])
+    func hostileGetsVerdict(_ comics: [HostileComic]) throws {
         for comic in comics {
             let archive = asked(try comic.make())
             if try archive.isPdf() { continue }
@@ -60,8 +63,8 @@ struct AskedArchiveTests {
         }
     }
 
-    @Test(arguments: [0, 1, 2])
-    func `what keeps its bytes from being read is thrown, and is no verdict on it`(_ answers: Int) throws {
+    @Test("What keeps its bytes from being read is thrown, and is no verdict on it", arguments: [0, 1, 2])
+    func keepsBytesBeing(_ answers: Int) throws {
         let bytes = try #require(RawFormat.zip.pack(entries()))
         let given = Mutex(0)
         let archive = ArchiveSource.asked(
@@ -77,12 +80,14 @@ struct AskedArchiveTests {
         #expect(throws: Unreadable.self) { try worker.judge(archive, mode: .lenient) }
     }
 
-    @Test(arguments: [
-        // A count of none, one beyond an answer, bytes behind the end, and an offset below the beginning.
-        #"\0\0\0\0\0\0\0\0\0\0\0\0"#, #"\0\0\0\0\0\0\0\0\x01\0\x02\0"#, #"\0\0\0\0\x01\0\0\0\x01\0\0\0"#,
-        #"\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0"#,
-    ])
-    func `a worker that asks what makes no sense is ended`(_ question: String) throws {
+    @Test(
+        "A worker that asks what makes no sense is ended",
+        arguments: [
+            // A count of none, one beyond an answer, bytes behind the end, and an offset below the beginning.
+            #"\0\0\0\0\0\0\0\0\0\0\0\0"#, #"\0\0\0\0\0\0\0\0\x01\0\x02\0"#, #"\0\0\0\0\x01\0\0\0\x01\0\0\0"#,
+            #"\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0"#,
+        ])
+    func workerAsksMakes(_ question: String) throws {
         let folder = try TemporaryFolder("asking")
         let liar = try ArchiveWorker(
             program: try fakeWorker("printf '\(question)' >&3; exec sleep 600", in: folder))
@@ -90,7 +95,9 @@ struct AskedArchiveTests {
         #expect(try liar.judge(asked(bytes)).word == "worker-nonsense")
     }
 
-    @Test func `a worker that takes no answer and asks on keeps nobody waiting beyond its time`() throws {
+    @Test("A worker that takes no answer and asks on keeps nobody waiting beyond its time") func workerTakesAnswer()
+        throws
+    {
         let folder = try TemporaryFolder("asking")
         let flood = #"while :; do printf '\0\0\0\0\0\0\0\0\0\0\x01\0' >&3 || exit; done"#
         let slow = try ArchiveWorker(
@@ -101,19 +108,21 @@ struct AskedArchiveTests {
     }
 
     /// The socket to ask on is all that the cage then has beside what every worker may do.
-    @Test(arguments: ["open", "create", "socket", "fork", "exec", "mmap", "kill"])
-    func `its worker is killed for what any other is`(_ what: String) throws {
+    @Test(
+        "Its worker is killed for what any other is",
+        arguments: ["open", "create", "socket", "fork", "exec", "mmap", "kill"])
+    func workerKilledAny(_ what: String) throws {
         let outcome = try worker.process(asked([1, 2, 3]), ["probe", what]).run { _ in true }
         #expect(outcome == .killed(signal: 31))
     }
 
-    @Test func `its worker may write to the socket, and one that has the file may not`() throws {
+    @Test("Its worker may write to the socket, and one that has the file may not") func workerWriteSocket() throws {
         #expect(try worker.process(asked([1, 2, 3]), ["probe", "write"]).run { _ in true } == .mute(status: 1))
         let file = ArchiveSource.file(try Descriptor("/dev/null"))
         #expect(try worker.process(file, ["probe", "write"]).run { _ in true } == .killed(signal: 31))
     }
 
-    @Test func `a PDF is not asked for`() throws {
+    @Test("A PDF is not asked for") func pdfAsked() throws {
         #expect(throws: Fault.self) { try worker.judge(asked(Array("%PDF-1.7\n".utf8))) }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @testable import ComicParsing
 
 /// What a worker may use up, and what becomes of one that goes past it: a verdict each time.
-@Suite struct WorkerLimitTests {
+@Suite("What a worker may use up") struct WorkerLimitTests {
     let folder: TemporaryFolder
     let program: BytePath
 
@@ -25,7 +25,7 @@ import Testing
         try await ComicValidator(worker: ArchiveWorker(program: program, limits: limits)).validate(path)
     }
 
-    @Test func `an archive has ten seconds of the processor, a solid one two minutes`() {
+    @Test("An archive has ten seconds of the processor, a solid one two minutes") func archiveTenSeconds() {
         #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, patience: 120))
         #expect(WorkerLimits.standard.standstill == 30)
         var words: ArraySlice = ["limits=3,4", "list"]
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `an archive that takes more of the processor than it may is refused`() async throws {
+    @Test("An archive that takes more of the processor than it may is refused") func archiveTakesMore() async throws {
         // Two gigabytes but for a little: seconds of inflating and hashing on any machine of these years.
         let part = try RawZip.Entry(
             deflating: "0.png", picture(1, size: 1 << 20) + [UInt8](repeating: 0, count: 99 << 20))
@@ -75,7 +75,9 @@ import Testing
     private let burn =
         "while (( $(ps -o cputimes= $$ 2>/dev/null || echo 9) < 3 )); do for i in {1..20000}; do :; done; done"
 
-    @Test func `a solid archive is given more time once the worker has said that it is one`() async throws {
+    @Test("A solid archive is given more time once the worker has said that it is one") func solidArchiveGiven()
+        async throws
+    {
         let path = try folder.write("a.cbr", "x")
         let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 30)
         for (traits, word) in [(ArchiveStructure.Traits.solid, "no-pages"), ([], "worker-limit")] {
@@ -86,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a worker that hangs is killed`() async throws {
+    @Test("A worker that hangs is killed") func workerHangsKilled() async throws {
         let path = try folder.write("a.cbr", "x")
         let patient = WorkerLimits(patience: 1)
         for script in ["sleep 1000", "exec 4>&-; sleep 1000", "while sleep 0.1; do cat \(path) >&4; done"] {
@@ -103,13 +105,15 @@ import Testing
         #expect(try await judge(path, by: stays).word == "no-pages")
     }
 
-    @Test(arguments: [
-        ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
-        ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"),
-        ("head -c 3 /dev/zero >&4", "worker-nonsense"),
-        ("head -c 500000 /dev/zero >&4", "worker-nonsense"), ("yes >&4", "worker-nonsense"),
-    ])
-    func `however it ends there is a verdict`(script: String, word: String) async throws {
+    @Test(
+        "However it ends there is a verdict",
+        arguments: [
+            ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
+            ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"),
+            ("head -c 3 /dev/zero >&4", "worker-nonsense"),
+            ("head -c 500000 /dev/zero >&4", "worker-nonsense"), ("yes >&4", "worker-nonsense"),
+        ])
+    func howeverEndsVerdict(script: String, word: String) async throws {
         let path = try folder.write("a.cbr", "x")
         #expect(try await judge(path, by: try fake(script + "; exit 0")).word == word)
     }
@@ -121,13 +125,14 @@ import Testing
         return await #expect(throws: Fault.self) { try await judge(path, by: program, limits) }
     }
 
-    @Test func `a worker that somebody has halted is noticed, however long the archive might take`() async throws {
+    @Test("A worker that somebody has halted is noticed, however long the archive might take")
+    func workerSomebodyHalted() async throws {
         let limits = WorkerLimits(patience: 100_000, standstill: 1)
         let fault = try await obstacle(try fake("kill -STOP $$"), limits)
         #expect(fault?.kind == .transient && fault?.code == Fault.machine, "\(fault?.message ?? "")")
     }
 
-    @Test func `a solid archive has time by its size, a PDF by its pages`() {
+    @Test("A solid archive has time by its size, a PDF by its pages") func solidArchiveTime() {
         let limits = WorkerLimits.standard
         #expect(limits.sized(for: 0).solidProcessorSeconds == 20)
         #expect(limits.sized(for: 200 << 20).solidProcessorSeconds == 70)
@@ -137,7 +142,8 @@ import Testing
         #expect(limits.lookingSeconds(1) == 11 && limits.lookingSeconds(2000) == 120)
     }
 
-    @Test func `a quick place is kept for as long as sound archives of that size need, and no longer`() {
+    @Test("A quick place is kept for as long as sound archives of that size need, and no longer") func quickPlaceKept()
+    {
         let limits = WorkerLimits.standard
         #expect(limits.quickShare(for: 0).processor == 1 && limits.quickShare(for: 0).clock == 5)
         #expect(limits.quickShare(for: 16 << 20).processor == 3)
@@ -146,7 +152,9 @@ import Testing
         #expect(limits.quickShare(decoding: 2000).processor == 30)
     }
 
-    @Test func `of archives that are all slow one goes on at a time, and quick places stay free`() async throws {
+    @Test("Of archives that are all slow one goes on at a time, and quick places stay free") func archivesAllSlow()
+        async throws
+    {
         let (slow, quick) = (try folder.write("slow.cbr", "x"), try folder.write("quick.cbr", "x"))
         let release = folder.path.appending("release")
         let worker = try ArchiveWorker(
@@ -171,26 +179,30 @@ import Testing
         }
     }
 
-    @Test(arguments: ["TERM", "INT", "HUP"])
-    func `where somebody stops the worker the archive is judged later`(signal: String) async throws {
+    @Test("Where somebody stops the worker the archive is judged later", arguments: ["TERM", "INT", "HUP"])
+    func somebodyStopsWorker(signal: String) async throws {
         let fault = try await obstacle(try fake("kill -\(signal) $$"))
         #expect(fault?.kind == .transient && fault?.code == nil, "\(fault?.message ?? "")")
     }
 
-    @Test(arguments: ["kill -KILL $$", "exit 127", "exit 0"])
-    func `a worker that is killed or says nothing at all is tried again`(script: String) async throws {
+    @Test(
+        "A worker that is killed or says nothing at all is tried again",
+        arguments: ["kill -KILL $$", "exit 127", "exit 0"])
+    func workerKilledSays(script: String) async throws {
         let fault = try await obstacle(try fake(script))
         #expect(fault?.kind == .transient && fault?.code == Fault.machine)
         #expect(fault?.message.contains("steward doctor") == true)
     }
 
-    @Test(arguments: ["kill -SYS $$", "kill -SEGV $$", "head -c 90 /dev/zero >&4", "head -c 3 /dev/zero >&4"])
-    func `a worker that fails with a sound archive too is at fault itself`(script: String) async throws {
+    @Test(
+        "A worker that fails with a sound archive too is at fault itself",
+        arguments: ["kill -SYS $$", "kill -SEGV $$", "head -c 90 /dev/zero >&4", "head -c 3 /dev/zero >&4"])
+    func workerFailsSound(script: String) async throws {
         let fault = try await obstacle(try fakeWorker(script, in: folder, failsAlways: true))
         #expect(fault?.kind == .transient && fault?.code == Fault.machine)
     }
 
-    @Test func `a disk is waited for, the longer the larger the file is`() throws {
+    @Test("A disk is waited for, the longer the larger the file is") func diskWaitedLonger() throws {
         let path = try folder.write("a.cbz", "")
         let file = try Descriptor(path, O_RDWR)
         #expect(try WorkerLimits.standard.patience(for: file.status().size) == 120)
@@ -198,7 +210,7 @@ import Testing
         #expect(try WorkerLimits.standard.patience(for: file.status().size) == 1120)
     }
 
-    @Test func `without a cage nothing is refused, whatever was asked for`() async throws {
+    @Test("Without a cage nothing is refused, whatever was asked for") func withoutCageNothing() async throws {
         let path = try folder.write("a.cbz", "x")
         let open = WorkerRecord.end(WorkerEnd(reason: .noCage, message: "x"))
         let worker = try ArchiveWorker(program: try fake("", [open]))
@@ -215,7 +227,7 @@ import Testing
 
     // MARK: What it says
 
-    @Test func `what cannot be is not believed`() async throws {
+    @Test("What cannot be is not believed") func believed() async throws {
         let path = try folder.write("a.cbr", "x")
         let page = header(0, "1.png")
         func content(_ position: Int, _ size: Int64) -> WorkerRecord {

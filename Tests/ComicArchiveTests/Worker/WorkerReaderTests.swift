@@ -16,8 +16,8 @@ struct WorkerReaderTests {
         factory = ArchiveReaderFactory(worker: try builtWorker())
     }
 
-    @Test(arguments: Packing.allCases)
-    func eachPageIsWhatWasPacked(_ packing: Packing) async throws {
+    @Test("Each page is what was packed", arguments: Packing.allCases)
+    func eachPagePacked(_ packing: Packing) async throws {
         let path = folder.path.appending("wrong.cbr")
         try pack((0..<30).map { Packed(name: "\($0).png", bytes: picture($0)) }, packing, to: path)
         let reader = try await factory.reader(for: path)
@@ -39,7 +39,7 @@ struct WorkerReaderTests {
         #expect(try listDirectory(folder.path.appending("pages")).count == 3)
     }
 
-    @Test func aDamagedPageLeavesNoFile() async throws {
+    @Test("A damaged page leaves no file") func damagedPageLeaves() async throws {
         let path = try folder.write(
             "a.cbr",
             {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Secrets in memory")
 struct PrimitiveSecretTests {
-    @Test("new ones are zeros; slices are copies; equal ones match, whatever differs does not")
+    @Test("New ones are zeros; slices are copies; equal ones match, whatever differs does not")
     func basics() throws {
         #expect(try SecretBytes(count: 40).exposed == [UInt8](repeating: 0, count: 40))
         let secret = try SecretBytes([1, 2, 3, 4])
@@ -21,7 +21,7 @@ struct PrimitiveSecretTests {
         #expect(try SecretBytes(count: 0).matches(SecretBytes([])))
     }
 
-    @Test("lies in memory that is locked and left out of core dumps")
+    @Test("Lies in memory that is locked and left out of core dumps")
     func locked() throws {
         let secret = try SecretBytes.random(32)
         let address = secret.withBytes { UInt(bitPattern: $0.baseAddress) }
@@ -37,7 +37,7 @@ struct PrimitiveSecretTests {
         #expect(flags.split(separator: " ").contains("dd"), "would be in a core dump: \(flags)")
     }
 
-    @Test("is wiped when it goes: the next secret in its place is all zeros again")
+    @Test("Is wiped when it goes: the next secret in its place is all zeros again")
     func wiped() throws {
         for _ in 0..<200 {
             _ = try SecretBytes([UInt8](repeating: 0xA5, count: 64))
@@ -45,7 +45,7 @@ struct PrimitiveSecretTests {
         }
     }
 
-    @Test("is not shown by description or reflection")
+    @Test("Is not shown by description or reflection")
     func hidden() throws {
         let secret = try SecretBytes(Array("swordfish".utf8))
         var dumped = ""
@@ -53,13 +53,13 @@ struct PrimitiveSecretTests {
         #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains("swordfish"))
     }
 
-    @Test("a filling that fails leaves nothing behind")
+    @Test("A filling that fails leaves nothing behind")
     func failedFilling() throws {
         struct Stop: Error {}
         #expect(throws: Stop.self) { try SecretBytes(count: 8) { _ in throw Stop() } }
     }
 
-    @Test("many can be there at once, and a thousand threads' worth are made and dropped without mixing them up")
+    @Test("Many can be there at once, and a thousand threads' worth are made and dropped without mixing them up")
     func concurrent() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
@@ -78,7 +78,7 @@ struct PrimitiveSecretTests {
 
 @Suite("Primitives")
 struct PrimitiveTests {
-    @Test("random bytes have the length asked for, also beyond what the kernel gives at once, and do not repeat")
+    @Test("Random bytes have the length asked for, also beyond what the kernel gives at once, and do not repeat")
     func random() throws {
         #expect(try SecureRandom.bytes(0).isEmpty)
         #expect(try SecureRandom.bytes(1000).count == 1000)
@@ -86,7 +86,7 @@ struct PrimitiveTests {
         #expect(try Set((0..<1000).map { _ in try SecureRandom.bytes(16) }).count == 1000)
     }
 
-    @Test("a tag that does not verify yields nothing, and nothing is left in the buffer")
+    @Test("A tag that does not verify yields nothing, and nothing is left in the buffer")
     func refusedTag() throws {
         let key = try SecretBytes.random(32)
         let nonce = [UInt8](repeating: 7, count: 12)
@@ -109,7 +109,7 @@ struct PrimitiveTests {
         #expect(target == [UInt8](repeating: 0, count: target.count))
     }
 
-    @Test("one cipher seals and opens many texts in place, empty ones too")
+    @Test("One cipher seals and opens many texts in place, empty ones too")
     func reused() throws {
         var generator = SeededGenerator(for: "reused")
         let key = try SecretBytes.random(32)
@@ -137,7 +137,7 @@ struct PrimitiveTests {
         }
     }
 
-    @Test("keys and nonces of another size are refused, not cut or filled up")
+    @Test("Keys and nonces of another size are refused, not cut or filled up")
     func sizes() throws {
         let nonce = [UInt8](repeating: 0, count: 12)
         for count in [0, 16, 31, 33] {
@@ -181,7 +181,7 @@ struct PrimitiveTests {
         #expect(try open(pair, enc: Array(enc.dropLast())) == nil)
     }
 
-    @Test("keys of a vault differ by purpose and by vault")
+    @Test("Keys of a vault differ by purpose and by vault")
     func keySchedule() throws {
         let master = try SecretBytes.random(32)
         let one = try VaultKeys(master: master, id: .random())
@@ -191,7 +191,7 @@ struct PrimitiveTests {
         #expect(throws: Fault.self) { try VaultKeys(master: SecretBytes(count: 16), id: .random()) }
     }
 
-    @Test("names have one spelling")
+    @Test("Names have one spelling")
     func names() throws {
         let id = try ObjectID.random()
         #expect(ObjectID(hex: id.description) == id)
@@ -206,7 +206,7 @@ struct PrimitiveTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([ObjectID].self, from: Data("[\"x\"]".utf8)) }
     }
 
-    @Test("a reader of fields never goes past the end")
+    @Test("A reader of fields never goes past the end")
     func byteReader() throws {
         var reader = ByteReader([1, 2, 3, 0, 0, 9])
         let short = reader.integer(UInt16.self)

@@ -24,7 +24,7 @@ struct SlotTests {
 
     private func read(_ bytes: [UInt8]) throws -> KeySlot { try KeySlot(bytes, name, at: "a.slot") }
 
-    @Test("open with their own password or key file, and with nothing else")
+    @Test("Open with their own password or key file, and with nothing else")
     func open() throws {
         let key = try keyFile()
         let slots = [
@@ -45,7 +45,7 @@ struct SlotTests {
         #expect(outcome { _ = try slots[1].open(password("one"), description) } == "incorrect password")
     }
 
-    @Test("have a fresh salt and nonce at each write, and hold no secret in the clear")
+    @Test("Have a fresh salt and nonce at each write, and hold no secret in the clear")
     func fresh() throws {
         let key = try keyFile()
         let all = try (0..<20).map { _ in try KeySlot.seal(secrets, name, for: key, description).bytes }
@@ -70,7 +70,7 @@ struct SlotTests {
         }
     }
 
-    @Test("every flipped bit", arguments: 0..<8)
+    @Test("Every flipped bit", arguments: 0..<8)
     func everyBit(_ bit: Int) throws {
         let key = try keyFile()
         let bytes = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -84,7 +84,7 @@ struct SlotTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("every length they can be cut to, and bytes added")
+    @Test("Every length they can be cut to, and bytes added")
     func everyTruncation() throws {
         let key = try keyFile()
         let bytes = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -94,7 +94,7 @@ struct SlotTests {
         #expect(outcome { _ = try read(bytes + [0]) } == "damaged slot")
     }
 
-    @Test("of another vault, or with another vault.json beside them, are refused")
+    @Test("Of another vault, or with another vault.json beside them, are refused")
     func otherVault() throws {
         let key = try keyFile()
         let slot = try KeySlot.seal(secrets, name, for: key, description)
@@ -106,7 +106,7 @@ struct SlotTests {
     }
 
     @Test(
-        "any number of iterations but 600,000 is refused", arguments: [0, 1, 599_999, 600_001, 10_000_000, UInt32.max])
+        "Any number of iterations but 600,000 is refused", arguments: [0, 1, 599_999, 600_001, 10_000_000, UInt32.max])
     func iterations(_ count: UInt32) throws {
         // Nothing is derived for this slot: sealing it as a password slot would take its time.
         var bytes = try KeySlot.seal(secrets, name, for: keyFile(), description).bytes
@@ -115,7 +115,7 @@ struct SlotTests {
         #expect(outcome { _ = try read(bytes) } == "unsupported")
     }
 
-    @Test("the commitment is what decides: a slot whose secrets verify but whose commitment is another stays shut")
+    @Test("The commitment is what decides: a slot whose secrets verify but whose commitment is another stays shut")
     func commitment() throws {
         let key = try keyFile()
         let one = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -131,7 +131,7 @@ struct SlotCredentialTests {
         try Credential.password(SecretBytes(Array(text.utf8)), dropsFinalNewline: newline).bytes.exposed
     }
 
-    @Test("a password is the same however its letters are composed")
+    @Test("A password is the same however its letters are composed")
     func normalisation() throws {
         #expect(try bytes("caf\u{E9}") == bytes("cafe\u{301}"))
         #expect(try bytes("\u{1E9B}\u{323}") == Array("\u{1E9B}\u{323}".utf8))
@@ -142,7 +142,7 @@ struct SlotCredentialTests {
         #expect(try bytes("\u{FB01}") != bytes("fi"))
     }
 
-    @Test("one final newline goes where a password comes from a descriptor, and only there")
+    @Test("One final newline goes where a password comes from a descriptor, and only there")
     func newline() throws {
         #expect(try bytes("word\n", newline: true) == Array("word".utf8))
         #expect(try bytes("word", newline: true) == Array("word".utf8))
@@ -153,7 +153,7 @@ struct SlotCredentialTests {
         #expect(outcome { _ = try bytes("\n", newline: true) } == "unusable password: empty")
     }
 
-    @Test("control characters are refused", arguments: ["\u{0}", "\t", "\u{1B}", "\u{7F}", "\u{85}", "é\u{9F}"])
+    @Test("Control characters are refused", arguments: ["\u{0}", "\t", "\u{1B}", "\u{7F}", "\u{85}", "é\u{9F}"])
     func controls(_ text: String) throws {
         #expect(outcome { _ = try bytes("a\(text)b") } == "unusable password: controlCharacter")
     }
@@ -169,14 +169,14 @@ struct SlotCredentialTests {
         #expect(outcome { _ = try bytes(String(repeating: "x", count: 1 << 16)) } == "unusable password: tooLong")
     }
 
-    @Test("bytes that are not UTF-8 are refused, never replaced")
+    @Test("Bytes that are not UTF-8 are refused, never replaced")
     func notUTF8() throws {
         for raw in [[0xFF], [0x61, 0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80]] as [[UInt8]] {
             #expect(outcome { _ = try Credential.password(SecretBytes(raw)) } == "unusable password: notUTF8")
         }
     }
 
-    @Test("a key file has 32 to 4,096 bytes, which are not all alike")
+    @Test("A key file has 32 to 4,096 bytes, which are not all alike")
     func keyFiles() throws {
         for count in [32, 64, 4096] { #expect(try Credential.keyFile(.random(count)).kind == .keyFile) }
         for count in [0, 1, 31, 4097] {

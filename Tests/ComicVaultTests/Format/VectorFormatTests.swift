@@ -79,10 +79,10 @@ struct VectorFormatTests {
 
     init() throws { scene = try ObjectScene() }
 
-    @Test("all of them are there")
+    @Test("All of them are there")
     func count() { #expect(FormatCase.all.count == 115) }
 
-    @Test("a file ends as its case says", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
+    @Test("A file ends as its case says", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
     func opens(_ known: FormatCase) throws {
         let result = outcome {
             switch known["type"] {

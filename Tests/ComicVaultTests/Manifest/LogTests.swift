@@ -4,7 +4,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct LogOnTheDisk {
+@Suite("The log on the disk") struct LogTests {
     let scene: ManifestScene
     let start: ManifestHead
     let name = LogName(gen: 1, n: 0)
@@ -25,7 +25,7 @@ import Testing
         try LogContents(bytes, name: name, keys: keys ?? scene.keys, after: start)
     }
 
-    @Test func whatIsAppendedIsReadBackInOrder() throws {
+    @Test("What is appended is read back in order") func appendedReadBack() throws {
         let (bytes, head) = try written()
         let contents = try read(bytes)
         #expect(contents.records.first == .follows(log: nil, start))
@@ -35,7 +35,7 @@ import Testing
         #expect(contents.rest == nil)
     }
 
-    @Test func aLogIsMadeOnceAndNeverOpenedToAppend() throws {
+    @Test("A log is made once and never opened to append") func logMadeOnce() throws {
         _ = try written([])
         let before = try scene.bytes("log-1-0")
         #expect(throws: Fault.self) {
@@ -44,7 +44,7 @@ import Testing
         #expect(try scene.bytes("log-1-0") == before)
     }
 
-    @Test func whereverItIsCutTheRecordsBeforeRemain() throws {
+    @Test("Wherever it is cut the records before remain") func whereverCutRecords() throws {
         let (bytes, _) = try written()
         let whole = try read(bytes)
         let ends = try recordEnds(bytes)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func everyFlippedBitEndsTheChainThere() throws {
+    @Test("Every flipped bit ends the chain there") func everyFlippedBit() throws {
         let (bytes, _) = try written(["A.cbz", "B.cbz"])
         let whole = try read(bytes)
         let ends = try recordEnds(bytes)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func recordsTakenOutSwappedOrRepeatedEndTheChainThere() throws {
+    @Test("Records taken out swapped or repeated end the chain there") func recordsTakenSwapped() throws {
         let (bytes, _) = try written()
         let whole = try read(bytes)
         let ends = [LogHeader.size] + (try recordEnds(bytes))
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aLogOfAnotherVaultNameOrPlaceDoesNotOpen() throws {
+    @Test("A log of another vault name or place does not open") func logAnotherVault() throws {
         let (bytes, _) = try written()
         let other = try VaultKeys(master: .random(32), id: scene.keys.id)
         #expect(try read(bytes, other).records.isEmpty)

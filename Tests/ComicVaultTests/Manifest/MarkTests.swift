@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct ManifestAgainstItsMark {
+@Suite("The manifest against its mark") struct MarkTests {
     let scene: ManifestScene
 
     init() throws { scene = try ManifestScene() }
@@ -21,7 +21,7 @@ import Testing
 
     private func names(_ manifest: Manifest) -> [String] { manifest.state.comics.values.map(\.name.text).sorted() }
 
-    @Test func everyLifeBeginsALogOfItsOwnOnceItWrites() throws {
+    @Test("Every life begins a log of its own once it writes") func everyLifeBegins() throws {
         try add("A.cbz", to: scene.create())
         _ = try scene.reopen()
         #expect(try scene.names() == ["log-1-0", "snap-1"])
@@ -35,7 +35,7 @@ import Testing
         #expect(try scene.host().mark()?.head == manifest.head)
     }
 
-    @Test func everyTruncationOfTheLastLogIsSeen() throws {
+    @Test("Every truncation of the last log is seen") func everyTruncationLast() throws {
         try add("A.cbz", to: scene.create())
         let manifest = try scene.reopen()
         try add("B.cbz", "C.cbz", to: manifest)
@@ -54,7 +54,7 @@ import Testing
         guard case .rolledBack = try scene.open().standing else { throw TestFailure("a lost log is not seen") }
     }
 
-    @Test func everyFlippedBitOfEveryLogIsSeen() throws {
+    @Test("Every flipped bit of every log is seen") func everyFlippedBit() throws {
         var generator = SeededGenerator(for: "everyFlippedBitOfEveryLogIsSeen")
         try add("A.cbz", to: scene.create())
         try add("B.cbz", "C.cbz", to: scene.reopen())
@@ -82,7 +82,7 @@ import Testing
         #expect(try scene.open().standing == .known)
     }
 
-    @Test func aLogThatIsGoneIsAGap() throws {
+    @Test("A log that is gone is a gap") func logGoneGap() throws {
         try add("A.cbz", to: scene.create())
         try add("B.cbz", to: scene.reopen())
         try add("C.cbz", to: scene.reopen())
@@ -114,7 +114,7 @@ import Testing
         #expect(try scene.damage() == .gap(before: LogName(gen: 1, n: 1)))
     }
 
-    @Test func twoLogsThatFollowOneHeadAreAFork() throws {
+    @Test("Two logs that follow one head are a fork") func twoLogsFollow() throws {
         try add("A.cbz", to: scene.create())
         let common = try scene.copy(of: scene.names())
         let mark = try #require(try scene.host().mark())
@@ -129,7 +129,7 @@ import Testing
         guard case .fork = try scene.damage() else { throw TestFailure("the fork is not seen") }
     }
 
-    @Test func anOldGenerationThatWentOnIsAFork() throws {
+    @Test("An old generation that went on is a fork") func oldGenerationWent() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let old = try scene.copy(of: scene.names())
@@ -145,7 +145,7 @@ import Testing
         guard case .fork = try scene.damage() else { throw TestFailure("the fork is not seen") }
     }
 
-    @Test func anOlderCopyOfTheManifestIsARollback() throws {
+    @Test("An older copy of the manifest is a rollback") func olderCopyManifest() throws {
         try add("A.cbz", to: scene.create())
         let old = try scene.copy(of: scene.names())
         let manifest = try scene.reopen()
@@ -166,7 +166,7 @@ import Testing
         guard case .rolledBack = try scene.open().standing else { throw TestFailure("the other branch is not seen") }
     }
 
-    @Test func anAcceptedRollbackIsNewerThanBothBranches() throws {
+    @Test("An accepted rollback is newer than both branches") func acceptedRollbackNewer() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let old = try scene.copy(of: scene.names())
@@ -180,7 +180,7 @@ import Testing
         guard case .rolledBack = try scene.open().standing else { throw TestFailure("the other branch is not seen") }
     }
 
-    @Test func theMarkMayLagBehindByWhatACrashLeaves() throws {
+    @Test("The mark may lag behind by what a crash leaves") func markLagBehind() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let mark = try #require(try scene.host().mark())
@@ -199,7 +199,7 @@ import Testing
         #expect(try scene.open().standing == .known)
     }
 
-    @Test func anIncompleteRecordBeyondTheMarkIsDroppedAtAnyLength() throws {
+    @Test("An incomplete record beyond the mark is dropped at any length") func incompleteRecordBeyond() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let mark = try #require(try scene.host().mark())
@@ -222,7 +222,7 @@ import Testing
         #expect(try scene.reopen().tornTail == nil)
     }
 
-    @Test func aLogCutOffAsItWasBegunIsPassedOver() throws {
+    @Test("A log cut off as it was begun is passed over") func logCutBegun() throws {
         try add("A.cbz", to: scene.create())
         let common = try scene.copy(of: scene.names())
         let mark = try #require(try scene.host().mark())
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func withoutAMarkAnIncompleteRecordIsAsked() throws {
+    @Test("Without a mark an incomplete record is asked") func withoutMarkIncomplete() throws {
         try add("A.cbz", "B.cbz", to: scene.create())
         let bytes = try scene.bytes("log-1-0")
         try scene.replace("log-1-0", bytes.dropLast(3))
@@ -256,7 +256,7 @@ import Testing
         guard case .record = try scene.damage(dropsTornTail: true) else { throw TestFailure("it was dropped") }
     }
 
-    @Test func aLostMarkIsFirstUseAndSaidSo() throws {
+    @Test("A lost mark is first use and said so") func lostMarkFirst() throws {
         try add("A.cbz", to: scene.create())
         try Durable.remove(scene.home.path.appending("host/mark"))
         let manifest = try scene.open()
@@ -265,7 +265,7 @@ import Testing
         #expect(try scene.open().standing == .known)
     }
 
-    @Test func aDamagedMarkIsNotALostOne() throws {
+    @Test("A damaged mark is not a lost one") func damagedMarkLost() throws {
         try add("A.cbz", to: scene.create())
         let file = scene.home.path.appending("host/mark")
         let bytes = try Descriptor(file).readAll()
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test func anotherVaultInTheSamePlaceIsStrange() throws {
+    @Test("Another vault in the same place is strange") func anotherVaultPlace() throws {
         _ = try scene.create()
         let other = try ManifestScene()
         _ = try other.create()
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func pinsAndDepositsAreReadAsTheyWereWritten() throws {
+    @Test("Pins and deposits are read as they were written") func pinsDepositsRead() throws {
         let host = try scene.host()
         #expect(try host.pins().isEmpty)
         #expect(try host.deposits().isEmpty)

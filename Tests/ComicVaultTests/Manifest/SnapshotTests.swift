@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct SnapshotOnTheDisk {
+@Suite("The snapshot on the disk") struct SnapshotTests {
     let scene: ManifestScene
 
     init() throws { scene = try ManifestScene() }
@@ -24,7 +24,7 @@ import Testing
         return manifest
     }
 
-    @Test func aNewVaultIsOneSnapshotAndOneLog() throws {
+    @Test("A new vault is one snapshot and one log") func newVaultSnapshot() throws {
         let manifest = try scene.create()
         #expect(try scene.names() == ["log-1-0", "snap-1"])
         #expect(manifest.head.seq == 1)
@@ -32,7 +32,7 @@ import Testing
         #expect(throws: Fault.self) { try scene.create() }
     }
 
-    @Test func consolidationKeepsEverythingAndRemovesTheOldFiles() throws {
+    @Test("Consolidation keeps everything and removes the old files") func consolidationKeepsEverything() throws {
         let manifest = try consolidated()
         #expect(try scene.names() == ["log-2-0", "snap-2"])
         let again = try scene.reopen()
@@ -42,7 +42,7 @@ import Testing
         #expect(again.standing == .known)
     }
 
-    @Test func manyGenerationsKeepEveryHeadAndTombstone() throws {
+    @Test("Many generations keep every head and tombstone") func manyGenerationsKeep() throws {
         let manifest = try consolidated()
         for _ in 0..<5 { try manifest.consolidate() }
         let content = try Snapshot.read(scene.folder, gen: 7, keys: scene.keys).0
@@ -50,7 +50,7 @@ import Testing
         #expect(content.state.tombstones.count == 2)
     }
 
-    @Test func aFlippedBitIsSeenWhereverItIs() throws {
+    @Test("A flipped bit is seen wherever it is") func flippedBitSeen() throws {
         let manifest = try consolidated()
         let bytes = try scene.bytes("snap-2")
         var generator = SeededGenerator(for: "aFlippedBitIsSeenWhereverItIs")
@@ -71,7 +71,7 @@ import Testing
         #expect(try scene.open().state == manifest.state)
     }
 
-    @Test func everyTruncationIsSeen() throws {
+    @Test("Every truncation is seen") func everyTruncationSeen() throws {
         _ = try consolidated()
         let bytes = try scene.bytes("snap-2")
         var generator = SeededGenerator(for: "everyTruncationIsSeen")
@@ -88,7 +88,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an added byte is not seen") }
     }
 
-    @Test func aBadNewestSnapshotIsNeverAReasonToTakeAnOlderOne() throws {
+    @Test("A bad newest snapshot is never a reason to take an older one") func badNewestSnapshot() throws {
         let manifest = try scene.create()
         try manifest.append(.added(try Sample.entry("A.cbz")))
         let old = try scene.copy(of: scene.names())
@@ -100,7 +100,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an older snapshot was taken") }
     }
 
-    @Test func aSnapshotOfAnotherGenerationVaultOrKindIsRefused() throws {
+    @Test("A snapshot of another generation vault or kind is refused") func snapshotAnotherGeneration() throws {
         let manifest = try scene.create()
         let first = try scene.bytes("snap-1")
         try manifest.consolidate()
@@ -113,7 +113,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("taken from another vault") }
     }
 
-    @Test func aMissingManifestIsNoEmptyVault() throws {
+    @Test("A missing manifest is no empty vault") func missingManifestEmpty() throws {
         _ = try consolidated()
         for name in try scene.names() { try Durable.remove(scene.path(name)) }
         #expect(throws: VaultError.self) { try scene.open() }
@@ -127,13 +127,13 @@ import Testing
         } catch VaultError.manifestMissing {}
     }
 
-    @Test func logsWithoutTheirSnapshotAreDamage() throws {
+    @Test("Logs without their snapshot are damage") func logsWithoutSnapshot() throws {
         _ = try consolidated()
         try Durable.remove(scene.path("snap-2"))
         #expect(try scene.damage() == .snapshotMissing(gen: 2))
     }
 
-    @Test func aNameThatNoVaultMakesIsDamage() throws {
+    @Test("A name that no vault makes is damage") func nameVaultMakes() throws {
         _ = try consolidated()
         for name in ["log-2-0.sync-conflict-1", "snap-02", "log-2-00", "snap-", "snap-3.tmp", "log-2"] {
             try scene.replace(name, [])

@@ -20,7 +20,7 @@ struct VectorManifestTests {
         return ManifestHead(gen: name.gen, seq: seq, tag: try unhex(words[1]))
     }
 
-    @Test("a log ends as its case says, and its good records are those", arguments: cases("log"))
+    @Test("A log ends as its case says, and its good records are those", arguments: cases("log"))
     func logs(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let name = try #require(LogName(BytePath(known["name"])))
@@ -52,7 +52,7 @@ struct VectorManifestTests {
         #expect("\(rest.mayBeTorn ? "torn" : "damaged") \(what)" == known["outcome"])
     }
 
-    @Test("records sealed with a case's salt make the case's file", arguments: cases("log").filter { $0["salt"] != "" })
+    @Test("Records sealed with a case's salt make the case's file", arguments: cases("log").filter { $0["salt"] != "" })
     func sealsLogs(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let name = try #require(LogName(BytePath(known["name"])))
@@ -71,7 +71,7 @@ struct VectorManifestTests {
         #expect(bytes == known.bytes)
     }
 
-    @Test("a log of every kind of record says what its maker wrote")
+    @Test("A log of every kind of record says what its maker wrote")
     func everyRecord() throws {
         let known = try #require(Self.cases("log").first { $0.name == "log-every-record" })
         let name = LogName(gen: 7, n: 0)
@@ -100,7 +100,7 @@ struct VectorManifestTests {
         #expect(other.summary == ComicSummary() && other.drop != nil && other.added == Timestamp(nanoseconds: -1))
     }
 
-    @Test("a snapshot ends as its case says", arguments: cases("snapshot"))
+    @Test("A snapshot ends as its case says", arguments: cases("snapshot"))
     func snapshots(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let id = try #require(ObjectID(hex: known["name"]))
@@ -122,7 +122,7 @@ struct VectorManifestTests {
         }
     }
 
-    @Test("a deposit ends as its case says", arguments: cases("drop"))
+    @Test("A deposit ends as its case says", arguments: cases("drop"))
     func drops(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let id = try #require(ObjectID(hex: known["name"]))

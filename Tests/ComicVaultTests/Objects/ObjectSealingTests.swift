@@ -20,7 +20,7 @@ struct ObjectSealingTests {
             1_048_560, 1_048_561, 2_500_000,
         ]
 
-    @Test("what comes back is what went in, at every border", arguments: lengths)
+    @Test("What comes back is what went in, at every border", arguments: lengths)
     func roundTrip(_ length: Int) throws {
         let bytes = pattern(length)
         let sealed = try scene.seal(bytes)
@@ -33,7 +33,7 @@ struct ObjectSealingTests {
         #expect(try sealed.file.status().size == ObjectSize(content: Int64(length))?.file)
     }
 
-    @Test("swift-crypto, told nothing but the format, opens what was sealed", arguments: [0, 100, 65_520, 200_000])
+    @Test("Swift-crypto, told nothing but the format, opens what was sealed", arguments: [0, 100, 65_520, 200_000])
     func secondImplementation(_ length: Int) throws {
         let content = pattern(length)
         let file = try scene.bytes(scene.seal(content, .metadata))
@@ -67,7 +67,7 @@ struct ObjectSealingTests {
         #expect(plain.dropFirst(16 + length).allSatisfy { $0 == 0 })
     }
 
-    @Test("swift-crypto opens the key of a deposit")
+    @Test("Swift-crypto opens the key of a deposit")
     func secondImplementationOfDeposits() throws {
         let id = scene.secrets.id
         let header = try scene.seal([1, 2, 3], .deposit, for: .publicKey(scene.secrets.keyPair.publicKey, id)).header
@@ -81,7 +81,7 @@ struct ObjectSealingTests {
         #expect(try header.verifies(SecretBytes([UInt8](dataKey))))
     }
 
-    @Test("a deposit opens with the key pair alone, its envelope before the archive")
+    @Test("A deposit opens with the key pair alone, its envelope before the archive")
     func deposit() throws {
         let archive = pattern(100_000)
         let source = try scene.file(archive)
@@ -103,14 +103,14 @@ struct ObjectSealingTests {
         #expect(outcome { _ = try scene.open(sealed) } == "damaged key")
     }
 
-    @Test("files are read-only and carry a constant time")
+    @Test("Files are read-only and carry a constant time")
     func attributes() throws {
         let status = try scene.seal([1]).file.status()
         #expect(status.mode == 0o400)
         #expect(status.fingerprint.modified == 946_684_800_000_000_000)
     }
 
-    @Test("names, keys and nonces never repeat, and nothing of the content decides them alone")
+    @Test("Names, keys and nonces never repeat, and nothing of the content decides them alone")
     func freshness() throws {
         let all = try (0..<50).map { _ in try scene.seal([1, 2, 3]) }
         #expect(Set(all.map(\.id)).count == 50)
@@ -119,7 +119,7 @@ struct ObjectSealingTests {
         #expect(try Set(all.map { try scene.bytes($0)[256...].prefix(64) }).count == 50)
     }
 
-    @Test("were the generator to repeat itself, other content, kinds and vaults would still have other keys")
+    @Test("Were the generator to repeat itself, other content, kinds and vaults would still have other keys")
     func repeatedRandomness() throws {
         let seed = try SecretBytes.random(32)
         let nonce = [UInt8](repeating: 1, count: 12)
@@ -142,7 +142,7 @@ struct ObjectSealingTests {
         #expect(Set(deposits.map(\.header.encapsulatedKey)).count == 2)
     }
 
-    @Test("two deposits of one archive with different envelopes differ in what decides their keys")
+    @Test("Two deposits of one archive with different envelopes differ in what decides their keys")
     func envelopeDecides() throws {
         let file = try scene.file([1, 2, 3])
         let hash = ContentHash(of: [1, 2, 3])
@@ -152,7 +152,7 @@ struct ObjectSealingTests {
 
     // MARK: - Sources that change
 
-    @Test("content that is not what was validated is found when it is read back")
+    @Test("Content that is not what was validated is found when it is read back")
     func changedContent() throws {
         let source = try scene.file(pattern(100_000))
         let content = try ObjectContent(source, hash: ContentHash(of: pattern(100_000)))
@@ -161,7 +161,7 @@ struct ObjectSealingTests {
         #expect(outcome { try sealed.verify() } == "content changed")
     }
 
-    @Test("a source that shrinks or grows is refused", arguments: [99_999, 100_001])
+    @Test("A source that shrinks or grows is refused", arguments: [99_999, 100_001])
     func changedLength(_ length: Int64) throws {
         let source = try scene.file(pattern(100_000))
         let content = try ObjectContent(source, hash: ContentHash(of: pattern(100_000)))
@@ -171,7 +171,7 @@ struct ObjectSealingTests {
                 == "content changed")
     }
 
-    @Test("an error of the source ends the sealing, with its own reason kept")
+    @Test("An error of the source ends the sealing, with its own reason kept")
     func failingSource() throws {
         let content = ObjectContent(streamOf: "pages", length: 10, identity: ContentHash(of: [1])) { _, _ in
             throw Fault.system("read", "pages", errno: ENOSPC)
@@ -186,7 +186,7 @@ struct ObjectSealingTests {
         }
     }
 
-    @Test("a stream without a hash is hashed while it is sealed, and compared when it is read back")
+    @Test("A stream without a hash is hashed while it is sealed, and compared when it is read back")
     func stream() throws {
         let bytes = pattern(1_200_000)
         let content = ObjectContent(streamOf: "pages", length: 1_200_000, identity: ContentHash(of: [1])) {
@@ -200,7 +200,7 @@ struct ObjectSealingTests {
         #expect(try scene.open(sealed).verify() == sealed.hash)
     }
 
-    @Test("an object is never written over another file's bytes")
+    @Test("An object is never written over another file's bytes")
     func usedFile() throws {
         let content = ObjectContent([1])
         let used = try scene.file([1])
@@ -211,7 +211,7 @@ struct ObjectSealingTests {
     }
 
     @Test(
-        "reading back finds every kind of damage between writing and renaming",
+        "Reading back finds every kind of damage between writing and renaming",
         arguments: [0, 40, 100, 150, 300, 65_800])
     func readBack(_ offset: Int64) throws {
         let sealed = try ObjectWriter.seal(
@@ -225,7 +225,7 @@ struct ObjectSealingTests {
         #expect(outcome { try sealed.verify() } == "encryption failed")
     }
 
-    @Test("a full disk is transient, and says what to do")
+    @Test("A full disk is transient, and says what to do")
     func fullDisk() throws {
         let full = try Descriptor("/dev/full", O_RDWR)
         do {

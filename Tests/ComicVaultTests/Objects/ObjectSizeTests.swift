@@ -15,7 +15,7 @@ struct ObjectSizeTests {
         return (length + step - 1) / step * step
     }
 
-    @Test("are Padmé's, and at least one chunk")
+    @Test("Are Padmé's, and at least one chunk")
     func padding() throws {
         for (length, padded) in [(0, 65_536), (1, 65_536), (65_520, 65_536), (65_521, 67_584), (1 << 20, 1_081_344)] {
             #expect(ObjectSize(content: Int64(length))?.padded == Int64(padded))
@@ -33,7 +33,7 @@ struct ObjectSizeTests {
         }
     }
 
-    @Test("say from a file's size alone how much is in it; other sizes are none")
+    @Test("Say from a file's size alone how much is in it; other sizes are none")
     func roundTrip() throws {
         var generator = SeededGenerator(for: "roundTrip")
         for _ in 0..<20_000 {
@@ -48,7 +48,7 @@ struct ObjectSizeTests {
         }
     }
 
-    @Test("have a limit, and no number overflows")
+    @Test("Have a limit, and no number overflows")
     func limits() throws {
         #expect(ObjectSize(content: (1 << 48) - 16)?.padded == 1 << 48)
         #expect(ObjectSize(content: (1 << 48) - 15) == nil)

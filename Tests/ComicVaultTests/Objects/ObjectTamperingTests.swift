@@ -29,7 +29,7 @@ struct ObjectTamperingTests {
     }
 
     /// Split in parts so that they run side by side.
-    @Test("every flipped bit of an object's header, and those of its one chunk", arguments: 0..<8)
+    @Test("Every flipped bit of an object's header, and those of its one chunk", arguments: 0..<8)
     func everyBit(_ bit: Int) throws {
         var generator = SeededGenerator(for: "everyBit \(bit)")
         let content = Array("A comic of no pages.".utf8)
@@ -62,7 +62,7 @@ struct ObjectTamperingTests {
         #expect(try scene.readAll(file, as: sealed) == content)
     }
 
-    @Test("every length that an object can be cut to", arguments: [20, 65_600, 200_000])
+    @Test("Every length that an object can be cut to", arguments: [20, 65_600, 200_000])
     func everyTruncation(_ length: Int) throws {
         var generator = SeededGenerator(for: "everyTruncation \(length)")
         let sealed = try scene.seal(pattern(length))
@@ -82,7 +82,7 @@ struct ObjectTamperingTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("bytes that are added, up to a whole chunk and beyond")
+    @Test("Bytes that are added, up to a whole chunk and beyond")
     func added() throws {
         let sealed = try scene.seal(pattern(200_000))
         let bytes = try scene.bytes(sealed)
@@ -95,7 +95,7 @@ struct ObjectTamperingTests {
         #expect(outcome { _ = try scene.readAll(file, as: sealed) } == "ok")
     }
 
-    @Test("every swap of two chunks, every chunk in another's place, and every one left out")
+    @Test("Every swap of two chunks, every chunk in another's place, and every one left out")
     func chunks() throws {
         let sealed = try scene.seal(pattern(420_000))
         let bytes = try scene.bytes(sealed)
@@ -128,7 +128,7 @@ struct ObjectTamperingTests {
         for count in 0..<6 { #expect(try result(Array(0..<count) + [6]) != "ok") }
     }
 
-    @Test("objects in each other's place, and put together from two")
+    @Test("Objects in each other's place, and put together from two")
     func objects() throws {
         let one = try scene.seal(pattern(1000))
         let other = try scene.seal(pattern(1000))
@@ -149,7 +149,7 @@ struct ObjectTamperingTests {
         #expect(outcome { _ = try scene.readAll(mixed, as: other) } == "damaged chunk 0")
     }
 
-    @Test("objects of another vault, kind, wrap or generation")
+    @Test("Objects of another vault, kind, wrap or generation")
     func confusions() throws {
         let other = try VaultSecrets.generate(for: .random())
         let twin = try VaultSecrets.generate(for: scene.secrets.id)
@@ -172,7 +172,7 @@ struct ObjectTamperingTests {
         #expect(open(snapshot, .snapshot, .vault(scene.keys)) == "damaged key")
     }
 
-    @Test("files of noise, of zeros and of nothing at all")
+    @Test("Files of noise, of zeros and of nothing at all")
     func noise() throws {
         var generator = SeededGenerator(for: "noise")
         let sealed = try scene.seal([1])
@@ -184,7 +184,7 @@ struct ObjectTamperingTests {
         }
     }
 
-    @Test("random damage of any kind never yields other bytes than those sealed")
+    @Test("Random damage of any kind never yields other bytes than those sealed")
     func randomDamage() throws {
         var generator = SeededGenerator(for: "randomDamage")
         let content = pattern(150_000)

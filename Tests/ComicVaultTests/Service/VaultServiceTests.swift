@@ -96,7 +96,7 @@ struct VaultServiceTests {
 
     // MARK: Locking
 
-    @Test("works while it is unlocked, and only then; a lock gives the vault up to others")
+    @Test("Works while it is unlocked, and only then; a lock gives the vault up to others")
     func unlocksAndLocks() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -114,7 +114,7 @@ struct VaultServiceTests {
         try scene.open().lock()
     }
 
-    @Test("a wrong key leaves it locked, and the right one still opens it")
+    @Test("A wrong key leaves it locked, and the right one still opens it")
     func wrongKey() async throws {
         try scene.create().lock()
         let service = service()
@@ -128,7 +128,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("is locked when nobody has used it for a while")
+    @Test("Is locked when nobody has used it for a while")
     func idleLock() async throws {
         try scene.create().lock()
         let service = service(idle: 0.05)
@@ -140,7 +140,7 @@ struct VaultServiceTests {
         try await waitUntil("it is locked again") { notices.locks == [.idle, .idle] }
     }
 
-    @Test("is not locked for idleness while work is going on, however long that takes")
+    @Test("Is not locked for idleness while work is going on, however long that takes")
     func workIsUse() async throws {
         try scene.create("A.cbz").lock()
         let service = service(idle: 0.02)
@@ -162,7 +162,7 @@ struct VaultServiceTests {
         try await waitUntil("it is locked") { await !service.isUnlocked }
     }
 
-    @Test("a lock does not wait for work: that finds the keys gone")
+    @Test("A lock does not wait for work: that finds the keys gone")
     func lockDuringWork() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -186,7 +186,7 @@ struct VaultServiceTests {
         #expect(notices.locks == [.suspend])
     }
 
-    @Test("an unlock that a lock has overtaken does not win")
+    @Test("An unlock that a lock has overtaken does not win")
     func overtakenUnlock() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
         try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
@@ -220,7 +220,7 @@ struct VaultServiceTests {
         Issue.record("no lock came in time in 40 attempts")
     }
 
-    @Test("two unlocks at once are one, and the other is told to try again")
+    @Test("Two unlocks at once are one, and the other is told to try again")
     func twoUnlocks() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
         try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
@@ -245,7 +245,7 @@ struct VaultServiceTests {
 
     // MARK: Deposits
 
-    @Test("what was deposited while it was locked is taken in at the unlock")
+    @Test("What was deposited while it was locked is taken in at the unlock")
     func takesDepositsIn() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -270,7 +270,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("what is to be kept although the vault has the very same is kept by a locked vault, too")
+    @Test("What is to be kept although the vault has the very same is kept by a locked vault, too")
     func keepsCopies() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -291,7 +291,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("a deposit that is refused waits, with the reason for who asks, and does not keep the others out")
+    @Test("A deposit that is refused waits, with the reason for who asks, and does not keep the others out")
     func refusesDeposits() async throws {
         try scene.create().lock()
         let file = scene.path.appending("letter")
@@ -315,7 +315,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("a stranger's deposit is not touched until a person approves it")
+    @Test("A stranger's deposit is not touched until a person approves it")
     func strangersDeposit() async throws {
         try scene.create().lock()
         let stranger = try scene.host("stranger")
@@ -331,7 +331,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("where this host does not trust the vault nothing is sealed")
+    @Test("Where this host does not trust the vault nothing is sealed")
     func untrusted() async throws {
         try scene.create().lock()
         let place = VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("other"))
@@ -346,7 +346,7 @@ struct VaultServiceTests {
         #expect(try scene.files("vault/drop").isEmpty)
     }
 
-    @Test("a vault that is not configured is a mistake of the rule or command, which names those that are")
+    @Test("A vault that is not configured is a mistake of the rule or command, which names those that are")
     func keeper() async throws {
         let keeper = VaultKeeper([service()])
         #expect(try keeper.service().place.name == "main")

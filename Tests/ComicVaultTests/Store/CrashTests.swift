@@ -113,9 +113,9 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// A vault's process killed between any two of its system calls, and the vault opened by the next.
-@Suite struct VaultCrash {
-    @Test(arguments: CrashSample.allCases)
-    func whereverItIsKilledNoComicIsLostAndNoneIsThereTwice(_ sample: CrashSample) async throws {
+@Suite("A vault's process that is killed") struct CrashTests {
+    @Test("Wherever it is killed no comic is lost and none is there twice", arguments: CrashSample.allCases)
+    func whereverKilledComic(_ sample: CrashSample) async throws {
         let before = try StoreScene.inMemory()
         try sample.prepare(before)
         let points = try await CrashKilling.points(sample, in: before.copied())

@@ -8,7 +8,7 @@ import Testing
 
 /// What an earlier vault of comics did wrong, where no other suite shows that this one does not.
 @Suite("Mistakes of an earlier vault")
-struct VaultMistakes {
+struct StoreMistakesTests {
     private let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -22,7 +22,7 @@ struct VaultMistakes {
         return found
     }
 
-    @Test("to be set up is not to be unlocked, and a locked vault says that it is locked")
+    @Test("To be set up is not to be unlocked, and a locked vault says that it is locked")
     func locked() throws {
         try scene.create("A.cbz").lock()
         let vault = try scene.locked()
@@ -37,7 +37,7 @@ struct VaultMistakes {
         } catch VaultError.notAVault {}
     }
 
-    @Test("a damaged manifest is not a wrong password, nor a wrong password a damaged manifest")
+    @Test("A damaged manifest is not a wrong password, nor a wrong password a damaged manifest")
     func manifestAndPassword() throws {
         try scene.create("A.cbz").lock()
         let path = scene.vault.appending("manifest/snap-1")
@@ -50,7 +50,7 @@ struct VaultMistakes {
         }
     }
 
-    @Test("reading a comic and its pages leaves no file anywhere")
+    @Test("Reading a comic and its pages leaves no file anywhere")
     func reading() throws {
         let vault = try scene.create("A.cbz")
         let before = try everything()
@@ -63,7 +63,7 @@ struct VaultMistakes {
         #expect(try everything() == before)
     }
 
-    @Test("the folder alone makes the vault: another machine opens it with the password")
+    @Test("The folder alone makes the vault: another machine opens it with the password")
     func another() throws {
         try scene.create("A.cbz").lock()
         let vault = try SealedVault(at: scene.vault, host: scene.host("another machine"))
@@ -72,7 +72,7 @@ struct VaultMistakes {
         try scene.expect(["A.cbz"], in: vault)
     }
 
-    @Test("adding leaves the source as it was, to whoever has asked for it")
+    @Test("Adding leaves the source as it was, to whoever has asked for it")
     func source() throws {
         let vault = try scene.create()
         let comic = try scene.comic("A.cbz")
@@ -82,7 +82,7 @@ struct VaultMistakes {
         #expect(try FileStatus.of(source)?.fingerprint == before)
     }
 
-    @Test("changing a password writes one slot anew and touches no other file")
+    @Test("Changing a password writes one slot anew and touches no other file")
     func password() throws {
         try scene.create("A.cbz", "B.cbz").lock()
         let before = try everything()

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicVault
 
 /// What lies in a vault's folder where a file of it should, or where nothing should.
-@Suite struct VaultOddFiles {
+@Suite("Odd files in a vault's folder") struct StoreOddFilesTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -18,7 +18,9 @@ import Testing
         if byLink { #expect(symlink("/dev/null", path.text) == 0) } else { try Durable.makeDirectory(path) }
     }
 
-    @Test(arguments: [true, false]) func anOddObjectDoesNotKeepACheckFromTheOthers(isLink: Bool) throws {
+    @Test("An odd object does not keep a check from the others", arguments: [true, false]) func oddObjectKeep(
+        isLink: Bool
+    ) throws {
         let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
         let odd = try scene.objectPath(.archive, of: "A.cbz", in: vault)
         try replace(odd, byLink: isLink)
@@ -30,7 +32,7 @@ import Testing
         try scene.open().lock()
     }
 
-    @Test func whatIsNoFileOfTheVaultDoesNotKeepItFromUnlocking() throws {
+    @Test("What is no file of the vault does not keep it from unlocking") func fileVaultKeep() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -49,7 +51,7 @@ import Testing
         #expect(try again.list().map(\.name) == ["B.cbz"])
     }
 
-    @Test func aStrangeFileInTheManifestIsToBeMovedAwayAndNothingRestored() throws {
+    @Test("A strange file in the manifest is to be moved away and nothing restored") func strangeFileManifest() throws {
         try scene.create("A.cbz").lock()
         let strange = scene.vault.appending("manifest/.DS_Store")
         try Durable.replaceOwn(strange, with: [])

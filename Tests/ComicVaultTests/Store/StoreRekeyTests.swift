@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct VaultRekeying {
+@Suite("New keys for a vault") struct StoreRekeyTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -18,7 +18,7 @@ import Testing
         ) { if stop($0) { throw Stop() } }
     }
 
-    @Test func everythingIsThereUnderNewKeysAndTheOldVaultIsGone() throws {
+    @Test("Everything is there under new keys and the old vault is gone") func everythingUnderNew() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         try vault.setProgress(ReadingProgress(page: 1, isFinished: false, time: .now()), of: entry.id)
@@ -52,7 +52,7 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test func aManifestThatWasPutBackIsRefusedAndEverythingStays() throws {
+    @Test("A manifest that was put back is refused and everything stays") func manifestPutBack() throws {
         try scene.create("A.cbz").lock()
         try scene.copy("vault/manifest", to: "manifest.old")
         let vault = try scene.open()
@@ -68,7 +68,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: scene.open("new"))
     }
 
-    @Test func aLogThatWasLostIsRefused() throws {
+    @Test("A log that was lost is refused") func logLostRefused() throws {
         try scene.create("A.cbz").lock()
         let vault = try scene.open()
         _ = try scene.add("B.cbz", to: vault)
@@ -77,7 +77,7 @@ import Testing
         try expectRefusal("is not as this host left it")
     }
 
-    @Test func aVaultThatThisHostRemembersNothingOfIsRefused() throws {
+    @Test("A vault that this host remembers nothing of is refused") func vaultHostRemembers() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
         try expectRefusal("whether this is its newest copy, nobody can tell")
@@ -86,20 +86,20 @@ import Testing
         try scene.expect(["A.cbz"], in: scene.open("new"))
     }
 
-    @Test func aComicWhoseFilesAreGoneIsRefusedAndNamed() throws {
+    @Test("A comic whose files are gone is refused and named") func comicFilesGone() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         try Durable.remove(try scene.objectPath(.archive, of: "B.cbz", in: vault))
         vault.lock()
         try expectRefusal("(B.cbz)")
     }
 
-    @Test func whatTheVaultDidNotMakeIsNotRemovedByIt() throws {
+    @Test("What the vault did not make is not removed by it") func vaultMakeRemoved() throws {
         try scene.create("A.cbz").lock()
         try Durable.replaceOwn(scene.vault.appending("quarantine/note.txt"), with: [1])
         try expectRefusal("quarantine/note.txt")
     }
 
-    @Test func theOldVaultStaysWhereTheNewOneLacksAnythingAfterTheExchange() throws {
+    @Test("The old vault stays where the new one lacks anything after the exchange") func oldVaultStays() throws {
         try scene.create("A.cbz").lock()
         #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
         try scene.copy("vault/objects", to: "objects.kept")
@@ -119,7 +119,7 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test func itGoesOnWhereItWasInterrupted() throws {
+    @Test("It goes on where it was interrupted") func goesInterrupted() throws {
         let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
         vault.lock()
         #expect(throws: Stop.self) {
@@ -137,7 +137,7 @@ import Testing
         try scene.expect(["C.cbz", "Z.cbz"], in: scene.open("new"))
     }
 
-    @Test func anInterruptionAfterTheExchangeIsFinishedByUnlocking() throws {
+    @Test("An interruption after the exchange is finished by unlocking") func interruptionAfterExchange() throws {
         try scene.create("A.cbz").lock()
         #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
         #expect(try scene.host().pins().count == 2)
@@ -147,7 +147,9 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test func anInterruptionAfterTheExchangeIsFinishedByAnotherRekey() throws {
+    @Test("An interruption after the exchange is finished by another rekey") func interruptionAfterExchangeFinished()
+        throws
+    {
         try scene.create("A.cbz").lock()
         #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
         let id = try scene.locked().id
@@ -178,7 +180,7 @@ import Testing
         ) { if stop($0) { throw Stop() } }
     }
 
-    @Test func thisHostsDepositsAreTakenInFirst() throws {
+    @Test("This host's deposits are taken in first") func hostDepositsTaken() throws {
         try scene.create("A.cbz").lock()
         _ = try scene.deposit("B.cbz")
         _ = try scene.deposit("C.cbz")
@@ -193,7 +195,7 @@ import Testing
         #expect(try new.drops().waiting.isEmpty && new.drops().missing.isEmpty)
     }
 
-    @Test func aRefusedDepositStopsTheRekeyAndStays() throws {
+    @Test("A refused deposit stops the rekey and stays") func refusedDepositStops() throws {
         try scene.create().lock()
         _ = try scene.deposit("B.cbz")
         let drop = try scene.deposit("C.cbz").drop
@@ -203,7 +205,7 @@ import Testing
         try scene.open().lock()
     }
 
-    @Test func depositsOfOtherHostsHaveToBeApprovedBefore() throws {
+    @Test("Deposits of other hosts have to be approved before") func depositsOtherHosts() throws {
         let vault = try scene.create()
         let other = try scene.host("other")
         try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: other), host: other)
@@ -221,7 +223,7 @@ import Testing
         try scene.expect(["B.cbz", "S.cbz"], in: scene.open("new"))
     }
 
-    @Test func whatIsInTheQuarantineIsNotDestroyedWithTheOldVault() throws {
+    @Test("What is in the quarantine is not destroyed with the old vault") func quarantineDestroyedOld() throws {
         let vault = try scene.create("A.cbz")
         let lost = try StoreScene.orphan(ObjectContent(StoreScene.archive("B.cbz")), in: vault).id
         vault.lock()
@@ -242,7 +244,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: scene.open("new"))
     }
 
-    @Test func aDamagedVaultIsNotCopiedHalf() throws {
+    @Test("A damaged vault is not copied half") func damagedVaultCopied() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let path = try scene.objectPath(.archive, of: "B.cbz", in: vault)
         var bytes = try Descriptor(path).readAll()

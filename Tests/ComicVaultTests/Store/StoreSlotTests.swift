@@ -6,12 +6,12 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct VaultSlotsInTheStore {
+@Suite("Key slots of a vault") struct StoreSlotTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
 
-    @Test func aChangedPasswordIsTheOnlyOneOfItsSlot() throws {
+    @Test("A changed password is the only one of its slot") func changedPasswordSlot() throws {
         let vault = try scene.create("A.cbz")
         _ = try vault.addSlot(StoreScene.credential("second"))
         vault.lock()
@@ -23,7 +23,7 @@ import Testing
         try scene.expect(["A.cbz"], in: scene.open("changed"))
     }
 
-    @Test func whoChangesMustKnowTheOldOne() throws {
+    @Test("Who changes must know the old one") func changesKnowOld() throws {
         let vault = try scene.create()
         #expect(throws: VaultError.self) {
             try vault.change(StoreScene.credential("wrong"), to: StoreScene.credential("changed"))
@@ -32,7 +32,7 @@ import Testing
         _ = try scene.open()
     }
 
-    @Test func slotsAreAddedListedAndRemovedButNeverTheLast() throws {
+    @Test("Slots are added listed and removed but never the last") func slotsAddedListed() throws {
         let vault = try scene.create()
         let first = try #require(try vault.slots().first).id
         let second = try vault.addSlot(StoreScene.credential("second"))
@@ -44,7 +44,7 @@ import Testing
         try scene.open("second").lock()
     }
 
-    @Test func anExportedKeyMakesASlotWhenAllPasswordsAreLost() throws {
+    @Test("An exported key makes a slot when all passwords are lost") func exportedKeyMakes() throws {
         let vault = try scene.create("A.cbz")
         let file = scene.path.appending("key")
         try vault.exportKey(to: file)
@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func anOddSlotIsADamagedOneAndTheOthersOpen(isLink: Bool) throws {
+    @Test("An odd slot is a damaged one and the others open", arguments: [true, false]) func oddSlotDamaged(
+        isLink: Bool
+    ) throws {
         let vault = try scene.create("A.cbz")
         let first = try #require(try vault.slots().first).id
         let second = try vault.addSlot(StoreScene.credential("second"))
@@ -81,7 +83,7 @@ import Testing
         #expect(throws: VaultError.self) { try scene.open() }
     }
 
-    @Test func theKeyOfAnotherVaultIsRefused() throws {
+    @Test("The key of another vault is refused") func keyAnotherVault() throws {
         let other = try StoreScene()
         let file = other.path.appending("key")
         try other.create().exportKey(to: file)
@@ -92,7 +94,7 @@ import Testing
         } catch VaultError.strangeVault {}
     }
 
-    @Test func anotherVaultInItsPlaceIsStrange() throws {
+    @Test("Another vault in its place is strange") func anotherVaultPlace() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("vault")
         let host = try scene.host("host")

@@ -6,12 +6,12 @@ import Testing
 
 @testable import ComicVault
 
-@Suite struct VaultStore {
+@Suite("A vault's store") struct StoreTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
 
-    @Test func whatIsAddedIsListedReadExtractedAndVerified() throws {
+    @Test("What is added is listed read extracted and verified") func addedListedRead() throws {
         let vault = try scene.create("B.cbz", "A.cbz")
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
         let entry = try #require(try vault.comic(named: "A.cbz"))
@@ -28,7 +28,7 @@ import Testing
         #expect(try Descriptor(target).readAll() == bytes)
     }
 
-    @Test func aVaultOutlivesItsProcess() throws {
+    @Test("A vault outlives its process") func vaultOutlivesProcess() throws {
         let vault = try scene.create("A.cbz")
         vault.lock()
         #expect(throws: VaultError.self) { try vault.list() }
@@ -37,7 +37,7 @@ import Testing
         #expect(again.id == vault.id)
     }
 
-    @Test func onlyTheRightKeyUnlocks() throws {
+    @Test("Only the right key unlocks") func rightKeyUnlocks() throws {
         try scene.create("A.cbz").lock()
         let vault = try scene.locked()
         do {
@@ -50,7 +50,7 @@ import Testing
         #expect(vault.isUnlocked)
     }
 
-    @Test func aMissingManifestUnlocksNothingAndReplacesNothing() throws {
+    @Test("A missing manifest unlocks nothing and replaces nothing") func missingManifestUnlocks() throws {
         try scene.create("A.cbz").lock()
         for name in try scene.files("vault/manifest") {
             try scene.remove(BytePath("vault/manifest").appending(name))
@@ -63,7 +63,7 @@ import Testing
         #expect(try scene.files("vault/manifest").isEmpty)
     }
 
-    @Test func oneAtATimeHasItUnlocked() throws {
+    @Test("One at a time has it unlocked") func timeUnlocked() throws {
         let vault = try scene.create()
         let other = try scene.locked()
         do {
@@ -74,7 +74,7 @@ import Testing
         try other.unlock(StoreScene.credential())
     }
 
-    @Test func initialisingTouchesNothingThatIsThere() throws {
+    @Test("Initialising touches nothing that is there") func initialisingTouchesNothing() throws {
         try Durable.makeDirectory(scene.vault)
         try Durable.replaceOwn(scene.vault.appending("mine.txt"), with: [1])
         #expect(throws: Fault.self) { try scene.create() }
@@ -86,7 +86,7 @@ import Testing
         #expect(try !scene.files("").contains { $0.text.contains("making") })
     }
 
-    @Test func modesAndTimesTellNothing() throws {
+    @Test("Modes and times tell nothing") func modesTimesTell() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         for name in VaultLayout.folders { #expect(try FileStatus.of(scene.vault.appending(name))?.mode == 0o700) }
         let objects = try ["A.cbz", "B.cbz"].map { name in
@@ -96,7 +96,7 @@ import Testing
         #expect(Set(objects.map(\.fingerprint.modified)).count == 1)
     }
 
-    @Test func aNameThatIsTakenIsNumbered() throws {
+    @Test("A name that is taken is numbered") func nameTakenNumbered() throws {
         let vault = try scene.create("A.cbz")
         for number in 1...2 {
             let comic = try scene.comic("A.cbz", content: "other \(number)", key: "key \(number)")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func oneImportAddsOneComicHoweverOftenItIsBegun() throws {
+    @Test("One import adds one comic however often it is begun") func importAddsComic() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         #expect(try scene.add("A.cbz", to: vault) == .alreadyAdded(entry))
@@ -112,7 +112,7 @@ import Testing
         try scene.expect(["A.cbz"], in: vault)
     }
 
-    @Test func theSameBytesAreADuplicateUnderAnyName() throws {
+    @Test("The same bytes are a duplicate under any name") func bytesDuplicateUnder() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let same = try scene.comic("B.cbz", content: "A.cbz", key: "another")
@@ -124,7 +124,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
-    @Test func whatChangedSinceItWasValidatedIsNotAdded() throws {
+    @Test("What changed since it was validated is not added") func changedSinceValidated() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let other = NewComic(
@@ -138,7 +138,7 @@ import Testing
         try scene.expect(["A.cbz"], in: vault)
     }
 
-    @Test func progressAndBookmarksLiveInTheVault() throws {
+    @Test("Progress and bookmarks live in the vault") func progressBookmarksLive() throws {
         let vault = try scene.create("A.cbz")
         let id = try #require(try vault.comic(named: "A.cbz")).id
         let progress = ReadingProgress(page: 2, isFinished: true, time: Timestamp(nanoseconds: 9))
@@ -152,7 +152,7 @@ import Testing
         #expect(state.bookmarks[id]?.keys.sorted() == [2])
     }
 
-    @Test func renamingChangesTheNameAlone() throws {
+    @Test("Renaming changes the name alone") func renamingChangesName() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let id = try #require(try vault.comic(named: "A.cbz")).id
         #expect(throws: Fault.self) { try vault.rename(id, to: "B.cbz") }
@@ -163,7 +163,7 @@ import Testing
         try scene.expect(["B.cbz", "C.cbz"], in: scene.open())
     }
 
-    @Test func aRemovedComicIsDestroyedAndItsTitleIsInNoFile() throws {
+    @Test("A removed comic is destroyed and its title is in no file") func removedComicDestroyed() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         // Whoever has the file open still sees what became of it.
@@ -179,7 +179,7 @@ import Testing
         try scene.expect(["B.cbz"], in: scene.open())
     }
 
-    @Test func aRemovalThatWasInterruptedIsFinishedAtTheNextStart() throws {
+    @Test("A removal that was interrupted is finished at the next start") func removalInterruptedFinished() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         try vault.unlocked().withManifest {
@@ -193,7 +193,7 @@ import Testing
         try scene.expect(["B.cbz"], in: again)
     }
 
-    @Test func aBackupThatSharesTheFileKeepsItsHeaderAndThatIsSaid() throws {
+    @Test("A backup that shares the file keeps its header and that is said") func backupSharesFile() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -205,7 +205,7 @@ import Testing
         #expect(try FileStatus.of(path) == nil)
     }
 
-    @Test func aRemovedObjectThatComesBackIsDestroyed() throws {
+    @Test("A removed object that comes back is destroyed") func removedObjectComes() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func anObjectThatNoComicHasWaitsInTheQuarantine() throws {
+    @Test("An object that no comic has waits in the quarantine") func objectComicWaits() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         vault.lock()
         // A crash after the rename and before the record looks like an older manifest with newer objects.
@@ -241,7 +241,7 @@ import Testing
         try scene.expect(["A.cbz", "B (1).cbz", "B.cbz"], in: scene.open())
     }
 
-    @Test func swappedMissingAndStrangeObjectsAreSeen() throws {
+    @Test("Swapped missing and strange objects are seen") func swappedMissingStrange() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let one = try scene.objectPath(.archive, of: "A.cbz", in: vault)
         let other = try scene.objectPath(.archive, of: "B.cbz", in: vault)
@@ -265,7 +265,7 @@ import Testing
         #expect(report.strange == ["objects/zz"])
     }
 
-    @Test func symbolicLinksInTheFolderLeadNowhere() throws {
+    @Test("Symbolic links in the folder lead nowhere") func symbolicLinksFolder() throws {
         let vault = try scene.create("A.cbz")
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
         let id = try #require(try vault.comic(named: "A.cbz")).id
@@ -280,7 +280,7 @@ import Testing
         #expect(try listDirectory(elsewhere).count == 1)
     }
 
-    @Test func anOlderCopyOfTheWholeVaultIsReadAndNotWritten() throws {
+    @Test("An older copy of the whole vault is read and not written") func olderCopyWhole() throws {
         let vault = try scene.create("A.cbz")
         vault.lock()
         try scene.copy("vault", to: "older")
@@ -311,7 +311,7 @@ import Testing
         try scene.expect(["A.cbz", "C.cbz"], in: scene.open())
     }
 
-    @Test func aLostMarkIsSaid() throws {
+    @Test("A lost mark is said") func lostMarkSaid() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
         let vault = try scene.locked()
@@ -320,7 +320,7 @@ import Testing
         #expect(try scene.locked().unlock(StoreScene.credential()).standing == .known)
     }
 
-    @Test func lockingWhileAComicIsAddedLeavesNothing() throws {
+    @Test("Locking while a comic is added leaves nothing") func lockingComicAdded() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let bytes = StoreScene.archive("B.cbz")
@@ -339,7 +339,7 @@ import Testing
         #expect(try scene.files("vault/quarantine").isEmpty)
     }
 
-    @Test func lockingBehindTheArchiveLeavesNothingOfItEither() throws {
+    @Test("Locking behind the archive leaves nothing of it either") func lockingBehindArchive() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz", hasParts: false)
         let pack = ObjectContent(streamOf: "B.cbz", length: 0, identity: comic.hash) { _, _ in
@@ -360,7 +360,7 @@ import Testing
         weak var secret: SecretBytes?
     }
 
-    @Test func aLockWipesTheKeysHoweverMuchThereIsToSeal() throws {
+    @Test("A lock wipes the keys however much there is to seal") func lockWipesKeys() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let keys = try vault.unlocked().withSecrets { secrets in

@@ -7,7 +7,7 @@ import Testing
 
 /// A vault that is not changed but turned back: the whole of it, a file of it, a record of it.
 @Suite("A vault that is turned back")
-struct VaultReplay {
+struct VaultReplayTests {
     private let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -59,7 +59,7 @@ struct VaultReplay {
         }
     }
 
-    @Test("an older copy of the whole vault, from any time, is read and not written")
+    @Test("An older copy of the whole vault, from any time, is read and not written")
     func wholeVault() throws {
         let states = try life()
         let newest = try Examination(scene)
@@ -82,7 +82,7 @@ struct VaultReplay {
         #expect(try Examination(scene) == newest)
     }
 
-    @Test("an older copy of any single file, put over the newest or beside it")
+    @Test("An older copy of any single file, put over the newest or beside it")
     func singleFiles() throws {
         let states = try life()
         let newest = states[states.count - 1]
@@ -116,7 +116,7 @@ struct VaultReplay {
         #expect(seen > 10)
     }
 
-    @Test("an older slot opens with the older password again: only a rekey takes that from who has both")
+    @Test("An older slot opens with the older password again: only a rekey takes that from who has both")
     func slot() throws {
         try scene.create("A.cbz").lock()
         let before = try files()
@@ -135,7 +135,7 @@ struct VaultReplay {
         }
     }
 
-    @Test("a deposit that was taken in is not taken in twice, and not again after its comic was removed")
+    @Test("A deposit that was taken in is not taken in twice, and not again after its comic was removed")
     func deposit() throws {
         try scene.create("A.cbz").lock()
         let drop = try scene.deposit("B.cbz").drop
@@ -162,7 +162,7 @@ struct VaultReplay {
         try scene.expect(["A.cbz"], in: last)
     }
 
-    @Test("records left out, swapped, doubled or moved to another log, wherever they are")
+    @Test("Records left out, swapped, doubled or moved to another log, wherever they are")
     func records() throws {
         let vault = try TamperingScene()
         let logs = vault.files(below: "manifest/log")

@@ -12,12 +12,12 @@ import Testing
 /// Every bit of an object's header, of a slot and of a log's records is flipped in the suites about those; here the whole
 /// vault stands around them.
 @Suite("A vault whose files are changed")
-struct VaultTampering {
+struct VaultTamperingTests {
     private let vault: TamperingScene
 
     init() throws { vault = try TamperingScene() }
 
-    @Test("as it is, nothing is wrong with it")
+    @Test("As it is, nothing is wrong with it")
     func sound() throws {
         #expect(vault.sound.gate.isEmpty && vault.sound.strange.isEmpty && !vault.sound.isPublicKeyWrong)
         #expect(vault.sound.comics.keys.sorted() == TamperingScene.comics)
@@ -33,7 +33,7 @@ struct VaultTampering {
 
     // MARK: bits
 
-    @Test("a flipped bit of a sealed file, all of them in its header")
+    @Test("A flipped bit of a sealed file, all of them in its header")
     func bitsOfObjects() throws {
         var generator = SeededGenerator(for: "bitsOfObjects")
         for file in vault.files(below: "objects") + vault.files(below: "drop") {
@@ -57,7 +57,7 @@ struct VaultTampering {
         }
     }
 
-    @Test("a flipped bit anywhere leaves every other comic readable, and none changed")
+    @Test("A flipped bit anywhere leaves every other comic readable, and none changed")
     func bitsOfTheVault() throws {
         var generator = SeededGenerator(for: "bitsOfTheVault")
         for file in vault.files {
@@ -72,7 +72,7 @@ struct VaultTampering {
         #expect(try vault.examine() == vault.sound)
     }
 
-    @Test("every bit of what a deposit is sealed by, for the host that may not open the vault")
+    @Test("Every bit of what a deposit is sealed by, for the host that may not open the vault")
     func bitsOfTheDeposit() throws {
         let before = try vault.scene.files("vault/drop")
         for file in ["vault/vault.json", "vault/vault.pub"] as [BytePath] {
@@ -103,7 +103,7 @@ struct VaultTampering {
 
     // MARK: lengths, missing files, swaps
 
-    @Test("every file cut short, at any length")
+    @Test("Every file cut short, at any length")
     func truncations() throws {
         var generator = SeededGenerator(for: "truncations")
         for file in vault.files {
@@ -123,7 +123,7 @@ struct VaultTampering {
         }
     }
 
-    @Test("every file that is missing")
+    @Test("Every file that is missing")
     func missing() throws {
         for file in vault.files {
             let found = try vault.with(file, nil) { try vault.examine(after: file) }
@@ -140,7 +140,7 @@ struct VaultTampering {
         }
     }
 
-    @Test("every swap of two files")
+    @Test("Every swap of two files")
     func swaps() throws {
         for (index, one) in vault.files.enumerated() {
             for other in vault.files[(index + 1)...] {
@@ -162,7 +162,7 @@ struct VaultTampering {
         }
     }
 
-    @Test("files of a vault that is its twin in everything but its keys")
+    @Test("Files of a vault that is its twin in everything but its keys")
     func another() throws {
         let other = try TamperingScene()
         for (own, strange) in zip(vault.files, other.files) {

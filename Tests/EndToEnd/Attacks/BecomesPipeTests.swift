@@ -29,7 +29,7 @@ struct BecomesPipeTests {
 
         """
 
-    @Test("a file that becomes a pipe while it settles is a file that is gone")
+    @Test("A file that becomes a pipe while it settles is a file that is gone")
     func settling() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -53,7 +53,7 @@ struct BecomesPipeTests {
     }
 
     @Test(
-        "a file that becomes a pipe between two steps ends its job as one that has changed",
+        "A file that becomes a pipe between two steps ends its job as one that has changed",
         arguments: [
             "index-capture", "append-block: { text: \"{{ file.text }}\" }", "move: { place: library }",
             "copy: { place: library }", "rename: { name: other.txt }", "trash", "tag: { add: [seen] }", "review",
@@ -80,7 +80,7 @@ struct BecomesPipeTests {
         #expect(try steward.files("library").isEmpty)
     }
 
-    @Test("a file that becomes a pipe at any opening parks no job", arguments: 1...6)
+    @Test("A file that becomes a pipe at any opening parks no job", arguments: 1...6)
     func opening(number: Int) async throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { try Test.cancel("no python3") }
         let steward = try AgentFixture(configuration: "run: { allow: true }")

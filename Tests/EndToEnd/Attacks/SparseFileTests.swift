@@ -26,7 +26,7 @@ struct SparseFileTests {
     }
 
     @Test(
-        "four enormous files hold up neither other files, nor status, nor the agent's end, refused by their size or read",
+        "Four enormous files hold up neither other files, nor status, nor the agent's end, refused by their size or read",
         arguments: [8 << 40, 60 << 30])
     func enormous(bytes: Int) async throws {
         let steward = try AgentFixture()
@@ -52,7 +52,7 @@ struct SparseFileTests {
         #expect(try await steward.stop() == 0)
     }
 
-    @Test("a sparse file is copied to another file system with its holes, by a rule and into quarantine")
+    @Test("A sparse file is copied to another file system with its holes, by a rule and into quarantine")
     func holes() async throws {
         let steward = try AgentFixture()
         let far: TemporaryFolder

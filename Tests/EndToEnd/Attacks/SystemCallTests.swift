@@ -14,7 +14,7 @@ import Testing
 @Suite("System calls on files of places")
 struct SystemCallTests {
     @Test(
-        "after the first opening no action reaches a person's file by its path",
+        "After the first opening no action reaches a person's file by its path",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")

@@ -16,7 +16,7 @@ struct ComicShelfTests {
 
     private func comic(_ number: Int) throws -> [UInt8] { try packed([Packed(name: "1.png", bytes: picture(number))]) }
 
-    @Test("what somebody else put into the library is found, also where that was while no agent ran")
+    @Test("What somebody else put into the library is found, also where that was while no agent ran")
     func foreign() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -45,7 +45,7 @@ struct ComicShelfTests {
         #expect(try steward.count("there already as ours/theirs.cbz") == 1)
     }
 
-    @Test("of equal comics that come at the same time one is taken")
+    @Test("Of equal comics that come at the same time one is taken")
     func atOnce() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -55,7 +55,7 @@ struct ComicShelfTests {
         #expect(try steward.files("comics").isEmpty)
     }
 
-    @Test("an import opens no folder of the library but the one that the comic goes into")
+    @Test("An import opens no folder of the library but the one that the comic goes into")
     func index() async throws {
         let steward = try fixture()
         let folder = steward.home.path.appending("calls")
@@ -84,7 +84,7 @@ struct ComicShelfTests {
         #expect(opened.allSatisfy { $0.hasPrefix("\(library)/Saga") }, "\(opened)")
     }
 
-    @Test("an import reads and writes as often in a large library as in a small one")
+    @Test("An import reads and writes as often in a large library as in a small one")
     func flat() async throws {
         let (small, large) = (try await calls(among: 20), try await calls(among: 5000))
         // A deeper tree in the ledger is a page more for each look; a walk would be thousands.

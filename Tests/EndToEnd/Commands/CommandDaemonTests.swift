@@ -24,7 +24,7 @@ struct CommandDaemonTests {
         return steward
     }
 
-    @Test("status says what runs, where, and what was done; without an agent too")
+    @Test("Status says what runs, where, and what was done; without an agent too")
     func status() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.captures)
@@ -49,7 +49,7 @@ struct CommandDaemonTests {
         #expect(still["jobs"]["done"].number == 1)
     }
 
-    @Test("only the user may talk to the agent, and a second agent is told who holds the state directory")
+    @Test("Only the user may talk to the agent, and a second agent is told who holds the state directory")
     func socketAndLock() async throws {
         let steward = try await steward()
         let socket = try FileStatus.of(steward.home.path.appending("run/control.sock"))
@@ -60,7 +60,7 @@ struct CommandDaemonTests {
         #expect(try steward.json(["status"])["isRunning"].isTrue, "the first one goes on")
     }
 
-    @Test("explain says which rule matches, at which condition another does not, what would be and what was done")
+    @Test("Explain says which rule matches, at which condition another does not, what would be and what was done")
     func explain() async throws {
         let steward = try await steward(
             """
@@ -108,7 +108,7 @@ struct CommandDaemonTests {
                 "✗ on: arrived  (changed)"))
     }
 
-    @Test("log tells what was done in lines and as JSON lines, of one job, and follows")
+    @Test("Log tells what was done in lines and as JSON lines, of one job, and follows")
     func log() async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "First.\n")
@@ -137,7 +137,7 @@ struct CommandDaemonTests {
         follower.end()
     }
 
-    @Test("undo takes a job back, through the agent", arguments: [true, false])
+    @Test("Undo takes a job back, through the agent", arguments: [true, false])
     func undo(running: Bool) async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "Take me back.\n")
@@ -162,7 +162,7 @@ struct CommandDaemonTests {
         #expect(try steward.past("dropbox/a.md").first?["state"].text == "undone")
     }
 
-    @Test("a paused agent notes what arrives and does it when resumed, also after a restart")
+    @Test("A paused agent notes what arrives and does it when resumed, also after a restart")
     func pause() async throws {
         let steward = try await steward()
         #expect(try steward.run(["pause"]).check().output.contains("paused"))
@@ -185,7 +185,7 @@ struct CommandDaemonTests {
         #expect(try steward.run(["reload"]).errors.contains("steward run"))
     }
 
-    @Test("wait and reload answer when it is done")
+    @Test("Wait and reload answer when it is done")
     func waitAndReload() async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "Now.\n")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Commands that set up")
 struct CommandSetupTests {
-    @Test("init makes the configuration and the places, and changes nothing where they are there")
+    @Test("Init makes the configuration and the places, and changes nothing where they are there")
     func initialises() throws {
         let steward = try AgentFixture()
         let file: BytePath = ".config/steward/steward.yaml"
@@ -22,7 +22,7 @@ struct CommandSetupTests {
         #expect(made["existed"].items.count == 7)
     }
 
-    @Test("init --dry-run says what would be made, and makes nothing")
+    @Test("Init --dry-run says what would be made, and makes nothing")
     func initialisesDry() throws {
         let steward = try AgentFixture()
         let other = steward.home.path.appending("other")
@@ -34,14 +34,14 @@ struct CommandSetupTests {
         #expect(try FileStatus.of(other) == nil)
     }
 
-    @Test("check finds nothing wrong with what init writes")
+    @Test("Check finds nothing wrong with what init writes")
     func checksWell() throws {
         let steward = try AgentFixture()
         #expect(try steward.run(["check"]).check().output == "0 rules in 0 files, 0 errors, 0 warnings\n")
         #expect(try steward.json(["check"])["diagnostics"].items.isEmpty)
     }
 
-    @Test("check names everything that is wrong with the configuration, each with its line and column")
+    @Test("Check names everything that is wrong with the configuration, each with its line and column")
     func checksConfiguration() throws {
         let steward = try AgentFixture()
         try steward.home.write(
@@ -70,7 +70,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["status"]).errors.contains("steward.yaml:4:12: error: "))
     }
 
-    @Test("check names everything that is wrong with the rules of all files at once")
+    @Test("Check names everything that is wrong with the rules of all files at once")
     func checksRules() throws {
         let steward = try AgentFixture()
         try steward.rule("10-a.yaml", "- rule: A\n  in: dropbox\n  do: imdex-capture\n")
@@ -95,7 +95,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["rules", "list"]).status == 2)
     }
 
-    @Test("check without a configuration says how to get one")
+    @Test("Check without a configuration says how to get one")
     func checksNothing() throws {
         let steward = try AgentFixture()
         let nowhere = steward.home.path.appending("none.yaml").text
@@ -105,7 +105,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["status", "--config", nowhere]).status == 64)
     }
 
-    @Test("doctor finds the machine well, and says how to mend a place that is not there")
+    @Test("Doctor finds the machine well, and says how to mend a place that is not there")
     func doctor() throws {
         let steward = try AgentFixture()
         let well = try steward.run(["doctor"]).check()
@@ -122,7 +122,7 @@ struct CommandSetupTests {
         #expect(bad.allSatisfy { !$0["remedy"].text.isEmpty })
     }
 
-    @Test("rules list, schema and manual show the rules in force and what rules can say")
+    @Test("Rules list, schema and manual show the rules in force and what rules can say")
     func rules() throws {
         let steward = try AgentFixture()
         #expect(try steward.run(["rules"]).check().output == "no rules\n")
@@ -142,7 +142,7 @@ struct CommandSetupTests {
         #expect(try steward.json(["rules", "manual"])["markdown"].text == manual)
     }
 
-    @Test("every command has help, and completions exist for three shells")
+    @Test("Every command has help, and completions exist for three shells")
     func help() throws {
         let steward = try AgentFixture()
         let commands = [
@@ -174,7 +174,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["--version"]).check().output.contains("."))
     }
 
-    @Test("wrong usage ends with 64")
+    @Test("Wrong usage ends with 64")
     func usage() throws {
         let steward = try AgentFixture()
         for arguments in [
@@ -185,7 +185,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["explain", "/etc/passwd"]).errors.contains("is in none of the places: notes ("))
     }
 
-    @Test("the demo shows the shipped rules at work in a home of its own, and leaves nothing behind")
+    @Test("The demo shows the shipped rules at work in a home of its own, and leaves nothing behind")
     func demo() throws {
         let rules = ShippedRules.folder
         try #require(ShippedRules.files().contains { $0.hasSuffix(".yaml") })

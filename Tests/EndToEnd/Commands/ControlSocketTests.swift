@@ -57,7 +57,7 @@ struct ControlSocketTests {
         return steward
     }
 
-    @Test("commands that say a byte now and then, or nothing, hold up nobody who asks")
+    @Test("Commands that say a byte now and then, or nothing, hold up nobody who asks")
     func dribble() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -84,7 +84,7 @@ struct ControlSocketTests {
         withExtendedLifetime(silent) {}
     }
 
-    @Test("who dribbles for too long is told that it took too long, and so is who says nothing")
+    @Test("Who dribbles for too long is told that it took too long, and so is who says nothing")
     func late() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -98,7 +98,7 @@ struct ControlSocketTests {
     }
 
     @Test(
-        "a request that cannot be understood is answered with what is wrong with it",
+        "A request that cannot be understood is answered with what is wrong with it",
         arguments: [
             ("garbage\n", "one line of JSON"), ("garbage", "one line of JSON"), ("\u{0}\n", "one line of JSON"),
             ("{\"command\":\"status\"\n", "one line of JSON"), ("[]\n", "one line of JSON"),
@@ -117,7 +117,7 @@ struct ControlSocketTests {
         #expect(answer["kind"].text == "usage")
     }
 
-    @Test("a line that is too long is answered with how long one may be, and the agent goes on")
+    @Test("A line that is too long is answered with how long one may be, and the agent goes on")
     func tooLong() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -128,7 +128,7 @@ struct ControlSocketTests {
         try steward.run(["status"]).check()
     }
 
-    @Test("of more commands than can be answered the last are told that the agent is busy")
+    @Test("Of more commands than can be answered the last are told that the agent is busy")
     func busy() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")

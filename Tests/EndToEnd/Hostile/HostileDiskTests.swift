@@ -64,7 +64,7 @@ struct HostileDiskTests {
         #expect(try steward.status().parked.map(\.problem) == [])
     }
 
-    @Test("a start on a full disk waits until there is room for the ledger, and goes on by itself")
+    @Test("A start on a full disk waits until there is room for the ledger, and goes on by itself")
     func fullLedgerAtStart() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.home.path.appending("state"), "4m", steward)
@@ -93,7 +93,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("a full disk under the vault makes captures wait; nothing of the note is lost and nothing written in part")
+    @Test("A full disk under the vault makes captures wait; nothing of the note is lost and nothing written in part")
     func fullVault() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.path("notes"), "256k", steward)
@@ -122,7 +122,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("on a full disk a comic can be removed from the vault, and what it had makes room for others")
+    @Test("On a full disk a comic can be removed from the vault, and what it had makes room for others")
     func fullVaultOfComics() throws {
         let scene = try VaultScene(made: false)
         let disk = try SmallDisk(scene.path.parent, "4m", scene.steward)
@@ -136,7 +136,7 @@ struct HostileDiskTests {
         #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
-    @Test("a full disk under the ledger stops nothing for good")
+    @Test("A full disk under the ledger stops nothing for good")
     func fullState() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.home.path.appending(".local/state/steward"), "12m", steward)
@@ -159,7 +159,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("a read-only note parks the block, saying which file and what to do, and retry goes on")
+    @Test("A read-only note parks the block, saying which file and what to do, and retry goes on")
     func readOnly() async throws {
         let steward = try agent()
         try await steward.start()
@@ -181,7 +181,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("a note that is a folder parks the block until it is mended")
+    @Test("A note that is a folder parks the block until it is mended")
     func folder() async throws {
         let steward = try agent()
         try await steward.start()
@@ -196,7 +196,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("a note that is not UTF-8 is not touched; the block is parked, naming it, until it is mended")
+    @Test("A note that is not UTF-8 is not touched; the block is parked, naming it, until it is mended")
     func latin() async throws {
         let steward = try agent()
         try await steward.start()

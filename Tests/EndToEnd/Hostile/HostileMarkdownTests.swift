@@ -12,7 +12,7 @@ struct HostileMarkdownTests {
         6,
     ]
 
-    @Test("no name forges a block, a tag or a remote picture through the shipped rules and examples")
+    @Test("No name forges a block, a tag or a remote picture through the shipped rules and examples")
     func shippedRules() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         steward.variables["STEWARD_RULES"] =
@@ -59,7 +59,7 @@ struct HostileMarkdownTests {
         try await steward.stop()
     }
 
-    @Test("no title, series or name of a comic does anything in the note that names it")
+    @Test("No title, series or name of a comic does anything in the note that names it")
     func comics() async throws {
         let steward = try AgentFixture()
         steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
@@ -92,7 +92,7 @@ struct HostileMarkdownTests {
         }
     }
 
-    @Test("the body of one's own note keeps its lines with `raw`, and no anchor of it is one")
+    @Test("The body of one's own note keeps its lines with `raw`, and no anchor of it is one")
     func rawBody() async throws {
         let steward = try AgentFixture()
         try steward.rule(

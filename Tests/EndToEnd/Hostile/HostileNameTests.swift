@@ -25,7 +25,7 @@ struct HostileNameTests {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" }
     }
 
-    @Test("files with any name are captured, noted, moved and trashed, and come back under the very same bytes")
+    @Test("Files with any name are captured, noted, moved and trashed, and come back under the very same bytes")
     func names() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -74,7 +74,7 @@ struct HostileNameTests {
         try await steward.stop()
     }
 
-    @Test("a value with line breaks, a heading, an anchor and a fence stays one line of its block")
+    @Test("A value with line breaks, a heading, an anchor and a fence stays one line of its block")
     func values() async throws {
         let steward = try AgentFixture()
         try steward.rule(

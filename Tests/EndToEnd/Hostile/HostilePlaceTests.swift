@@ -41,7 +41,7 @@ struct HostilePlaceTests {
         for name in names { #expect(notes.occurrences(of: "<\(name)>") == 1, "\(name)") }
     }
 
-    @Test("a file of two gibibytes is refused into quarantine without being read into memory")
+    @Test("A file of two gibibytes is refused into quarantine without being read into memory")
     func huge() async throws {
         let steward = try agent()
         try await steward.start()
@@ -60,7 +60,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("pipes, sockets, devices and links in a place are ignored and hold nothing up")
+    @Test("Pipes, sockets, devices and links in a place are ignored and hold nothing up")
     func special() async throws {
         let steward = try agent()
         try await steward.start()
@@ -87,7 +87,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("a file that may not be read holds nothing up, is named everywhere, and is taken when it may be read")
+    @Test("A file that may not be read holds nothing up, is named everywhere, and is taken when it may be read")
     func unreadable() async throws {
         // Root, too, may not read everything without these.
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
@@ -133,7 +133,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("a new rule starts beside a file that it wants and that may not be read")
+    @Test("A new rule starts beside a file that it wants and that may not be read")
     func unreadableAtStart() async throws {
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
         let steward = try AgentFixture()
@@ -155,7 +155,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("a place that goes away loses no file, and what came into it meanwhile is taken when it is back")
+    @Test("A place that goes away loses no file, and what came into it meanwhile is taken when it is back")
     func vanishing() async throws {
         let steward = try agent()
         try steward.rule(
@@ -186,7 +186,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("a place may be a link to a folder")
+    @Test("A place may be a link to a folder")
     func linked() async throws {
         let steward = try agent()
         let real = steward.home.path.appending("elsewhere")
@@ -199,7 +199,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("a place within a place has its files to itself")
+    @Test("A place within a place has its files to itself")
     func nested() async throws {
         let steward = try agent()
         let file: BytePath = ".config/steward/steward.yaml"
@@ -222,7 +222,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("beyond the kernel's limit of watches folders are polled, and status says so")
+    @Test("Beyond the kernel's limit of watches folders are polled, and status says so")
     func watchLimit() async throws {
         let steward = try agent("poll: 1s")
         let lower = [
@@ -256,7 +256,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("where watching cannot be started anew, folders are polled until it can, and status says so")
+    @Test("Where watching cannot be started anew, folders are polled until it can, and status says so")
     func blind() async throws {
         let steward = try agent("poll: 1s")
         // As its own user's namespace sees them, so that nobody else's are touched.
@@ -301,7 +301,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("when the kernel's queue of events overflows, everything is looked through and nothing is lost")
+    @Test("When the kernel's queue of events overflows, everything is looked through and nothing is lost")
     func overflow() async throws {
         let steward = try agent()
         try await steward.start()

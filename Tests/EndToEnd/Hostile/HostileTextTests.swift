@@ -49,7 +49,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("what a program prints and what becomes a tag steers no terminal, and can be read")
+    @Test("What a program prints and what becomes a tag steers no terminal, and can be read")
     func terminal() async throws {
         let steward = try steward()
         try await steward.start()

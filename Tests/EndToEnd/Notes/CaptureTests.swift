@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Captures, end to end")
 struct CaptureTests {
-    @Test("a dropped note is stored, written into today's note and put into the trash")
+    @Test("A dropped note is stored, written into today's note and put into the trash")
     func note() async throws {
         let steward = try AgentFixture()
         try steward.rule(

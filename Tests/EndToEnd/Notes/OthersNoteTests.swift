@@ -8,7 +8,7 @@ import Testing
     "Notes and files of another owner",
     .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct OthersNoteTests {
-    @Test("a note of another owner gets each block once, whatever its owner does with it")
+    @Test("A note of another owner gets each block once, whatever its owner does with it")
     func once() async throws {
         let users = try TwoUsers(configuration: "notes: { wait-editor: 1s, wait-open: 5s }")
         let steward = users.steward
@@ -47,7 +47,7 @@ struct OthersNoteTests {
         try await steward.stop()
     }
 
-    @Test("check says which step a place's files do not permit, and what waits behind it")
+    @Test("Check says which step a place's files do not permit, and what waits behind it")
     func withheld() async throws {
         let users = try TwoUsers()
         let steward = users.steward

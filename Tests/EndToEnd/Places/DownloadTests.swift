@@ -83,7 +83,7 @@ struct DownloadTests {
         try await expectOnce("file.cbz", steward)
     }
 
-    @Test("aria2: a file is not whole while its control file says that a part is missing")
+    @Test("Aria2: a file is not whole while its control file says that a part is missing")
     func controlFile() async throws {
         let steward = try await agent()
         let control = try steward.drop("dropbox/file.cbz.aria2", "control")
@@ -94,7 +94,7 @@ struct DownloadTests {
         try await expectOnce("file.cbz", steward)
     }
 
-    @Test("yt-dlp: parts, formats and what is put together of them are no news, the film is")
+    @Test("Yt-dlp: parts, formats and what is put together of them are no news, the film is")
     func ytdlp() async throws {
         let steward = try await agent()
         for part in ["film.f137.mp4", "film.f140.m4a"] {
@@ -117,7 +117,7 @@ struct DownloadTests {
         "aria2c": { ["aria2c", "-q", "--no-conf", "-d", $1, "-o", "file.cbz", $0] },
     ]
 
-    @Test("what a downloader fetches arrives once, whole", arguments: ["aria2c", "curl", "wget"].filter(Editor.has))
+    @Test("What a downloader fetches arrives once, whole", arguments: ["aria2c", "curl", "wget"].filter(Editor.has))
     func downloader(_ program: String) async throws {
         let server = try ScriptedServer(.reply(200, Self.content))
         defer { server.stop() }

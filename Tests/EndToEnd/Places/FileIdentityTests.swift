@@ -27,7 +27,7 @@ struct FileIdentityTests {
           do: { append-block: { note: log, text: "seen {{ file.name }}" } }
         """
 
-    @Test("a new file is news, whichever inode it gets: twenty on those of files that were deleted, and fifty at rest")
+    @Test("A new file is news, whichever inode it gets: twenty on those of files that were deleted, and fifty at rest")
     func reusedInodes() async throws {
         let steward = try await agent(Self.pdfs)
         var expected: [String] = []
@@ -54,7 +54,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == expected.sorted())
     }
 
-    @Test("a file that has another name and content than before arrives where its old name was of interest to nobody")
+    @Test("A file that has another name and content than before arrives where its old name was of interest to nobody")
     func endingComesLast() async throws {
         let steward = try await agent(Self.pdfs)
         try steward.drop("dropbox/paper.download-1", "content")
@@ -66,7 +66,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen paper.pdf"], "a new name is no arrival")
     }
 
-    @Test("a file arrives for a rule when it first meets the rule's conditions, and once")
+    @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
     func firstMeeting() async throws {
         let steward = try await agent(
             """
@@ -87,7 +87,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen first, arrived", "seen last, arrived"])
     }
 
-    @Test("what a rule left alone when it was new does not arrive for it by being saved again")
+    @Test("What a rule left alone when it was new does not arrive for it by being saved again")
     func leftAlone() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("papers")

@@ -74,7 +74,7 @@ struct HangingPlaceTests {
 
     private func noted(_ steward: AgentFixture, _ line: String) throws -> Bool { try steward.notes().contains(line) }
 
-    @Test("hold up neither captures nor status, show in status, doctor and log, and do not keep the agent from ending")
+    @Test("Hold up neither captures nor status, show in status, doctor and log, and do not keep the agent from ending")
     func whileItRuns() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -108,7 +108,7 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
-    @Test("do not keep an agent from starting, and go on when they answer")
+    @Test("Do not keep an agent from starting, and go on when they answer")
     func whenItStarts() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }

@@ -19,7 +19,7 @@ struct PassedOverTests {
             })
     }
 
-    @Test("files with everyday names are seen, and what systems and downloads leave lying about starts no rule")
+    @Test("Files with everyday names are seen, and what systems and downloads leave lying about starts no rule")
     func everydayNames() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.rule)
@@ -33,7 +33,7 @@ struct PassedOverTests {
         #expect(try seen(steward) == Set(ordinary))
     }
 
-    @Test("explain and status say that a file is passed over, and for which pattern")
+    @Test("Explain and status say that a file is passed over, and for which pattern")
     func said() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.rule)
@@ -54,7 +54,7 @@ struct PassedOverTests {
         #expect(!explained.contains("would"))
     }
 
-    @Test("steward.yaml adds names to the list and takes names from it")
+    @Test("Steward.yaml adds names to the list and takes names from it")
     func configured() async throws {
         let steward = try AgentFixture(configuration: "ignore: [\"*.bak\", \"!*.tmp\", \"!x~\"]")
         try steward.rule(Self.rule)

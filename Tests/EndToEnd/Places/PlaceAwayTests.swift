@@ -37,7 +37,7 @@ struct PlaceAwayTests {
         try steward.run(["status"]).check().output.contains("/disk  is away")
     }
 
-    @Test("a place whose disk is unmounted loses nothing, gets nothing, and goes on when it is mounted again")
+    @Test("A place whose disk is unmounted loses nothing, gets nothing, and goes on when it is mounted again")
     func unmounted() async throws {
         let steward = try agent()
         try await steward.start()
@@ -70,7 +70,7 @@ struct PlaceAwayTests {
         try await steward.stop()
     }
 
-    @Test("a folder that is missing is not made by a rule")
+    @Test("A folder that is missing is not made by a rule")
     func missing() async throws {
         let steward = try agent()
         try await steward.start()
@@ -87,7 +87,7 @@ struct PlaceAwayTests {
         try await steward.stop()
     }
 
-    @Test("a person can say that another folder is the place from now on")
+    @Test("A person can say that another folder is the place from now on")
     func accepted() async throws {
         let steward = try agent()
         try await steward.start()

@@ -35,7 +35,7 @@ struct PlaceReachTests {
         return steward
     }
 
-    @Test("a note that is a link is written only where its place follows links, and explain names links")
+    @Test("A note that is a link is written only where its place follows links, and explain names links")
     func links() async throws {
         for follows in [false, true] {
             let steward = try agent(follows ? ["notes": "follow-links: inside"] : [:])
@@ -57,7 +57,7 @@ struct PlaceReachTests {
         }
     }
 
-    @Test("a file beyond its place's limit stays unread where it is, and is named until it is smaller")
+    @Test("A file beyond its place's limit stays unread where it is, and is named until it is smaller")
     func size() async throws {
         let steward = try agent(["dropbox": "limits: { size: 1 KiB }"])
         try await steward.start()
@@ -76,7 +76,7 @@ struct PlaceReachTests {
         try await steward.stop()
     }
 
-    @Test("a refused file stays where it is when quarantine is full, and the history says so")
+    @Test("A refused file stays where it is when quarantine is full, and the history says so")
     func quota() async throws {
         let steward = try agent([:], "quarantine: { size: 8 KiB }")
         try steward.rule(

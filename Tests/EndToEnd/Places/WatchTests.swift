@@ -34,7 +34,7 @@ struct WatchTests {
         #expect(try seen(steward) == lines.sorted())
     }
 
-    @Test("a place that is polled sees arrivals, changes and removals")
+    @Test("A place that is polled sees arrivals, changes and removals")
     func polled() async throws {
         let steward = try agent("poll: 1s")
         let file: BytePath = ".config/steward/steward.yaml"
@@ -53,7 +53,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("folders moved in, out and between places bring and take their files")
+    @Test("Folders moved in, out and between places bring and take their files")
     func movedFolders() async throws {
         let steward = try agent()
         try await steward.start()
@@ -83,7 +83,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("a tree that is made and filled in one breath is seen whole, each file once")
+    @Test("A tree that is made and filled in one breath is seen whole, each file once")
     func oneBreath() async throws {
         let steward = try agent()
         try await steward.start()
@@ -96,7 +96,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("hard links and files without a name until they are linked arrive")
+    @Test("Hard links and files without a name until they are linked arrive")
     func links() async throws {
         let steward = try agent()
         try await steward.start()
@@ -113,7 +113,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("a file that is closed and opened again between its pieces is taken once, whole")
+    @Test("A file that is closed and opened again between its pieces is taken once, whole")
     func pieces() async throws {
         let steward = try agent(settle: "8s")
         try await steward.start()
@@ -128,7 +128,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("a file is not touched while somebody has it open for writing")
+    @Test("A file is not touched while somebody has it open for writing")
     func heldOpen() async throws {
         let steward = try agent()
         try await steward.start()
@@ -149,7 +149,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("names that programs use while they work are no news, and what they become is")
+    @Test("Names that programs use while they work are no news, and what they become is")
     func workNames() async throws {
         let steward = try agent()
         try await steward.start()

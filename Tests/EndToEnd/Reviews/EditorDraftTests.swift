@@ -17,7 +17,7 @@ extension EditorTests {
                 - append-block: { note: seen, heading: Seen, anchor: seen, text: "{{ event }} {{ file.name }}" }
             """
 
-        @Test("each save is one change, and opening or closing none", arguments: Editor.locking)
+        @Test("Each save is one change, and opening or closing none", arguments: Editor.locking)
         func saves(_ editor: Editor) async throws {
             try requireEditor(editor)
             let steward = try AgentFixture()
@@ -53,7 +53,7 @@ extension EditorTests {
         }
 
         @Test(
-            "each save by a tool is one change",
+            "Each save by a tool is one change",
             arguments: [
                 "sed -i s/one/two/ essay.md", "echo more >> essay.md",
                 "cp essay.md .t && echo new >> .t && mv .t essay.md",

@@ -29,7 +29,7 @@ extension EditorTests {
             try steward.exists("drafts/essay.review.md") && steward.read("drafts/essay.review.md").contains(text)
         }
 
-        @Test("what is ticked and saved is in the draft, what is skipped never returns")
+        @Test("What is ticked and saved is in the draft, what is skipped never returns")
         func ticks() async throws {
             let steward = try await steward()
             let draft = try await EditorSession(steward, .vim, steward.path("drafts/essay.md"))
@@ -73,7 +73,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("a draft that is open with unsaved changes is written once they are saved")
+        @Test("A draft that is open with unsaved changes is written once they are saved")
         func waits() async throws {
             let steward = try await steward()
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -116,7 +116,7 @@ extension EditorTests {
             }
         }
 
-        @Test("while an editor runs on a draft that leaves no lock, answers wait for its end")
+        @Test("While an editor runs on a draft that leaves no lock, answers wait for its end")
         func waitsForTheEnd() async throws {
             let steward = try await steward(.nano)
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -158,7 +158,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("a swap file that lies elsewhere tells as well, and goes on telling when its editor was killed")
+        @Test("A swap file that lies elsewhere tells as well, and goes on telling when its editor was killed")
         func swapsElsewhere() async throws {
             let steward = try await steward(.neovim)
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")

@@ -31,7 +31,7 @@ struct ReviewAnswerTests {
         try steward.drop("drafts/essay.review.md", text.replacingOccurrences(of: "- [ ]", with: "- [\(mark)]"))
     }
 
-    @Test("an answer that an editor's old text has taken out again is open again, and says why")
+    @Test("An answer that an editor's old text has taken out again is open again, and says why")
     func staleSave() async throws {
         let steward = try await steward()
         try steward.drop("drafts/essay.md", Self.before)
@@ -59,7 +59,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("a mark that means nothing is said to be none, and nothing is done", arguments: ["✓", "y", "v", "*", "yes"])
+    @Test("A mark that means nothing is said to be none, and nothing is done", arguments: ["✓", "y", "v", "*", "yes"])
     func unknownMarks(_ sign: String) async throws {
         let steward = try await steward()
         try steward.drop("drafts/essay.md", Self.before)
@@ -76,7 +76,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("the sidecar of a draft that nobody may write to can be written to")
+    @Test("The sidecar of a draft that nobody may write to can be written to")
     func readOnlyDraft() async throws {
         let steward = try await steward()
         let aside = try steward.home.write("essay.md", Self.before)
@@ -88,7 +88,7 @@ struct ReviewAnswerTests {
     }
 
     @Test(
-        "beside a draft that is no UTF-8 stands why it is not reviewed",
+        "Beside a draft that is no UTF-8 stands why it is not reviewed",
         arguments: [
             ([0xFF, 0xFE, 0x57, 0x00, 0x65, 0x00], "it is UTF-16"),
             ([0x43, 0x61, 0x66, 0xE9, 0x0A], "it is not UTF-8"),
@@ -105,7 +105,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("beside a draft that is too long to be one stands that it is not reviewed")
+    @Test("Beside a draft that is too long to be one stands that it is not reviewed")
     func tooLong() async throws {
         let steward = try await steward()
         let aside = try steward.home.write(
@@ -117,7 +117,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("a draft is read as what it is: its source blocks are no prose")
+    @Test("A draft is read as what it is: its source blocks are no prose")
     func otherSyntax() async throws {
         let steward = try await steward()
         try steward.drop(
@@ -128,7 +128,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("a sidecar goes with its draft, and what was answered is still known when that comes back")
+    @Test("A sidecar goes with its draft, and what was answered is still known when that comes back")
     func removedDraft() async throws {
         let steward = try await steward()
         try steward.rule(
@@ -165,7 +165,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("explain says why nothing was done to a draft that was there before")
+    @Test("Explain says why nothing was done to a draft that was there before")
     func thereBefore() async throws {
         let steward = try AgentFixture()
         try steward.rule("10-review.yaml", Self.rule)

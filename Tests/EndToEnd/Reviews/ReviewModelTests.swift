@@ -31,7 +31,7 @@ struct ReviewModelTests {
         return steward
     }
 
-    @Test("its findings are in the sidecar, and answers go into the draft without another call")
+    @Test("Its findings are in the sidecar, and answers go into the draft without another call")
     func reads() async throws {
         let server = try ScriptedServer(.message(Self.answer))
         let steward = try steward(server)
@@ -54,7 +54,7 @@ struct ReviewModelTests {
         try await steward.stop()
     }
 
-    @Test("doctor says whether there is a key, and refuses one that others may read, without showing it")
+    @Test("Doctor says whether there is a key, and refuses one that others may read, without showing it")
     func doctor() throws {
         let steward = try AgentFixture()
         let without = try steward.run(["doctor"]).check().output
@@ -69,7 +69,7 @@ struct ReviewModelTests {
         #expect(try steward.run(["doctor"]).check().output.contains("ok   models: anthropic, with a key from "))
     }
 
-    @Test("killed with the answer in hand, it does not ask again")
+    @Test("Killed with the answer in hand, it does not ask again")
     func killed() async throws {
         let server = try ScriptedServer(.message(Self.answer))
         let steward = try steward(server)
@@ -95,7 +95,7 @@ struct ReviewModelTests {
         try await steward.stop()
     }
 
-    @Test("with a key that is refused the quick pass is there, sidecar and log say why, and a person can ask again")
+    @Test("With a key that is refused the quick pass is there, sidecar and log say why, and a person can ask again")
     func wrongKey() async throws {
         let server = try ScriptedServer(.complaint(401, "authentication_error"), .message(Self.answer))
         let steward = try steward(server)
@@ -113,7 +113,7 @@ struct ReviewModelTests {
     }
 
     @Test(
-        "another user's model on this machine is told nothing of a draft until that is allowed; sidecar and log say who",
+        "Another user's model on this machine is told nothing of a draft until that is allowed; sidecar and log say who",
         .enabled(if: geteuid() == 0, "only root can be two users"))
     func foreignModel() async throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)

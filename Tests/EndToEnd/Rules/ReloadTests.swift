@@ -19,7 +19,7 @@ struct ReloadTests {
         """
     }
 
-    @Test("rules that change while two hundred captures are at work: each is dealt with once, under one version")
+    @Test("Rules that change while two hundred captures are at work: each is dealt with once, under one version")
     func inFlight() async throws {
         let steward = try AgentFixture()
         try steward.rule(captures("version 0"))
@@ -40,7 +40,7 @@ struct ReloadTests {
         #expect(try steward.trash().count == 201)
     }
 
-    @Test("a change of the rule files is noticed, without anything asked")
+    @Test("A change of the rule files is noticed, without anything asked")
     func noticed() async throws {
         let steward = try AgentFixture()
         try steward.rule(captures("the first"))
@@ -54,7 +54,7 @@ struct ReloadTests {
         try await steward.until("the rules are gone") { try steward.json(["status"])["rules"].number == 0 }
     }
 
-    @Test("a broken rule file changes nothing: the rules in force stay, and everything says so")
+    @Test("A broken rule file changes nothing: the rules in force stay, and everything says so")
     func broken() async throws {
         let steward = try AgentFixture()
         try steward.rule(captures("the first"))
@@ -78,7 +78,7 @@ struct ReloadTests {
         #expect(try steward.count("Taken by the second.") == 1)
     }
 
-    @Test("an agent that is started with broken rules judges nothing until they are mended, and then all")
+    @Test("An agent that is started with broken rules judges nothing until they are mended, and then all")
     func brokenAtStart() async throws {
         let steward = try AgentFixture()
         try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
@@ -95,7 +95,7 @@ struct ReloadTests {
         #expect(try steward.count("After by the first.") == 1)
     }
 
-    @Test("rules that change while the agent starts are read again")
+    @Test("Rules that change while the agent starts are read again")
     func duringStart() async throws {
         let steward = try AgentFixture()
         // More complaints than a pipe holds: the agent has read its rules, and waits until somebody reads what it says.
@@ -136,7 +136,7 @@ struct ReloadTests {
         #expect(try steward.json(["status"])["isRunning"].isTrue)
     }
 
-    @Test("a file of the same name in a later directory replaces, an empty one masks, and both can be seen")
+    @Test("A file of the same name in a later directory replaces, an empty one masks, and both can be seen")
     func precedence() async throws {
         let steward = try AgentFixture()
         let folders = ["vendor", "system", "user"]

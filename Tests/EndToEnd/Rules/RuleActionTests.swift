@@ -22,7 +22,7 @@ struct RuleActionTests {
         "run": "run: { command: [cp, \"{{ file.name }}\", \"{{ file.stem }}.ran\"] }",
     ]
 
-    @Test("each action does what it says, once, and can be explained")
+    @Test("Each action does what it says, once, and can be explained")
     func each() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         try steward.addPlace("out")
@@ -82,7 +82,7 @@ struct RuleActionTests {
         #expect(try steward.run(["undo", run]).status == 1, "a program cannot be taken back")
     }
 
-    @Test("a rule may run programs only where the configuration allows it")
+    @Test("A rule may run programs only where the configuration allows it")
     func forbidden() throws {
         let steward = try AgentFixture()
         try steward.rule("- rule: R\n  in: drafts\n  do:\n    - run: { command: [echo] }\n")
@@ -91,7 +91,7 @@ struct RuleActionTests {
         #expect(result.output.contains("run: { allow: true }"))
     }
 
-    @Test("a name that is taken is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
+    @Test("A name that is taken is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
     func exists(policy: String) async throws {
         let steward = try AgentFixture()
         try steward.addPlace("out")

@@ -5,7 +5,7 @@ import Testing
 /// Blocks typed into notes, and notes that the agent itself writes.
 @Suite("Blocks in notes, end to end")
 struct RuleBlockTests {
-    @Test("a typed anchor starts its rule once, and not again after other edits; another prefix starts nothing")
+    @Test("A typed anchor starts its rule once, and not again after other edits; another prefix starts nothing")
     func typed() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -39,7 +39,7 @@ struct RuleBlockTests {
         #expect(try steward.count("<") == 2)
     }
 
-    @Test("what the agent writes into notes starts no rule, though a person's edit of the same note does")
+    @Test("What the agent writes into notes starts no rule, though a person's edit of the same note does")
     func ownWrites() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("out")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rules that feed themselves and each other")
 struct RuleCircleTests {
-    @Test("a rule that writes into its own place runs once for a file, and check warns of it")
+    @Test("A rule that writes into its own place runs once for a file, and check warns of it")
     func ownPlace() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -36,7 +36,7 @@ struct RuleCircleTests {
         #expect(try steward.files("drafts").count == 6)
     }
 
-    @Test("rules in a circle end after one round, and check warns of them")
+    @Test("Rules in a circle end after one round, and check warns of them")
     func circle() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -65,7 +65,7 @@ struct RuleCircleTests {
         )
     }
 
-    @Test("a file that rules move in a circle comes to rest after one round")
+    @Test("A file that rules move in a circle comes to rest after one round")
     func moves() async throws {
         let steward = try AgentFixture()
         try steward.rule(

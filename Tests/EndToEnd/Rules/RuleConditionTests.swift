@@ -77,7 +77,7 @@ struct RuleConditionTests {
     /// Conditions that have a test of their own.
     static let elsewhere: Set<String> = ["anchor"]
 
-    @Test("there is a case for every condition")
+    @Test("There is a case for every condition")
     func complete() throws {
         let steward = try AgentFixture()
         let schema = try Answer(parsing: try steward.run(["rules", "schema"]).check().output)
@@ -85,7 +85,7 @@ struct RuleConditionTests {
         #expect(conditions == Set(Self.cases.map(\.condition)).union(Self.elsewhere))
     }
 
-    @Test("each condition lets its file through, and no other")
+    @Test("Each condition lets its file through, and no other")
     func each() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("out")
@@ -122,7 +122,7 @@ struct RuleConditionTests {
         }
     }
 
-    @Test("all, any and not nest")
+    @Test("All, any and not nest")
     func nesting() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("out")

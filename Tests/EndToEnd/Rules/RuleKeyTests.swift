@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What rules say besides where and do")
 struct RuleKeyTests {
-    @Test("then: stop hides the file from later rules, and explain says so")
+    @Test("Then: stop hides the file from later rules, and explain says so")
     func stop() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -33,7 +33,7 @@ struct RuleKeyTests {
         #expect(explanation.contains("Second: stopped (stopped by `First`)"))
     }
 
-    @Test("refused: leave leaves a file where it is, which counts as seen")
+    @Test("Refused: leave leaves a file where it is, which counts as seen")
     func leave() async throws {
         let steward = try AgentFixture()
         try steward.rule("- rule: R\n  in: dropbox\n  settle: 100ms\n  do: index-capture\n  refused: leave\n")
@@ -51,7 +51,7 @@ struct RuleKeyTests {
         #expect(try steward.past("dropbox/broken.bin").count == 1)
     }
 
-    @Test("what one step finds out, the next ones use; a file that is still written is left alone")
+    @Test("What one step finds out, the next ones use; a file that is still written is left alone")
     func values() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("out")

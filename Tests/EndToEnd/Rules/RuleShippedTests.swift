@@ -18,14 +18,14 @@ struct RuleShippedTests {
         return steward
     }
 
-    @Test("they load without a complaint, with the places that init makes")
+    @Test("They load without a complaint, with the places that init makes")
     func load() throws {
         let report = try fixture().json(["check"])
         #expect(report["diagnostics"].items.isEmpty)
         #expect(report["rules"].number ?? 0 >= 5)
     }
 
-    @Test("captures of every kind are taken in, noted and trashed, and what is no capture is put aside")
+    @Test("Captures of every kind are taken in, noted and trashed, and what is no capture is put aside")
     func captures() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -48,7 +48,7 @@ struct RuleShippedTests {
         #expect(try steward.json(["quarantine"]).items.map { $0["path"].text } == ["broken.bin"])
     }
 
-    @Test("comics go into the library and are noted, drafts are tagged, blocks become tasks")
+    @Test("Comics go into the library and are noted, drafts are tagged, blocks become tasks")
     func others() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -84,7 +84,7 @@ struct RuleShippedTests {
             } == 1)
     }
 
-    @Test("the example with more actions works as it stands once its places are there")
+    @Test("The example with more actions works as it stands once its places are there")
     func example() async throws {
         try #require(ShippedRules.files().contains("50-screenshots.yaml.example"))
         let steward = try AgentFixture(configuration: "run: { allow: true }")

@@ -28,7 +28,7 @@ struct RunProgramTests {
         return try steward.home.read("arguments").split(separator: "\n").map(String.init)
     }
 
-    @Test("a file named as an option is a file for the manual's example")
+    @Test("A file named as an option is a file for the manual's example")
     func manualExample() async throws {
         let manual = try AgentFixture().run(["rules", "manual"]).check().output
         let example = try #require(manual.split(separator: "\n").first { $0.hasPrefix("run: { command: [ocrmypdf") })
@@ -37,7 +37,7 @@ struct RunProgramTests {
                 == ["./--help.pdf", "./--help.ocr.pdf"])
     }
 
-    @Test("an argument that a value begins is no option; what the rule itself says is")
+    @Test("An argument that a value begins is no option; what the rule itself says is")
     func options() async throws {
         let command =
             "run: { command: [show, -v, \"{{ file.name }}\", \"--in={{ file.name }}\", \"{{ file.stem }}.x\", \"{{ file.title }}\", \"\"] }"
@@ -46,7 +46,7 @@ struct RunProgramTests {
                 == ["-v", "./-rf.md", "--in=-rf.md", "./-rf.x", "x"])
     }
 
-    @Test("a program sees none of the agent's keys, credentials and sockets, but what it needs and what the rule adds")
+    @Test("A program sees none of the agent's keys, credentials and sockets, but what it needs and what the rule adds")
     func environment() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         try install("show", steward)

@@ -28,7 +28,7 @@ struct ClockTests {
         }
         """
 
-    @Test("what waits for its next try does not wait longer because the clock goes back a day")
+    @Test("What waits for its next try does not wait longer because the clock goes back a day")
     func back() async throws {
         let steward = try AgentFixture(configuration: "notes: { wait-open: 1s }")
         try steward.rule(

@@ -138,7 +138,7 @@ struct EffectCampaignTests {
         }
     }
 
-    @Test("kills at random moments while files come, change and are renamed: no effect of any job is missing")
+    @Test("Kills at random moments while files come, change and are renamed: no effect of any job is missing")
     func kills() async throws {
         let campaign = try Campaign(SeededGenerator(for: "the campaign of effects"))
         let steward = campaign.steward

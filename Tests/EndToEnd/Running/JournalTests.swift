@@ -18,7 +18,7 @@ struct JournalTests {
         return steward
     }
 
-    @Test("each line begins with its priority, and the journal's own stamp is not doubled")
+    @Test("Each line begins with its priority, and the journal's own stamp is not doubled")
     func priorities() async throws {
         let steward = try await steward()
         try await steward.start()
@@ -34,7 +34,7 @@ struct JournalTests {
         #expect(lines.allSatisfy { $0.hasPrefix("<") }, "\(lines)")
     }
 
-    @Test("lines of JSON too, and the complaint of an agent that cannot start")
+    @Test("Lines of JSON too, and the complaint of an agent that cannot start")
     func others() async throws {
         let steward = try await steward("log: { format: json }")
         try await steward.start()
@@ -43,7 +43,7 @@ struct JournalTests {
         #expect(try steward.log().contains("\n<3>steward: another agent"))
     }
 
-    @Test("elsewhere nothing is put before a line, whatever a process above was given")
+    @Test("Elsewhere nothing is put before a line, whatever a process above was given")
     func elsewhere() async throws {
         let steward = try AgentFixture()
         try steward.rule(CommandDaemonTests.captures)

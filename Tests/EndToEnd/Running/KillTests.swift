@@ -94,7 +94,7 @@ struct KillTests {
         #expect(try steward.count("<after>") == 1)
     }
 
-    @Test("a program that was at work when the agent was killed is not run again until somebody says so")
+    @Test("A program that was at work when the agent was killed is not run again until somebody says so")
     func unknown() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let flag = steward.home.path.appending("flag").text
@@ -117,7 +117,7 @@ struct KillTests {
         #expect(try steward.home.read("flag") == "begun\nbegun\n")
     }
 
-    @Test("fifty SIGKILLs at random moments while captures keep coming: everything happens exactly once")
+    @Test("Fifty SIGKILLs at random moments while captures keep coming: everything happens exactly once")
     func kills() async throws {
         var random = SeededGenerator(for: "fifty SIGKILLs")
         let steward = try AgentFixture()

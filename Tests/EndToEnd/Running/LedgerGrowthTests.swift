@@ -20,7 +20,7 @@ struct LedgerGrowthTests {
         Int(try FileStatus.of(steward.home.path.appending(file))?.size ?? 0)
     }
 
-    @Test("fifty of one large draft leave it small, and the last can be taken back")
+    @Test("Fifty of one large draft leave it small, and the last can be taken back")
     func reviews() async throws {
         let steward = try AgentFixture()
         try steward.rule(

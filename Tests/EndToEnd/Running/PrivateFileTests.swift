@@ -25,7 +25,7 @@ struct PrivateFileTests {
         try steward.shell(Self.open + [AgentFixture.binary, "comics", "favourite", comic.text]).check()
     }
 
-    @Test("ledger, captures and comics, their logs, and the daily copy; made anew and found open to all")
+    @Test("Ledger, captures and comics, their logs, and the daily copy; made anew and found open to all")
     func modes() async throws {
         let steward = try AgentFixture()
         try steward.rule(CommandDaemonTests.captures)

@@ -22,7 +22,7 @@ struct StartTests {
         """
     }
 
-    @Test("files that are there at the first start are dealt with where the rule says so, and are seen in any case")
+    @Test("Files that are there at the first start are dealt with where the rule says so, and are seen in any case")
     func first() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -49,7 +49,7 @@ struct StartTests {
         #expect(try steward.count("<") == 6, "a second start finds nothing new")
     }
 
-    @Test("a file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(30)))
+    @Test("A file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(30)))
     func duringTheFirstLook() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Skip", in: "drafts", "existing: skip"))
@@ -61,7 +61,7 @@ struct StartTests {
         #expect(try steward.count("<") == 1, "and what was there before has not")
     }
 
-    @Test("a place that is added later is met as the first ones were")
+    @Test("A place that is added later is met as the first ones were")
     func place() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Old", in: "drafts"))
@@ -76,7 +76,7 @@ struct StartTests {
         #expect(try steward.count("<") == 1)
     }
 
-    @Test("a rule that is added later takes what is there where it says so, once")
+    @Test("A rule that is added later takes what is there where it says so, once")
     func newRule() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Old", in: "drafts"))
@@ -95,7 +95,7 @@ struct StartTests {
         #expect(try steward.count("<") == 3)
     }
 
-    @Test("what was changed, renamed, removed and added while no agent ran is seen at the next start, each once")
+    @Test("What was changed, renamed, removed and added while no agent ran is seen at the next start, each once")
     func whileDown() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "drafts"))
@@ -122,7 +122,7 @@ struct StartTests {
         #expect(try steward.count("<") == 9)
     }
 
-    @Test("a lost ledger: what is there counts as seen, status says so, and rebuild has a place dealt with")
+    @Test("A lost ledger: what is there counts as seen, status says so, and rebuild has a place dealt with")
     func lost() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "[dropbox, drafts]", "existing: process"))
@@ -156,7 +156,7 @@ struct StartTests {
         #expect(try steward.json(["status"])["warnings"].items.isEmpty)
     }
 
-    @Test("a ledger that cannot be read is set aside, never deleted, and then it is as if it were lost")
+    @Test("A ledger that cannot be read is set aside, never deleted, and then it is as if it were lost")
     func corrupt() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "dropbox"))

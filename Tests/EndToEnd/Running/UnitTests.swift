@@ -68,7 +68,7 @@ struct UnitTests {
         return machine
     }
 
-    @Test("the system's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
+    @Test("The system's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
     func system() async throws {
         let machine = try await systemMachine()
         let verified = try machine.run(
@@ -86,7 +86,7 @@ struct UnitTests {
         #expect(told == "success\n")
     }
 
-    @Test("a user's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
+    @Test("A user's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
     func user() async throws {
         let machine = try await UnitMachine()
         let verified = try machine.run(
@@ -102,7 +102,7 @@ struct UnitTests {
         expectWellSaid(try machine.journal(["_SYSTEMD_USER_UNIT=steward.service", "_COMM=steward"]))
     }
 
-    @Test("what a unit withholds from the agent is found by doctor, which has the agent itself look")
+    @Test("What a unit withholds from the agent is found by doctor, which has the agent itself look")
     func withheld() async throws {
         let machine = try await systemMachine()
         try machine.run(["mkdir", "/etc/systemd/system/steward.service.d"]).check()

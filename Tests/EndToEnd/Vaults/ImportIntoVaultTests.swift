@@ -14,7 +14,7 @@ struct ImportIntoVaultTests {
         try packed([Packed(name: "1.png", bytes: picture(number))], packing)
     }
 
-    @Test("dropped while locked and while unlocked, all are in the vault once, byte for byte, and nowhere else")
+    @Test("Dropped while locked and while unlocked, all are in the vault once, byte for byte, and nowhere else")
     func lockedAndUnlocked() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -42,7 +42,7 @@ struct ImportIntoVaultTests {
         try steward.vault(["verify"]).check()
     }
 
-    @Test("explain finds what was done with a file by its name, which the ledger does not hold; undo brings it back")
+    @Test("Explain finds what was done with a file by its name, which the ledger does not hold; undo brings it back")
     func explained() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -65,7 +65,7 @@ struct ImportIntoVaultTests {
         #expect(try steward.comicsInVault().isEmpty, "what a person has taken back is not imported again")
     }
 
-    @Test("a file that went and came back while the agent was down is an arrival like any other")
+    @Test("A file that went and came back while the agent was down is an arrival like any other")
     func cameBack() async throws {
         let rule = AgentFixture.sealing.replacingOccurrences(of: "main }", with: "main, source: keep }")
         let steward = try AgentFixture.withVault(password: Self.password, rule: rule)
@@ -88,7 +88,7 @@ struct ImportIntoVaultTests {
         }
     }
 
-    @Test("the shipped example works as it stands once the vault is made, and nothing is to be said against it")
+    @Test("The shipped example works as it stands once the vault is made, and nothing is to be said against it")
     func example() async throws {
         let steward = try AgentFixture()
         try steward.vault(["init"], password: Self.password).check()
@@ -122,7 +122,7 @@ struct ImportIntoVaultTests {
         try steward.vault(["verify"]).check()
     }
 
-    @Test("what is refused goes to quarantine with a reason that does not name it, and comes back under its name")
+    @Test("What is refused goes to quarantine with a reason that does not name it, and comes back under its name")
     func refused() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -136,7 +136,7 @@ struct ImportIntoVaultTests {
         #expect(try ContentHash.ofFile(steward.path("comics/Heron/bad.cbz")) == ContentHash(of: bytes))
     }
 
-    @Test("check warns of steps and rules that write hidden names elsewhere, and of a vault that is not there")
+    @Test("Check warns of steps and rules that write hidden names elsewhere, and of a vault that is not there")
     func warnings() throws {
         let steward = try AgentFixture()
         try steward.rule(

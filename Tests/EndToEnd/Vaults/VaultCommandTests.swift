@@ -10,7 +10,7 @@ import Testing
 /// `steward vault`, as a user sees it.
 @Suite("Commands on vaults")
 struct VaultCommandTests {
-    @Test("a day with a vault: made, unlocked, filled, read, changed, locked by a signal")
+    @Test("A day with a vault: made, unlocked, filled, read, changed, locked by a signal")
     func day() async throws {
         let scene = try VaultScene()
         let steward = scene.steward
@@ -67,7 +67,7 @@ struct VaultCommandTests {
         for word in ["Saga", "Maus", VaultScene.password] { #expect(!log.contains(word), "\(word) in\n\(log)") }
     }
 
-    @Test("without an agent every command opens the vault itself, and nobody else meanwhile")
+    @Test("Without an agent every command opens the vault itself, and nobody else meanwhile")
     func alone() throws {
         let scene = try VaultScene()
         let drop = try scene.deposit("A.cbz").drop
@@ -81,7 +81,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("init").status == 1)
     }
 
-    @Test("a wrong password is told from wrong usage, changes nothing, and the right one works after it")
+    @Test("A wrong password is told from wrong usage, changes nothing, and the right one works after it")
     func wrongPassword() async throws {
         let scene = try VaultScene()
         for command in ["list", "verify", "passwd", "export-key"] {
@@ -103,7 +103,7 @@ struct VaultCommandTests {
         #expect(closed.status == 64 && closed.errors.contains("the descriptor 9 is not open"))
     }
 
-    @Test("passwords change and come and go as slots; an exported key makes a new one when all are lost")
+    @Test("Passwords change and come and go as slots; an exported key makes a new one when all are lost")
     func keys() throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -137,7 +137,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("import-key", "key", new: "fourth").status == 64)
     }
 
-    @Test("rekey renews all keys, needs the vault locked, and takes this host's deposits in first")
+    @Test("Rekey renews all keys, needs the vault locked, and takes this host's deposits in first")
     func rekey() async throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -160,7 +160,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("verify", password: "new").check().output.contains("nothing is wrong"))
     }
 
-    @Test("an older copy of the vault is refused until a person accepts it, who is shown both")
+    @Test("An older copy of the vault is refused until a person accepts it, who is shown both")
     func rollback() throws {
         let scene = try VaultScene()
         try scene.steward.shell(["cp", "-a", scene.path.text, scene.path.text + ".old"]).check()
@@ -177,7 +177,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("list").check().errors.isEmpty)
     }
 
-    @Test("another host trusts the vault by its fingerprint only, and its deposits wait for approval")
+    @Test("Another host trusts the vault by its fingerprint only, and its deposits wait for approval")
     func trust() throws {
         let scene = try VaultScene()
         let fingerprint = try scene.answer("status").items[0]["fingerprint"].text

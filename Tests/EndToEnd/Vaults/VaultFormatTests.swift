@@ -13,7 +13,7 @@ import Testing
         await VaultReader.python.value != nil
     })
 struct VaultFormatTests {
-    @Test("it opens every vector of the format, and refuses each damaged one for the reason that its maker gives")
+    @Test("It opens every vector of the format, and refuses each damaged one for the reason that its maker gives")
     func vectors() async throws {
         let run = try await VaultReader.run([
             "vectors", Checkout.root.appending("Tests/Fixtures/vault").text,
@@ -21,7 +21,7 @@ struct VaultFormatTests {
         #expect(run.status == 0 && run.output.contains("115 of 115 vectors"), "\(run.output)\(run.errors)")
     }
 
-    @Test("it reads what this program has sealed: comics under their names, to their last byte, and a deposit")
+    @Test("It reads what this program has sealed: comics under their names, to their last byte, and a deposit")
     func vault() async throws {
         let scene = try VaultScene()
         let saga = try scene.deposit("Saga.cbz", pages: 3)

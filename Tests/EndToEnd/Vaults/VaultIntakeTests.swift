@@ -18,7 +18,7 @@ struct VaultIntakeTests {
         return Packed(name: "\(100 + number).png", bytes: head + [UInt8](repeating: 0, count: size - head.count))
     }
 
-    @Test("every format, each page where it was, and the archive byte for byte")
+    @Test("Every format, each page where it was, and the archive byte for byte")
     func formats() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -55,7 +55,7 @@ struct VaultIntakeTests {
     }
 
     @Test(
-        "one of 300 MB takes less than 64 MiB of memory, and no more locked memory than there is",
+        "One of 300 MB takes less than 64 MiB of memory, and no more locked memory than there is",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its memory"))
     func memory() async throws {
         let scene = try VaultScene()
@@ -108,7 +108,7 @@ struct VaultIntakeTests {
     }
 
     @Test(
-        "a damaged chunk is the deposit's, which waits, and no verdict on the comic",
+        "A damaged chunk is the deposit's, which waits, and no verdict on the comic",
         arguments: [0.2, 0.5, 0.9])
     func damaged(_ place: Double) async throws {
         let scene = try VaultScene()

@@ -15,7 +15,7 @@ struct VaultMendingTests {
         try scene.steward.shell(["cp", "-a", copy.text, folder.text]).check()
     }
 
-    @Test("objects that no record names wait in the quarantine: the archive is adopted, the rest discarded")
+    @Test("Objects that no record names wait in the quarantine: the archive is adopted, the rest discarded")
     func quarantine() throws {
         let scene = try VaultScene()
         let manifest = scene.path.appending("manifest")
@@ -67,7 +67,7 @@ struct VaultMendingTests {
         #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
-    @Test("an incomplete last record is dropped where this host's mark proves that it was never finished, and said")
+    @Test("An incomplete last record is dropped where this host's mark proves that it was never finished, and said")
     func tornTail() throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -85,7 +85,7 @@ struct VaultMendingTests {
         #expect(again.output.contains("C.cbz") && again.errors.isEmpty, "\(again.errors)")
     }
 
-    @Test("where the mark is lost as well a person has to say so, at the agent's unlock, too")
+    @Test("Where the mark is lost as well a person has to say so, at the agent's unlock, too")
     func tornTailWithoutMark() async throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -131,7 +131,7 @@ struct VaultMendingTests {
         try Durable.replaceOwn(path, with: Descriptor(path).readAll().prefix(Int(length)).map { $0 })
     }
 
-    @Test("what is read slowly out of an unlocked vault comes whole; a lock does not wait for it, and ends it")
+    @Test("What is read slowly out of an unlocked vault comes whole; a lock does not wait for it, and ends it")
     func slowReader() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()

@@ -9,7 +9,7 @@ import Testing
 /// Where passwords come from, and where they never are.
 @Suite("Passwords of vaults")
 struct VaultPasswordTests {
-    @Test("at a terminal a new password is asked for twice, an old one until it is right, and nothing typed is shown")
+    @Test("At a terminal a new password is asked for twice, an old one until it is right, and nothing typed is shown")
     func terminal() async throws {
         let scene = try VaultScene(made: false)
         let first = try TerminalSession(scene.steward, ["vault", "init"])
@@ -41,7 +41,7 @@ struct VaultPasswordTests {
         }
     }
 
-    @Test("where nobody can be asked that is said at once")
+    @Test("Where nobody can be asked that is said at once")
     func nobodyThere() throws {
         let scene = try VaultScene()
         let result = try scene.steward.shell(["setsid", "--wait", AgentFixture.binary, "vault", "list"])
@@ -49,7 +49,7 @@ struct VaultPasswordTests {
         #expect(result.errors.contains("--password-fd or --key-file"))
     }
 
-    @Test("a credential of systemd unlocks the vault when the agent starts, a password or a key file")
+    @Test("A credential of systemd unlocks the vault when the agent starts, a password or a key file")
     func credential() async throws {
         let scene = try VaultScene()
         let folder = scene.steward.home.path.appending("credentials")
@@ -67,7 +67,7 @@ struct VaultPasswordTests {
         #expect(try await scene.steward.stop() == 0)
     }
 
-    @Test("an unlocked vault that nobody uses is locked, and says so")
+    @Test("An unlocked vault that nobody uses is locked, and says so")
     func idle() async throws {
         let scene = try VaultScene(made: false)
         let file: BytePath = ".config/steward/steward.yaml"
@@ -82,7 +82,7 @@ struct VaultPasswordTests {
         #expect(try !scene.isUnlocked())
     }
 
-    @Test("the password is in no argument, no variable, no file and no log, and no other process may look at the keys")
+    @Test("The password is in no argument, no variable, no file and no log, and no other process may look at the keys")
     func nowhere() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()
@@ -111,7 +111,7 @@ struct VaultPasswordTests {
         for secret in [VaultScene.password, "the next one"] { #expect(!written.contains(secret)) }
     }
 
-    @Test("a password that is soon guessed is taken, and said to be one, wherever a new one is given")
+    @Test("A password that is soon guessed is taken, and said to be one, wherever a new one is given")
     func shortPasswords() throws {
         let scene = try VaultScene(made: false)
         let first = try scene.vault("init", password: "x").check()
@@ -122,7 +122,7 @@ struct VaultPasswordTests {
         #expect(third.errors.contains("that password has 4 characters"), "\(third.errors)")
     }
 
-    @Test("the agent may not be looked into before it has a key, and names of comics do not outlast the vault's lock")
+    @Test("The agent may not be looked into before it has a key, and names of comics do not outlast the vault's lock")
     func memory() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()

@@ -9,7 +9,7 @@ import Testing
 /// `steward vault rekey` on vaults that are not known to be whole.
 @Suite("New keys for a vault")
 struct VaultRekeyTests {
-    @Test("a manifest of before, put back, is refused, in a dry run too; nothing is destroyed, and the way out is said")
+    @Test("A manifest of before, put back, is refused, in a dry run too; nothing is destroyed, and the way out is said")
     func rolledBack() throws {
         let scene = try VaultScene()
         let manifest = scene.path.appending("manifest")
@@ -26,7 +26,7 @@ struct VaultRekeyTests {
         #expect(listed.output.contains("A.cbz") && listed.output.contains("B.cbz"))
     }
 
-    @Test("a lost last log is refused; once the copy is accepted and its quarantine empty, the keys are renewed")
+    @Test("A lost last log is refused; once the copy is accepted and its quarantine empty, the keys are renewed")
     func lostLog() throws {
         let scene = try VaultScene()
         try takeIn("A.cbz", in: scene)

@@ -8,7 +8,7 @@ import Testing
 /// What the agent and its commands say of vaults that are not as they should be.
 @Suite("The standing of vaults")
 struct VaultStandingTests {
-    @Test("an older copy that the agent holds is in every status, and in the doctor's findings, until it is accepted")
+    @Test("An older copy that the agent holds is in every status, and in the doctor's findings, until it is accepted")
     func rolledBack() async throws {
         let scene = try VaultScene()
         try scene.steward.shell(["cp", "-a", scene.path.text, scene.path.text + ".old"]).check()
@@ -28,7 +28,7 @@ struct VaultStandingTests {
         #expect(try !scene.steward.run(["doctor"]).output.contains(words))
     }
 
-    @Test("a vault that was added since the agent started hides no other, and its commands open it themselves")
+    @Test("A vault that was added since the agent started hides no other, and its commands open it themselves")
     func added() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct CaptureAction {
+@Suite("Indexing captures") struct CaptureActionTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 73, 72, 68, 82]
@@ -44,7 +44,7 @@ import Testing
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
 
-    @Test func aPhotoIsCopiedIntoTheStore() async throws {
+    @Test("A photo is copied into the store") func photoCopiedStore() async throws {
         try scene.home.write("dropbox/p.png", Self.png)
         let deed = try await world.run("index-capture", on: "p.png")
         #expect(deed.receipt.values["capture.kind"] == .text("photo"))
@@ -69,7 +69,7 @@ import Testing
         #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-0045\nRain\n"))
     }
 
-    @Test func aBinaryThatIsNoPhotoIsRefusedAndSaysWhatIsAccepted() async throws {
+    @Test("A binary that is no photo is refused and says what is accepted") func binaryPhotoRefused() async throws {
         try scene.home.write("dropbox/a.bin", [0, 1, 2, 3, 0xFF])
         let action = try world.action("index-capture")
         let fault = await #expect(throws: Fault.self) { try await action.decided(try world.input("a.bin")) }
@@ -77,7 +77,7 @@ import Testing
         #expect(fault?.message.contains("Accepted are") == true)
     }
 
-    @Test func aPhotoThatChangedSinceTheDecisionIsNotStored() async throws {
+    @Test("A photo that changed since the decision is not stored") func photoChangedSince() async throws {
         try scene.home.write("dropbox/p.png", Self.png)
         let action = try world.action("index-capture")
         let intent = try await action.decided(try world.input("p.png"))

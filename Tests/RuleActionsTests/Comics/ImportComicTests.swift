@@ -25,7 +25,7 @@ struct ImportComicTests {
         deed.receipt.values["comic.\(name)"]?.shown(.gmt) ?? ""
     }
 
-    @Test("what the archive says of itself is told to its own templates and to later steps")
+    @Test("What the archive says of itself is told to its own templates and to later steps")
     func values() async throws {
         let fields = """
             <Title>The Gate</Title><Series>Saga</Series><Number>007</Number><Volume>2</Volume><Year>2024</Year>\
@@ -46,7 +46,7 @@ struct ImportComicTests {
         #expect(text(deed, "outcome") == "imported" && text(deed, "path") == "Image/Saga/7.cbz")
     }
 
-    @Test("what the archive does not say, its name and its folder's tell; nothing is left without a title or a folder")
+    @Test("What the archive does not say, its name and its folder's tell; nothing is left without a title or a folder")
     func names() async throws {
         let bytes = try packed(Self.pages)
         let scene = try scene("Saga (2012)/Saga 012 (2013).cbz", bytes)
@@ -63,7 +63,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "names are such as other systems can hold, unless they are to stay as they are",
+        "Names are such as other systems can hold, unless they are to stay as they are",
         arguments: [
             ("A: B", "A - B"), ("What*?<>|\"", "What_'"), ("CON", "CON_"), ("aux.1", "aux_.1"), ("9:30", "9-30"),
             ("Saga", "Saga"),
@@ -78,7 +78,7 @@ struct ImportComicTests {
         #expect(try kept.exists(BytePath("library/\(series)/a?b.cbz")))
     }
 
-    @Test("no two names differ by case alone")
+    @Test("No two names differ by case alone")
     func caseOnly() async throws {
         let comics = try (1...3).map { number in
             try packed([Packed(name: "1.png", bytes: picture(number)), Self.information("<Series>SAGA</Series>")])
@@ -93,7 +93,7 @@ struct ImportComicTests {
         #expect(try !scene.exists("library/SAGA"))
     }
 
-    @Test("pages that are decoded are refused where they show nothing")
+    @Test("Pages that are decoded are refused where they show nothing")
     func decoded() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         let fault = await #expect(throws: Fault.self) {
@@ -105,7 +105,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "no metadata lead out of the library or make a name that no file system takes",
+        "No metadata lead out of the library or make a name that no file system takes",
         arguments: [
             ("../../etc", "etc"), ("..", "Unknown series"), ("/", "Unknown series"), ("/etc/passwd", "-etc-passwd"),
             (".ssh", "ssh"), ("a\u{1}\u{202E}b\n c", "a b c"), ("AC/DC", "AC-DC"), ("Ende... ", "Ende"),
@@ -126,7 +126,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "the name gets the ending that the content has",
+        "The name gets the ending that the content has",
         arguments: [
             ("a.cbz", Packing.sevenZip, "a.cb7"), ("a.cbr", .deflatedZip, "a.cbz"), ("a.cbz", .tar, "a.cbt"),
             ("a.zip", .storedZip, "a.zip"), ("a.zip", .sevenZip, "a.7z"), ("Vol. 1.5", .storedZip, "Vol. 1.5.cbz"),
@@ -138,7 +138,7 @@ struct ImportComicTests {
         #expect(deed.target?.nameText == wanted)
     }
 
-    @Test("a RAR that is called .cbz is taken for what it is")
+    @Test("A RAR that is called .cbz is taken for what it is")
     func rar() async throws {
         for (index, bytes) in [storedRar4([picture(1)]), storedRar5([picture(1)])].enumerated() {
             let scene = try scene("a.cbz", bytes)
@@ -147,7 +147,7 @@ struct ImportComicTests {
         }
     }
 
-    @Test("a name that is not UTF-8 stays as it is, byte for byte")
+    @Test("A name that is not UTF-8 stays as it is, byte for byte")
     func bytes() async throws {
         let name = BytePath(bytes: [0x61, 0xFF] + Array(".cbz".utf8))
         let scene = try scene(name, try packed(Self.pages))
@@ -155,7 +155,7 @@ struct ImportComicTests {
         #expect(deed.target?.name == name.name)
     }
 
-    @Test("what is harmful or no comic is refused with a reason in one word")
+    @Test("What is harmful or no comic is refused with a reason in one word")
     func refused() async throws {
         let cases: [(String, [UInt8])] = [
             ("traversal", try packed([Packed(name: "../1.png", bytes: picture(1))])),
@@ -174,7 +174,7 @@ struct ImportComicTests {
         }
     }
 
-    @Test("a damaged page refuses the comic, or is recorded, as the rule says")
+    @Test("A damaged page refuses the comic, or is recorded, as the rule says")
     func damaged() async throws {
         var bytes = try packed(Self.pages)
         bytes[500] ^= 1
@@ -186,7 +186,7 @@ struct ImportComicTests {
         #expect(text(deed, "pages") == "2")
     }
 
-    @Test("a comic that the library has is found under any name, and goes to the trash or stays, as the rule says")
+    @Test("A comic that the library has is found under any name, and goes to the trash or stays, as the rule says")
     func duplicates() async throws {
         let bytes = try packed(Self.pages)
         for (entry, isLeft, isMade) in [
@@ -205,7 +205,7 @@ struct ImportComicTests {
         }
     }
 
-    @Test("of two equal comics that are imported at the same time one is taken")
+    @Test("Of two equal comics that are imported at the same time one is taken")
     func race() async throws {
         let bytes = try packed(Self.pages)
         let scene = try scene("a.cbz", bytes)
@@ -218,7 +218,7 @@ struct ImportComicTests {
         #expect(try scene.snapshot().keys.count { $0.hasPrefix("library/") && $0.hasSuffix(".cbz") } == 1)
     }
 
-    @Test("without the program that unpacks, comics wait, and go on once it is there")
+    @Test("Without the program that unpacks, comics wait, and go on once it is there")
     func missing() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         var options = ActionWorld.Options()
@@ -232,7 +232,7 @@ struct ImportComicTests {
         #expect(try scene.exists("library/a/a.cbz"))
     }
 
-    @Test("where the program that unpacks fails with anything, no comic is refused, and at last a person is called")
+    @Test("Where the program that unpacks fails with anything, no comic is refused, and at last a person is called")
     func broken() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         var options = ActionWorld.Options()
@@ -247,7 +247,7 @@ struct ImportComicTests {
         #expect(try scene.exists("dropbox/a.cbz"))
     }
 
-    @Test("only the bytes that the rules have seen are imported; a touch changes nothing")
+    @Test("Only the bytes that the rules have seen are imported; a touch changes nothing")
     func versions() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         let world = try scene.open()
@@ -264,7 +264,7 @@ struct ImportComicTests {
         #expect(try scene.snapshot().keys.allSatisfy { !$0.hasSuffix(".cbz") || $0.hasPrefix("dropbox/") })
     }
 
-    @Test("a rule that would lead out of the library, or that asks for what is known only later, is refused at once")
+    @Test("A rule that would lead out of the library, or that asks for what is known only later, is refused at once")
     func rules() throws {
         let world = try ActionScene().open()
         for entry in [

@@ -33,7 +33,7 @@ struct SealedPagesTests {
     }
 
     @Test(
-        "a page is read without the pages around it, whatever the archive",
+        "A page is read without the pages around it, whatever the archive",
         arguments: [(Packing.storedZip, ObjectKind.archive), (.deflatedZip, .archive), (.tar, .pagePack)])
     func alone(packing: Packing, kind: ObjectKind) async throws {
         let scene = try VaultScene()
@@ -54,7 +54,7 @@ struct SealedPagesTests {
         try await scene.service.use { try SealedMetadata.page(index, of: entry.id, in: $0) { try builtWorker() } }
     }
 
-    @Test("a solid RAR 4 is sealed as it is, and read page by page", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    @Test("A solid RAR 4 is sealed as it is, and read page by page", .enabled(if: ArchiveWorker.unpacksSolidRar))
     func solid() async throws {
         let scene = try VaultScene()
         let pages = (1...9).map { picture($0, size: Self.size) }
@@ -73,7 +73,7 @@ struct SealedPagesTests {
         #expect(try await page(1, of: entry, in: scene)?.page?.bytes == pages[1])
     }
 
-    @Test("the pages of an EPUB stand in the order of its spine")
+    @Test("The pages of an EPUB stand in the order of its spine")
     func epub() async throws {
         let scene = try VaultScene()
         let item = (1...3).map { "<item id=\"i\($0)\" href=\"\($0).png\" media-type=\"image/png\"/>" }.joined()
@@ -95,7 +95,7 @@ struct SealedPagesTests {
         }
     }
 
-    @Test("a damaged page, and a comic that was sealed without its pages' places, are left to the whole archive")
+    @Test("A damaged page, and a comic that was sealed without its pages' places, are left to the whole archive")
     func unknown() async throws {
         let scene = try VaultScene()
         var bytes = try packed((1...2).map { Packed(name: "\($0).png", bytes: picture($0)) })
@@ -121,7 +121,7 @@ struct SealedPagesTests {
         #expect(try await scene.service.use { try SealedMetadata.thumbnail(nil, of: added.entry.id, in: $0) } == nil)
     }
 
-    @Test("what was sealed before places were noted is read as it ever was")
+    @Test("What was sealed before places were noted is read as it ever was")
     func older() throws {
         let text = """
             {"damage":[],"files":[],"format":"zip","metadata":\(
@@ -132,7 +132,7 @@ struct SealedPagesTests {
         #expect(read.pages.first?.place == nil && read.pages.first?.size == 3)
     }
 
-    @Test("thumbnails were sealed with the comic; where one was not, it is made")
+    @Test("Thumbnails were sealed with the comic; where one was not, it is made")
     func thumbnails() async throws {
         let scene = try VaultScene()
         let dot = try #require(

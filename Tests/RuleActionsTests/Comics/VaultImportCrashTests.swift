@@ -13,7 +13,7 @@ import Testing
 /// `import-comic` into a vault, cut off where it hurts: done once.
 @Suite("A crash while a comic is imported into a vault")
 struct VaultImportCrashTests {
-    @Test("a crash after sealing, before anything was noted: found by its key, and the source goes")
+    @Test("A crash after sealing, before anything was noted: found by its key, and the source goes")
     func crashAfterSealing() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -31,7 +31,7 @@ struct VaultImportCrashTests {
         #expect(try await world.action(VaultScene.entry).performed(intent, step: "job.0") == receipt)
     }
 
-    @Test("a crash after depositing, before anything was noted: done again, and still one comic")
+    @Test("A crash after depositing, before anything was noted: done again, and still one comic")
     func crashAfterDepositing() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -48,7 +48,7 @@ struct VaultImportCrashTests {
         #expect(try await scene.comics().count == 1 && scene.drops() == 0)
     }
 
-    @Test("a crash between the note and the source's removal: the source goes, nothing is sealed again")
+    @Test("A crash between the note and the source's removal: the source goes, nothing is sealed again")
     func crashAfterNoting() async throws {
         for isLocked in [true, false] {
             let scene = try VaultScene()
@@ -71,7 +71,7 @@ struct VaultImportCrashTests {
         }
     }
 
-    @Test("another version that has come to stand at the source's name is not removed")
+    @Test("Another version that has come to stand at the source's name is not removed")
     func otherVersion() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic(1))

@@ -13,7 +13,7 @@ import Testing
 /// `import-comic` into a vault.
 @Suite("Importing comics into a vault")
 struct VaultImportTests {
-    @Test("unlocked: sealed with metadata, read back, and only then is the source removed")
+    @Test("Unlocked: sealed with metadata, read back, and only then is the source removed")
     func sealed() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -39,7 +39,7 @@ struct VaultImportTests {
     }
 
     @Test(
-        "an archive whose pages cannot be sought gets a page pack, and its pages come out of that",
+        "An archive whose pages cannot be sought gets a page pack, and its pages come out of that",
         arguments: [Packing.sevenZip, .tar])
     func packs(packing: Packing) async throws {
         let scene = try VaultScene()
@@ -55,7 +55,7 @@ struct VaultImportTests {
         #expect(try await scene.service.use { try $0.verify().findings.isEmpty })
     }
 
-    @Test("locked: deposited to the public key, and one comic after the unlock")
+    @Test("Locked: deposited to the public key, and one comic after the unlock")
     func deposited() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic(1, .tar)
@@ -75,7 +75,7 @@ struct VaultImportTests {
         #expect(try await scene.comics().count == 1)
     }
 
-    @Test("what the vault holds is a duplicate, whatever it is called; `duplicates: keep` seals it once more")
+    @Test("What the vault holds is a duplicate, whatever it is called; `duplicates: keep` seals it once more")
     func duplicates() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -111,7 +111,7 @@ struct VaultImportTests {
         #expect(try await scene.comics().map(\.name) == ["a.cbz"])
     }
 
-    @Test("a duplicate of a copy that cannot be read any more is sealed anew before its source goes")
+    @Test("A duplicate of a copy that cannot be read any more is sealed anew before its source goes")
     func damagedCopy() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -130,7 +130,7 @@ struct VaultImportTests {
         #expect(try await scene.bytes(second) == bytes)
     }
 
-    @Test("the source stays, or goes into the trash, as the rule says", arguments: ["keep", "trash"])
+    @Test("The source stays, or goes into the trash, as the rule says", arguments: ["keep", "trash"])
     func fates(fate: String) async throws {
         for isLocked in [true, false] {
             let scene = try VaultScene()
@@ -144,7 +144,7 @@ struct VaultImportTests {
         }
     }
 
-    @Test("what is harmful or damaged is refused, in words that name nothing of it, and nothing is sealed")
+    @Test("What is harmful or damaged is refused, in words that name nothing of it, and nothing is sealed")
     func refused() async throws {
         var damaged = try VaultScene.comic()
         damaged[500] ^= 1
@@ -171,7 +171,7 @@ struct VaultImportTests {
         }
     }
 
-    @Test("a damaged comic that the rule takes is taken by a locked vault, too, with the damage in its metadata")
+    @Test("A damaged comic that the rule takes is taken by a locked vault, too, with the damage in its metadata")
     func damaged() async throws {
         var bytes = try VaultScene.comic()
         bytes[500] ^= 1
@@ -184,7 +184,7 @@ struct VaultImportTests {
         #expect(metadata?.damage.isEmpty == false)
     }
 
-    @Test("options that do not go together are refused when the rule is loaded, and say why")
+    @Test("Options that do not go together are refused when the rule is loaded, and say why")
     func options() throws {
         let world = try VaultScene().open()
         for (entry, word) in [
@@ -203,7 +203,7 @@ struct VaultImportTests {
         #expect(world.load("import-comic").0.first?.hidesNames == false)
     }
 
-    @Test("where names are hidden, the intent keeps those values alone that later steps write themselves")
+    @Test("Where names are hidden, the intent keeps those values alone that later steps write themselves")
     func valuesKept() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())

@@ -13,7 +13,7 @@ import Testing
 /// `import-comic` into a vault, taken back.
 @Suite("Undo of an import into a vault")
 struct VaultImportUndoTests {
-    @Test("undo takes a comic out of the unlocked vault and puts it back, byte for byte")
+    @Test("Undo takes a comic out of the unlocked vault and puts it back, byte for byte")
     func undone() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -29,7 +29,7 @@ struct VaultImportUndoTests {
         #expect(receipt.effects.count == 1)
     }
 
-    @Test("undo of a deposit whose source stayed removes the deposit, without any key")
+    @Test("Undo of a deposit whose source stayed removes the deposit, without any key")
     func undoneLocked() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())
@@ -42,7 +42,7 @@ struct VaultImportUndoTests {
     }
 
     @Test(
-        "undo of an import whose file had stayed brings it back where somebody has removed it",
+        "Undo of an import whose file had stayed brings it back where somebody has removed it",
         arguments: [true, false])
     func undoneWithoutSource(isChanged: Bool) async throws {
         let scene = try VaultScene()
@@ -62,7 +62,7 @@ struct VaultImportUndoTests {
         #expect(try await scene.comics().isEmpty)
     }
 
-    @Test("undo of a deposit keeps it where the file that had stayed is gone")
+    @Test("Undo of a deposit keeps it where the file that had stayed is gone")
     func undoneLockedWithoutSource() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())
@@ -73,7 +73,7 @@ struct VaultImportUndoTests {
         #expect(try scene.drops() == 1)
     }
 
-    @Test("undo of a deposit that the vault did not take in, because it held the same, gives the file back")
+    @Test("Undo of a deposit that the vault did not take in, because it held the same, gives the file back")
     func undoneDuplicateDeposit() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -90,7 +90,7 @@ struct VaultImportUndoTests {
         #expect(try await scene.comics().count == 1)
     }
 
-    @Test("undo of a duplicate puts the file back and leaves the vault's own where it is")
+    @Test("Undo of a duplicate puts the file back and leaves the vault's own where it is")
     func undoneDuplicate() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `move`, `copy`, `rename` and `write-note`: where a name is taken, and across file systems.
-@Suite struct FilePlacementPolicies {
+@Suite("Where a file comes to lie") struct FilePlacementTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -21,7 +21,9 @@ import Testing
         try listDirectory(scene.path(place)).map { BytePath.escape($0.name) }.sorted()
     }
 
-    @Test(arguments: ["move", "copy"]) func renameTakesTheNextFreeName(_ verb: String) async throws {
+    @Test("Rename takes the next free name", arguments: ["move", "copy"]) func renameTakesNext(_ verb: String)
+        async throws
+    {
         for name in ["a.txt", "a (1).txt"] { try scene.home.write(BytePath("drafts/\(name)"), "old \(name)") }
         let deed = try await world.run("\(verb): { place: drafts }", on: "a.txt")
         #expect(deed.target == scene.path("drafts/a (2).txt"))
@@ -31,8 +33,10 @@ import Testing
         #expect(try scene.exists("dropbox/a.txt") == (verb == "copy"))
     }
 
-    @Test(arguments: ["move: { place: drafts }", "write-note: { place: drafts, name: n, text: t }"])
-    func nothingIsPutIntoAPlaceThatIsAway(_ entry: String) async throws {
+    @Test(
+        "Nothing is put into a place that is away",
+        arguments: ["move: { place: drafts }", "write-note: { place: drafts, name: n, text: t }"])
+    func nothingPutPlace(_ entry: String) async throws {
         let action = try world.action(entry)
         let intent = try await action.decided(try world.input("a.txt"))
         #expect(rename(scene.path("drafts").text, scene.path("away").text) == 0)
@@ -51,7 +55,8 @@ import Testing
         #expect(try names("drafts").count == 1)
     }
 
-    @Test(arguments: ["move", "copy"]) func skipLeavesBothAsTheyAre(_ verb: String) async throws {
+    @Test("Skip leaves both as they are", arguments: ["move", "copy"]) func skipLeavesBoth(_ verb: String) async throws
+    {
         try scene.home.write("drafts/a.txt", "old")
         let before = try scene.snapshot()
         let deed = try await world.run("\(verb): { place: drafts, exists: skip }", on: "a.txt")
@@ -59,7 +64,9 @@ import Testing
         #expect(deed.receipt.effects.isEmpty && deed.receipt.summary.contains("is there already"))
     }
 
-    @Test(arguments: ["move", "copy"]) func sameSkipsIdenticalContentAndRenamesElse(_ verb: String) async throws {
+    @Test("Same skips identical content and renames else", arguments: ["move", "copy"]) func skipsIdenticalContent(
+        _ verb: String
+    ) async throws {
         try scene.home.write("drafts/a.txt", "new")
         let before = try scene.snapshot()
         _ = try await world.run("\(verb): { place: drafts, exists: same }", on: "a.txt")
@@ -69,7 +76,9 @@ import Testing
         #expect(try scene.home.read("drafts/a (1).txt") == "new")
     }
 
-    @Test(arguments: ["move", "copy"]) func replaceKeepsTheOldOneInTheTrash(_ verb: String) async throws {
+    @Test("`replace` keeps the old one in the trash", arguments: ["move", "copy"]) func replaceKeepsOld(_ verb: String)
+        async throws
+    {
         try scene.home.write("drafts/a.txt", "old")
         _ = try await world.run("\(verb): { place: drafts, exists: replace }", on: "a.txt")
         #expect(try scene.home.read("drafts/a.txt") == "new")
@@ -78,7 +87,7 @@ import Testing
         #expect(try scene.home.read(BytePath("trash/files/\(kept[0])")) == "old")
     }
 
-    @Test func theSameContentCanBeReplacedAgainAndAgain() async throws {
+    @Test("The same content can be replaced again and again") func contentReplacedAgain() async throws {
         try scene.home.write("drafts/x.md", "# one\n")
         for (number, text) in ["two", "one", "two", "one"].enumerated() {
             _ = try await world.run(
@@ -90,7 +99,7 @@ import Testing
         #expect(try names("trash/info").count == 4)
     }
 
-    @Test func replaceRefusesAFolderOfThatName() async throws {
+    @Test("`replace` refuses a folder of that name") func replaceRefusesFolder() async throws {
         try scene.home.write("drafts/a.txt/inside", "old")
         let before = try scene.snapshot()
         await #expect(throws: Fault.self) {
@@ -99,7 +108,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test func replaceLeavesAVersionAloneThatCameAfterTheDecision() async throws {
+    @Test("`replace` leaves a version alone that came after the decision") func replaceLeavesVersion() async throws {
         try scene.home.write("drafts/a.txt", "old")
         let action = try world.action("move: { place: drafts, exists: replace }")
         let intent = try await action.decided(try world.input("a.txt"))
@@ -110,7 +119,8 @@ import Testing
         #expect(try scene.home.read("dropbox/a.txt") == "new")
     }
 
-    @Test(arguments: ["move", "copy"]) func aSourceThatChangedSinceTheDecisionIsLeftAlone(_ verb: String) async throws {
+    @Test("A source that changed since the decision is left alone", arguments: ["move", "copy"])
+    func sourceChangedSince(_ verb: String) async throws {
         let action = try world.action("\(verb): { place: drafts }")
         let intent = try await action.decided(try world.input("a.txt"))
         try scene.home.write("dropbox/a.txt", "newer")
@@ -120,7 +130,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test func renameOfWriteNoteAndOfRenameKeepWhatIsThere() async throws {
+    @Test("`rename` of `write-note` and of `rename` keep what is there") func renameWriteNote() async throws {
         try scene.home.write("dropbox/b.txt", "there")
         let renamed = try await world.run("rename: { name: b.txt }", on: "a.txt")
         #expect(renamed.target == scene.path("dropbox/b (1).txt"))
@@ -130,7 +140,7 @@ import Testing
         #expect(try scene.home.read("notes/x.md") == "there")
     }
 
-    @Test func writeNoteAddsItsExtensionAndEndsWithANewline() async throws {
+    @Test("`write-note` adds its extension and ends with a newline") func writeNoteAdds() async throws {
         _ = try await world.run(
             "write-note: { place: notes, folder: a/b, name: x, text: \"one\\r\\ntwo\" }", on: "a.txt")
         #expect(try scene.home.read("notes/a/b/x.md") == "one\ntwo\n")
@@ -138,13 +148,13 @@ import Testing
         #expect(try scene.home.read("notes/x.txt") == "t\n")
     }
 
-    @Test func aFileThatIsMovedToWhereItIsStaysThere() async throws {
+    @Test("A file that is moved to where it is stays there") func fileMovedStays() async throws {
         let before = try scene.snapshot()
         _ = try await world.run("rename: { name: \"{{ file.name }}\" }", on: "a.txt")
         #expect(try scene.snapshot() == before)
     }
 
-    @Test func acrossFileSystemsContentModeAndTimeStay() async throws {
+    @Test("Across file systems content mode and time stay") func acrossFileSystems() async throws {
         let source = scene.path("dropbox/a.txt")
         chmod(source.text, 0o640)
         let status = try #require(try FileStatus.of(source))

@@ -8,8 +8,8 @@ import Testing
 
 @testable import FilePlacing
 
-@Suite struct TrashAction {
-    @Test func theFileLiesInTheTrashAsTheFreedesktopSpecificationSays() async throws {
+@Suite("The trash") struct TrashTests {
+    @Test("The file lies in the trash as the freedesktop specification says") func fileLiesTrash() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         let name = "a b%\n\u{E9}.txt"
@@ -58,7 +58,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["e", "\u{FC}", "\u{6F2B}"]) func aLongExtensionIsCutAndTheFileComesBack(_ letter: String)
+    @Test("A long extension is cut and the file comes back", arguments: ["e", "\u{FC}", "\u{6F2B}"])
+    func longExtensionCut(_ letter: String)
         async throws
     {
         let scene = try ActionScene()
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whereTheTopOfAFileSystemHasATrashThatIsTheUsers() throws {
+    @Test("Where the top of a file system has a trash that is the user's") func topFileSystem() throws {
         let scene = try ActionScene()
         let top = scene.path("library")
         let open = Folder(try Descriptor(top, O_RDONLY | O_DIRECTORY))
@@ -103,8 +104,8 @@ import Testing
         if chown(own.text, getuid() + 1, getgid()) == 0 { #expect(try TrashCan.trash(atTopOf: open) == nil) }
     }
 
-    @Test(.enabled(if: getuid() == 0))
-    func whereTheTopOfTheFileSystemIsNotTheUsersTheHomeTrashTakesIt() async throws {
+    @Test("Where the top of the file system is not the user's the home trash takes it", .enabled(if: getuid() == 0))
+    func topFileSystemUser() async throws {
         let folder = try TemporaryFolder("steward-trash")
         let (far, home) = (folder.path.appending("far"), folder.path.appending("home"))
         for path in [far, home] { mkdir(path.text, 0o755) }
@@ -134,7 +135,7 @@ import Testing
         #expect(try listDirectory(far).map(\.name) == [Array("place".utf8)])
     }
 
-    @Test func undoPutsItBackBesideWhatHasTakenItsName() async throws {
+    @Test("Undo puts it back beside what has taken its name") func undoPutsBack() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "first")
@@ -146,7 +147,7 @@ import Testing
         #expect(try listDirectory(scene.path("trash/info")).isEmpty)
     }
 
-    @Test func undoOfWhatSomebodyTookOutOfTheTrashSaysSo() async throws {
+    @Test("Undo of what somebody took out of the trash says so") func undoSomebodyTook() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "first")
@@ -157,7 +158,7 @@ import Testing
     }
 }
 
-@Suite struct TagAction {
+@Suite("Tags") struct TagTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func tagsAreAddedOnceAndRemoved() async throws {
+    @Test("Tags are added once and removed") func tagsAddedOnce() async throws {
         let first = try await world.run("tag: { add: [one, two, one] }", on: "a.txt")
         #expect(try tags == "one,two")
         #expect(first.receipt.values["tag.all"] == .text("one,two"))
@@ -184,13 +185,13 @@ import Testing
         #expect(try tags == nil)
     }
 
-    @Test func aCommaInAValueDoesNotMakeTwoTags() async throws {
+    @Test("A comma in a value does not make two tags") func commaValueMake() async throws {
         _ = try await world.run(
             "tag: { add: [\"{{ front.v | default: none }}\"] }", on: "a.txt", adding: ["front.v": .text("a,b")])
         #expect(try tags == "a b")
     }
 
-    @Test func undoPutsBackWhatWasThere() async throws {
+    @Test("Undo puts back what was there") func undoPutsBack2() async throws {
         _ = try await world.run("tag: { add: [mine] }", on: "a.txt")
         let deed = try await world.run("tag: { add: [theirs], remove: [mine] }", on: "a.txt", step: "job.1")
         #expect(try tags == "theirs")
@@ -198,14 +199,15 @@ import Testing
         #expect(try tags == "mine")
     }
 
-    @Test func theContentStaysAndTheReceiptSaysThatOnlyAttributesChanged() async throws {
+    @Test("The content stays and the receipt says that only attributes changed") func contentStaysReceipt() async throws
+    {
         let deed = try await world.run("tag: { add: [one] }", on: "a.txt")
         #expect(try scene.home.read("dropbox/a.txt") == "content")
         guard case .touched(let path, _, let hash)? = deed.receipt.effects.first else { throw TestFailure("no effect") }
         #expect(path == scene.path("dropbox/a.txt") && hash == ContentHash(of: "content".utf8))
     }
 
-    @Test func aTagGoesAlongToAnotherFileSystem() async throws {
+    @Test("A tag goes along to another file system") func tagGoesAlong() async throws {
         _ = try await world.run("tag: { add: [one] }", on: "a.txt")
         let deed = try await world.run("move: { place: far }", on: "a.txt", step: "job.1")
         let tags = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(try #require(deed.target)))
@@ -215,7 +217,7 @@ import Testing
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)
     }
 
-    @Test func aStepWithoutTagsIsRefusedWhenRulesAreLoaded() {
+    @Test("A step without tags is refused when rules are loaded") func stepWithoutTags() {
         #expect(world.load("tag").1.hasErrors)
         #expect(world.load("tag: {}").1.hasErrors)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import NoteWriting
 
 /// Waiting for people who have a note open, alone.
-@Suite struct EditorPatienceTests {
+@Suite("Waiting for people who have a note open") struct EditorPatienceTests {
     private let folder: TemporaryFolder
     private let note: BytePath
     private let files: HeldFiles
@@ -26,11 +26,13 @@ import Testing
         return EditorPatience(limits, BlockingLanes("patience", count: 2))
     }
 
-    @Test func withoutAnEditorNothingIsWaitedFor() async throws {
+    @Test("Without an editor nothing is waited for") func withoutEditorNothing() async throws {
         #expect(try await patience { _ in }.waitForEditor(of: note, files) { true } == nil)
     }
 
-    @Test func anEditorsSignIsWaitedForAndWhatIsSavedMeanwhileIsLookedAt() async throws {
+    @Test("An editor's sign is waited for and what is saved meanwhile is looked at") func editorSignWaited()
+        async throws
+    {
         let patience = patience { _ in }
         let lock = try folder.write(".note.md.swp", "b0VIM")
         let looks = Mutex(0)
@@ -51,13 +53,13 @@ import Testing
         #expect(await patience.heldUp.isEmpty)
     }
 
-    @Test func aSignThatStaysIsNamed() async throws {
+    @Test("A sign that stays is named") func signStaysNamed() async throws {
         let lock = try folder.write(".note.md.swp", "b0VIM")
         let stays = try await patience { $0.editor = 0.05 }.waitForEditor(of: note, files) { true }
         #expect(stays?.name.elementsEqual(lock.name) == true)
     }
 
-    @Test func whoIsStoppingWaitsForNobody() async throws {
+    @Test("Who is stopping waits for nobody") func stoppingWaitsNobody() async throws {
         try folder.write(".note.md.swp", "b0VIM")
         let patience = patience { _ in }
         await patience.stop()
@@ -65,7 +67,8 @@ import Testing
         #expect(fault?.kind == .transient && fault?.message.contains("the agent is stopping") == true)
     }
 
-    @Test func whoKeepsItOpenIsWaitedForAndNamedUntilItHasBeenLongEnough() async throws {
+    @Test("Who keeps it open is waited for and named until it has been long enough") func keepsOpenWaited() async throws
+    {
         let reader = try Descriptor(note)
         let patience = patience { _ in }
         #expect(try await patience.waitForOpeners(of: note, files, since: .now, tries: 0))
@@ -75,7 +78,7 @@ import Testing
         #expect(try reader.status().size == 5)
     }
 
-    @Test func aNoteThatAnEditorHasRenamedAwayIsWaitedFor() async throws {
+    @Test("A note that an editor has renamed away is waited for") func noteEditorRenamed() async throws {
         let patience = patience { $0.settle = 0 }
         #expect(try await patience.staysMissing(folder.path.appending("other.md"), files))
         try Durable.remove(note)

@@ -10,7 +10,7 @@ import Testing
 @testable import NoteWriting
 
 /// A note was written, and then the ledger could not be: its disk was full. What comes next must find the block.
-@Suite struct NoteWritesThatWereNotEnded {
+@Suite("Writes whose end the ledger does not hold") struct NoteEndingTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
@@ -20,7 +20,7 @@ import Testing
         scene = try ActionScene()
         world = try scene.open()
         inPlace = InPlaceNote(journal: world.journal, device: "desk")
-        note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
     }
 
     private var text: String { get throws { try scene.home.read("notes/inbox.md") } }
@@ -41,15 +41,15 @@ import Testing
         try unended { _ = try inPlace.append([request], to: note, world.journal.files(), finish: $0) }
     }
 
-    @Test func theBlockIsNotWrittenAgain() async throws {
+    @Test("The block is not written again") func blockWrittenAgain() async throws {
         let request = world.request("new")
         try append(request)
         #expect(try await world.notes.append(request) == "cap-0930")
-        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try text == NoteAppendTests.start + "\n^cap-0930\nnew\n")
         #expect(try !isOpen)
     }
 
-    @Test func itsStepIsFoundDone() async throws {
+    @Test("Its step is found done") func stepFoundDone() async throws {
         try scene.home.write("dropbox/a.md", "new")
         let action = try world.action("append-block: { note: inbox, text: \"{{ file.text }}\" }")
         let intent = try await action.decided(world.input("a.md", adding: ["file.text": .text("new")]))
@@ -62,27 +62,27 @@ import Testing
         #expect(try !isOpen)
     }
 
-    @Test func aStepWhoseBlockIsNotThereIsFoundNotDone() async throws {
+    @Test("A step whose block is not there is found not done") func stepBlockFound() async throws {
         let request = world.request("new")
         try append(request)
-        try Data(NoteAppend.start.utf8).write(to: URL(fileURLWithPath: note.text))
+        try Data(NoteAppendTests.start.utf8).write(to: URL(fileURLWithPath: note.text))
         #expect(try await world.notes.written(step: request.step) == nil)
         #expect(try !isOpen)
         #expect(try await world.notes.append(request) == "cap-0930")
-        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try text == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test func othersAreWrittenAfterIt() async throws {
+    @Test("Others are written after it") func othersWrittenAfter() async throws {
         let first = world.request("first")
         try append(first)
         let second = world.request("second", step: "job.1")
         async let one = world.notes.append(first)
         async let two = world.notes.append(second)
         #expect(try await [one, two] == ["cap-0930", "cap-0930__desk"])
-        #expect(try text == NoteAppend.start + "\n^cap-0930\nfirst\n\n^cap-0930__desk\nsecond\n")
+        #expect(try text == NoteAppendTests.start + "\n^cap-0930\nfirst\n\n^cap-0930__desk\nsecond\n")
     }
 
-    @Test func aLineTypedSinceStaysAndTheBlockIsNotWrittenAgain() async throws {
+    @Test("A line typed since stays and the block is not written again") func lineTypedSince() async throws {
         let request = world.request("new")
         try append(request)
         let written = try text
@@ -92,7 +92,7 @@ import Testing
         #expect(try await world.ledger.read { try $0.blocks("notes", "inbox.md") } == ["cap-0930"])
     }
 
-    @Test func aNoteThatWasMadeIsNotMadeAgain() async throws {
+    @Test("A note that was made is not made again") func noteMadeMade() async throws {
         try Durable.remove(note)
         let request = world.request("new")
         try unended { _ = try inPlace.create([request], at: note, world.journal.files(), finish: $0) }
@@ -103,17 +103,17 @@ import Testing
         #expect(known?.fingerprint == (try FileStatus.of(note)?.fingerprint), "the agent's own note is news")
     }
 
-    @Test func aNoteThatWasExchangedIsNotExchangedAgain() async throws {
+    @Test("A note that was exchanged is not exchanged again") func noteExchangedExchanged() async throws {
         let request = world.request("new")
         try unended {
             _ = try ExchangeChild.exchange(world).append(
                 [request], to: note, world.journal.files(), quietFor: 0, finish: $0)
         }
         #expect(try await world.notes.append(request) == "cap-0930")
-        #expect(try text == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try text == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test func whileThePlaceIsAwayItStaysOpen() async throws {
+    @Test("While the place is away it stays open") func placeAwayStays() async throws {
         let request = world.request("new")
         try append(request)
         #expect(rename(scene.path("notes").text, scene.path("away").text) == 0)
@@ -127,7 +127,7 @@ import Testing
         #expect(count("new", in: try text) == 1)
     }
 
-    @Test func aBlockIsTakenOutAllTheSame() async throws {
+    @Test("A block is taken out all the same") func blockTakenAll() async throws {
         let request = world.request("new")
         try append(request)
         try await world.notes.remove(request, token: "cap-0930")
@@ -135,7 +135,7 @@ import Testing
         #expect(try !isOpen)
     }
 
-    @Test func halfAWriteInANoteThatIsHeldOpenMakesTheNextOneWait() async throws {
+    @Test("Half a write in a note that is held open makes the next one wait") func halfWriteNote() async throws {
         let request = world.request("new")
         try append(request)
         let whole = try text

@@ -10,7 +10,7 @@ import Testing
 @testable import NoteWriting
 
 /// Where no lease can be had: a changed copy takes the note's place (docs/design/notes.md).
-@Suite struct NoteExchange {
+@Suite("Notes that are exchanged") struct NoteExchangeTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
@@ -21,7 +21,7 @@ import Testing
         var options = ActionWorld.Options()
         options.links = .inside
         world = try scene.open(options)
-        note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         exchange = ExchangeChild.exchange(world)
     }
 
@@ -29,36 +29,36 @@ import Testing
         try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0) { _, _ in }
     }
 
-    @Test func theBlockIsInTheNoteAndTheDisplacedVersionGoes() throws {
+    @Test("The block is in the note and the displaced version goes") func blockNoteDisplaced() throws {
         let written = try append()
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
         try exchange.retire(written.displaced)
         #expect(try listDirectory(scene.path("notes")).map(\.name) == [Array("inbox.md".utf8)])
     }
 
-    @Test func whatWasWrittenIntoTheDisplacedVersionIsKeptBesideTheNote() throws {
+    @Test("What was written into the displaced version is kept beside the note") func writtenDisplacedVersion() throws {
         let editor = try Descriptor(note, O_RDWR)
         let written = try append()
-        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppend.start.utf8.count))
+        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppendTests.start.utf8.count))
         try exchange.retire(written.displaced)
         let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
         #expect(names.count == 2)
         let conflict = try #require(names.first { $0.hasPrefix("inbox (conflict desk ") && $0.hasSuffix(".md") })
-        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppend.start + "typed too late\n")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppendTests.start + "typed too late\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test func theNextStartKeepsWhatWasWrittenIntoTheDisplacedVersion() async throws {
+    @Test("The next start keeps what was written into the displaced version") func nextStartKeeps() async throws {
         let editor = try Descriptor(note, O_RDWR)
         _ = try append()
-        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppend.start.utf8.count))
+        try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppendTests.start.utf8.count))
         // The receipt of the step was committed; the agent ended before the minute was over.
         try await world.ledger.write { try $0.clearStaged(job: "job.0") }
         try await scene.open().notes.recover()
         let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }
         #expect(!names.contains { $0.hasPrefix(".steward-") })
         let conflict = try #require(names.first { $0.contains("(conflict") })
-        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppend.start + "typed too late\n")
+        #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppendTests.start + "typed too late\n")
     }
 
     @Test func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
@@ -97,7 +97,7 @@ import Testing
         #expect(kept == 2)
     }
 
-    @Test func modeOwnerAndAttributesStay() throws {
+    @Test("Mode owner and attributes stay") func modeOwnerAttributes() throws {
         chmod(note.text, 0o640)
         try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: Descriptor(note))
         _ = try append()
@@ -106,44 +106,46 @@ import Testing
         #expect(try ExtendedAttributes.value("user.xdg.tags", of: file) == Array("mine".utf8))
     }
 
-    @Test func whereTheNoteIsALinkTheFileItLeadsToIsExchanged() throws {
-        try scene.home.write("notes/real/there.md", NoteAppend.start)
+    @Test("Where the note is a link the file it leads to is exchanged") func noteLinkFile() throws {
+        try scene.home.write("notes/real/there.md", NoteAppendTests.start)
         symlink("real/there.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
         let written = try exchange.append([request], to: request.note, world.journal.files(), quietFor: 0) { _, _ in }
-        #expect(try scene.home.read("notes/real/there.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try scene.home.read("notes/real/there.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
         #expect(try FileStatus.of(request.note)?.kind == .link)
         try exchange.retire(written.displaced)
         #expect(try listDirectory(scene.path("notes/real")).count == 1)
     }
 
-    @Test func aLinkThatLeadsOutOfTheVaultIsRefused() throws {
-        try scene.home.write("outside.md", NoteAppend.start)
+    @Test("A link that leads out of the vault is refused") func linkLeadsVault() throws {
+        try scene.home.write("outside.md", NoteAppendTests.start)
         symlink("../outside.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
         let fault = #expect(throws: Fault.self) {
             try exchange.append([request], to: request.note, world.journal.files(), quietFor: 0) { _, _ in }
         }
         #expect(fault?.kind == .failed && fault?.path != nil)
-        #expect(try scene.home.read("outside.md") == NoteAppend.start)
+        #expect(try scene.home.read("outside.md") == NoteAppendTests.start)
     }
 
-    @Test func aNoteThatIsNotQuietIsLeftForLater() throws {
+    @Test("A note that is not quiet is left for later") func noteQuietLeft() throws {
         let fault = #expect(throws: Fault.self) {
             try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 3600) { _, _ in }
         }
         #expect(fault?.kind == .transient)
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start)
         #expect(try listDirectory(scene.path("notes")).count == 1)
     }
 
-    @Test func whereverItIsKilledTheBlockIsThereOnceAndNoFileIsLeftOver() async throws {
+    @Test("Wherever it is killed the block is there once and no file is left over") func whereverKilledBlock()
+        async throws
+    {
         try await kill(at: .max)
         let points = Int(try scene.home.read("points")) ?? 0
         #expect(points > 5)
         for number in 1...max(1, points) {
             let scene = try ActionScene()
-            try scene.home.write("notes/inbox.md", NoteAppend.start)
+            try scene.home.write("notes/inbox.md", NoteAppendTests.start)
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [home = scene.home.path.text as String, number = number as Int] in
                 _ = try ExchangeChild.append(in: home, killedAt: number)
@@ -152,7 +154,8 @@ import Testing
             try await world.notes.recover()
             _ = try await world.notes.append(world.request("new"))
             #expect(
-                try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n", "killed at \(number)")
+                try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n",
+                "killed at \(number)")
             let names = try listDirectory(scene.path("notes")).map { String(decoding: $0.name, as: UTF8.self) }
             #expect(names == ["inbox.md"], "killed at \(number)")
         }

@@ -9,7 +9,7 @@ import Testing
 @testable import NoteWriting
 
 /// Saves that lack a block (docs/design/stale-buffers.md), through the writer and the ledger.
-@Suite struct NoteGuard {
+@Suite("Saves that lack a block") struct NoteGuardTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private var note: BytePath { scene.path("notes/inbox.md") }
@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
         scene = try ActionScene()
-        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         var options = ActionWorld.Options()
         options.patience.editor = 0.05
         world = try scene.open(options)
@@ -37,10 +37,10 @@ import Testing
         try await world.ledger.read { try $0.keptBlocks(note).sorted { $0.token < $1.token }.map(\.fate) }
     }
 
-    @Test func aBlockThatASaveWipedUnheldIsPutBackUnderItsToken() async throws {
+    @Test("A block that a save wiped unheld is put back under its token") func blockSaveWiped() async throws {
         _ = try await world.notes.append(world.request("new"))
-        try await save(NoteAppend.start + "typed\n")
-        #expect(try text == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
+        try await save(NoteAppendTests.start + "typed\n")
+        #expect(try text == NoteAppendTests.start + "typed\n\n^cap-0930\nnew\n")
         #expect(try await world.notes.append(world.request("new")) == "cap-0930")
         #expect(count("new", in: try text) == 1)
     }
@@ -60,46 +60,46 @@ import Testing
         try await append("one", 0)
         try await append("two", 1)
         for number in 0..<3 {
-            try await save(NoteAppend.start + "typed \(number)\n")
+            try await save(NoteAppendTests.start + "typed \(number)\n")
             #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0930", "cap-0931"])
         }
     }
 
-    @Test func theNextAppendSeesTheSaveThatNobodyHasLookedAt() async throws {
+    @Test("The next append sees the save that nobody has looked at") func nextAppendSees() async throws {
         try await append("one", 0)
         try await append("two", 1)
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
         try await append("three", 2)
-        #expect(try text == NoteAppend.start + "typed\n\n^cap-0930\none\n\n^cap-0931\ntwo\n\n^cap-0932\nthree\n")
+        #expect(try text == NoteAppendTests.start + "typed\n\n^cap-0930\none\n\n^cap-0931\ntwo\n\n^cap-0932\nthree\n")
         #expect(try await fates() == ["there", "there", "there"])
     }
 
-    @Test func aReaderInBetweenIsNoEvidence() async throws {
+    @Test("A reader in between is no evidence") func readerBetweenEvidence() async throws {
         try await append("one", 0)
         _ = try text
         _ = try scene.home.run(["grep", "-r", "one", scene.path("notes").text], environment: [:], input: nil)
-        try await save(NoteAppend.start + "typed\n")
+        try await save(NoteAppendTests.start + "typed\n")
         #expect(try text.contains("^cap-0930\none\n"))
     }
 
-    @Test func aRestartInBetweenForgetsNothing() async throws {
+    @Test("A restart in between forgets nothing") func restartBetweenForgets() async throws {
         try await append("one", 0)
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
         let next = try scene.open()
         try await append("two", 1, next)
         #expect(try text.contains("^cap-0930\none\n"))
-        try await save(NoteAppend.start + "typed\ntyped again\n", try scene.open())
+        try await save(NoteAppendTests.start + "typed\ntyped again\n", try scene.open())
         #expect(try text.contains("^cap-0930\none\n\n^cap-0931\ntwo\n"))
     }
 
-    @Test func aLineThatAScriptAddedInBetweenIsNoEvidence() async throws {
+    @Test("A line that a script added in between is no evidence") func lineScriptAdded() async throws {
         try await append("one", 0)
         try await save(try text + "a script was here\n")
-        try await save(NoteAppend.start + "typed by hand\n")
+        try await save(NoteAppendTests.start + "typed by hand\n")
         #expect(try text.contains("^cap-0930\none\n"))
     }
 
-    @Test func aBlockThatASaveHeldAndTheNextLacksStaysOut() async throws {
+    @Test("A block that a save held and the next lacks stays out") func blockSaveHeld() async throws {
         try await append("one", 0)
         try await append("two", 1)
         try await save(try text + "typed by hand\n")
@@ -115,18 +115,20 @@ import Testing
         #expect(try !text.contains("cap-0930"))
     }
 
-    @Test func aBlockThatIsMissingInASaveWithAYoungerOneStaysOutAndIsNamed() async throws {
+    @Test("A block that is missing in a save with a younger one stays out and is named") func blockMissingSave()
+        async throws
+    {
         for number in 0..<3 { try await append("text \(number)", number) }
-        try await save(NoteAppend.start + "\n^cap-0931\ntext 1\n")
+        try await save(NoteAppendTests.start + "\n^cap-0931\ntext 1\n")
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931", "cap-0932"])
         #expect(try await fates() == ["out", "there", "there"])
         let told = try await world.ledger.read { try $0.history(limit: 10).filter { $0.kind == "removed" } }
         #expect(told.count == 1 && told[0].message.contains("steward blocks restore ^cap-0930"))
     }
 
-    @Test func whatIsOutComesBackWhenAPersonAsks() async throws {
+    @Test("What is out comes back when a person asks") func comesBackPerson() async throws {
         for number in 0..<2 { try await append("text \(number)", number) }
-        try await save(NoteAppend.start + "\n^cap-0931\ntext 1\n")
+        try await save(NoteAppendTests.start + "\n^cap-0931\ntext 1\n")
         #expect(try await world.notes.missing().map(\.token) == ["cap-0930"])
         #expect(try await world.notes.restore(step: "job0.0", in: note))
         #expect(try text.contains("^cap-0930\ntext 0\n"))
@@ -134,18 +136,18 @@ import Testing
         #expect(try await !world.notes.restore(step: "job0.0", in: note))
     }
 
-    @Test func aBlockThatComesBackByHandIsThereAgain() async throws {
+    @Test("A block that comes back by hand is there again") func blockComesBack() async throws {
         try await append("one", 0)
         let whole = try text + "typed by hand\n"
         try await save(whole)
-        try await save(NoteAppend.start + "typed by hand\n")
+        try await save(NoteAppendTests.start + "typed by hand\n")
         #expect(try await fates() == ["removed"])
         try await save(whole)
         #expect(try await fates() == ["there"])
         #expect(try text == whole)
     }
 
-    @Test func anEmptiedNoteKeepsOutWhatWasHeldAndGetsBackWhatWasNot() async throws {
+    @Test("An emptied note keeps out what was held and gets back what was not") func emptiedNoteKeeps() async throws {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
         try await append("two", 1)
@@ -153,7 +155,7 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931"])
     }
 
-    @Test func aNoteThatIsMadeAnewGetsWhatNobodyHasHeld() async throws {
+    @Test("A note that is made anew gets what nobody has held") func noteMadeAnew() async throws {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
         try await append("two", 1)
@@ -164,15 +166,15 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931", "cap-0932"])
     }
 
-    @Test func aBlockThatWasTakenBackIsNotPutBack() async throws {
+    @Test("A block that was taken back is not put back") func blockTakenBack() async throws {
         _ = try await world.notes.append(world.request("new"))
         try await world.notes.remove(world.request("new"), token: "cap-0930")
-        #expect(try text == NoteAppend.start)
-        try await save(NoteAppend.start + "typed\n")
-        #expect(try text == NoteAppend.start + "typed\n")
+        #expect(try text == NoteAppendTests.start)
+        try await save(NoteAppendTests.start + "typed\n")
+        #expect(try text == NoteAppendTests.start + "typed\n")
     }
 
-    @Test func aSaveMadeWhileAnEditorIsWaitedForIsSeen() async throws {
+    @Test("A save made while an editor is waited for is seen") func saveMadeEditor() async throws {
         try await append("one", 0)
         var options = ActionWorld.Options()
         options.patience.editor = 60
@@ -184,14 +186,15 @@ import Testing
         try await waitUntil("the save is seen") {
             try patient.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
         }
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed by hand\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed by hand\n")
         try Durable.remove(lock)
         try await appended.value
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931"])
     }
 
     /// A look that has read a save, and has yet to keep what it means, when the next save comes and is looked at.
-    @Test func aSaveThatComesWhileTheOneBeforeIsLookedAtIsJudgedAfterIt() async throws {
+    @Test("A save that comes while the one before is looked at is judged after it") func saveComesBefore() async throws
+    {
         try await append("one", 0)
         let held = try text + "typed by hand\n"
         try scene.home.write("notes/inbox.md", held)
@@ -200,7 +203,7 @@ import Testing
         let reading = try ReadWatch(note)
         let first = Task { try await world.notes.noteWasSaved(note) }
         try await waitUntil("the first save has been read") { try reading.hasBeenRead() }
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed by hand\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed by hand\n")
         let second = Task { try await world.notes.noteWasSaved(note) }
         // Nobody reads it before the first is done; who did would have to get the time for it.
         _ = try reading.hasBeenRead()
@@ -209,11 +212,13 @@ import Testing
         try await first.value
         try await second.value
         #expect(try await fates() == ["removed"])
-        #expect(try text == NoteAppend.start + "typed by hand\n")
+        #expect(try text == NoteAppendTests.start + "typed by hand\n")
     }
 
     /// Between the end of the lease and the commit that the write is done somebody may read, change and save the note.
-    @Test func aSaveThatComesBeforeTheWriteIsKnownToBeDoneHasHeldItsBlock() async throws {
+    @Test("A save that comes before the write is known to be done has held its block") func saveComesBeforeWrite()
+        async throws
+    {
         for number in 0..<9 {
             guard let taken = try await savedRightAfterTheLease(number) else { continue }
             try await world.notes.noteWasSaved(note)
@@ -245,9 +250,9 @@ import Testing
         return text.contains(block) ? block : nil
     }
 
-    @Test func savesThatAreLookedAtTogetherAreJudgedOneAfterTheOther() async throws {
+    @Test("Saves that are looked at together are judged one after the other") func savesLookedTogether() async throws {
         try await append("one", 0)
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { try await world.notes.noteWasSaved(note) } }
             for number in 1..<4 { group.addTask { try await append("text \(number)", number) } }

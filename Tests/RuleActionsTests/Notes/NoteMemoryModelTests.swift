@@ -4,8 +4,9 @@ import Testing
 @testable import NoteWriting
 
 /// Random histories of which the truth is known, against the decision table (docs/design/stale-buffers.md).
-@Suite struct NoteMemoryModel {
-    @Test func noBlockIsLostUnlessSomebodyRemovedItAndNoneComesBackThatSomebodyHeldAndRemoved() {
+@Suite("Random histories of a note") struct NoteMemoryModelTests {
+    @Test("No block is lost unless somebody removed it and none comes back that somebody held and removed")
+    func blockLostUnless() {
         var generator = SeededGenerator(for: "stale buffers")
         var judged = Tally()
         for number in 0..<10_000 {

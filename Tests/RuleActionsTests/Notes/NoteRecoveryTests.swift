@@ -10,9 +10,9 @@ import Testing
 @testable import NoteWriting
 
 /// Writes into a note that a crash tore, in every way that a disk can tear them.
-@Suite struct NoteRecoveryAfterACrash {
+@Suite("Notes that a crash tore") struct NoteRecoveryTests {
     static let notes = [
-        NoteAppend.start,
+        NoteAppendTests.start,
         // The block goes into the middle, so that the old tail must be known as well.
         "# Inbox\n\n## Captures\n\n^cap-0800\nold\n\n## Later\n\nto read, and to think about for a while\n",
         "# Inbox\r\n\r\n## Captures\r\n\r\none\r\n",
@@ -58,7 +58,8 @@ import Testing
         var isWritten: Bool { get throws { try world.ledger.readBlocking { try $0.noteBlock(step: "job.0") } != nil } }
     }
 
-    @Test(arguments: notes) func whateverPartOfTheTailCameToTheDiskTheWriteIsEndedOrNeverWas(_ note: String) throws {
+    @Test("Whatever part of the tail came to the disk the write is ended or never was", arguments: notes)
+    func whateverPartTail(_ note: String) throws {
         let begun = try Begun(note)
         let (position, old, new) = begun.tail
         for length in 0...new.count {
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: notes) func blocksThatTheDiskLeftZeroAreFilled(_ note: String) throws {
+    @Test("Blocks that the disk left zero are filled", arguments: notes) func blocksDiskLeft(_ note: String) throws {
         let begun = try Begun(note)
         let (position, _, new) = begun.tail
         for length in stride(from: 0, to: new.count, by: 3) {
@@ -91,7 +92,8 @@ import Testing
         }
     }
 
-    @Test(arguments: notes) func whatSomebodyWroteSinceIsNeverTouched(_ note: String) throws {
+    @Test("What somebody wrote since is never touched", arguments: notes) func somebodyWroteSince(_ note: String) throws
+    {
         let begun = try Begun(note)
         let (position, _, new) = begun.tail
         let half = Array(begun.before[..<position] + new[..<(new.count / 2)])
@@ -106,15 +108,15 @@ import Testing
         }
     }
 
-    @Test func aLineTypedAfterAWholeWriteLeavesTheBlockWritten() throws {
-        let begun = try Begun(NoteAppend.start)
+    @Test("A line typed after a whole write leaves the block written") func lineTypedAfter() throws {
+        let begun = try Begun(NoteAppendTests.start)
         #expect(try begun.settle(begun.after + Array("mine\n".utf8)) == .rewritten(blocksPresent: true))
         #expect(try begun.now == begun.after + Array("mine\n".utf8))
         #expect(try begun.isWritten)
     }
 
-    @Test func aTornNoteThatSomebodyHasOpenForWritingIsLeftAsItIs() throws {
-        let begun = try Begun(NoteAppend.start)
+    @Test("A torn note that somebody has open for writing is left as it is") func tornNoteSomebody() throws {
+        let begun = try Begun(NoteAppendTests.start)
         let torn = Array(begun.after.dropLast(4))
         try Data(torn).write(to: URL(fileURLWithPath: begun.path.text))
         let writer = try Descriptor(begun.path, O_RDWR)
@@ -123,8 +125,8 @@ import Testing
         _ = writer
     }
 
-    @Test func aNoteThatIsGoneVoidsItsWrite() async throws {
-        let begun = try Begun(NoteAppend.start)
+    @Test("A note that is gone voids its write") func noteGoneVoids() async throws {
+        let begun = try Begun(NoteAppendTests.start)
         #expect(try begun.settle(Array(begun.after.dropLast(4))) == .mended)
         _ = try begun.settle(begun.before)
         try begun.world.ledger.writeBlocking {

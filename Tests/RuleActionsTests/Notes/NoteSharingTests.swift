@@ -10,10 +10,12 @@ import Testing
 @testable import NoteWriting
 
 /// Notes that other programs have open, replace and append to at the same time.
-@Suite struct NoteSharing {
-    @Test func nothingIsLostOrTornBesideAnotherProcessThatAppendsAtFullSpeed() async throws {
+@Suite("Notes that other programs have open") struct NoteSharingTests {
+    @Test("Nothing is lost or torn beside another process that appends at full speed") func nothingLostTorn()
+        async throws
+    {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let shell = try Shell("for i in $(seq 3000); do echo \"line $i of the shell\" >> \"$0\"; done", note.text)
         let world = try scene.open()
         for number in 0..<60 {
@@ -28,9 +30,9 @@ import Testing
         #expect(lines.count == 3124, "4 lines before, 3000 of the shell, 2 of each block")
     }
 
-    @Test func aReaderThatNeverClosesIsWrittenPast() async throws {
+    @Test("A reader that never closes is written past") func readerNeverCloses() async throws {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let reader = try Descriptor(note)
         var options = ActionWorld.Options()
         options.patience.open = 0.1
@@ -39,16 +41,16 @@ import Testing
             try isQuiet(note)
         }
         #expect(try await world.notes.append(world.request("new")) == "cap-0930")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
-        #expect(String(decoding: try reader.readAll(), as: UTF8.self) == NoteAppend.start)
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
+        #expect(String(decoding: try reader.readAll(), as: UTF8.self) == NoteAppendTests.start)
         // A copy of what was replaced is kept.
-        let copy = BytePath("state/backups/\(ContentHash(of: NoteAppend.start.utf8))")
-        #expect(try scene.home.read(copy) == NoteAppend.start)
+        let copy = BytePath("state/backups/\(ContentHash(of: NoteAppendTests.start.utf8))")
+        #expect(try scene.home.read(copy) == NoteAppendTests.start)
     }
 
-    @Test func whoKeepsANoteOpenForWritingIsNamed() async throws {
+    @Test("Who keeps a note open for writing is named") func keepsNoteOpen() async throws {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let shell = try Shell("exec 3>>\"$0\"; read", note.text)
         try await waitUntil("the shell has it open") { Openers.processes(holding: note).contains { $0.id == shell.id } }
         var options = ActionWorld.Options()
@@ -57,16 +59,16 @@ import Testing
         let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }
         #expect(fault?.kind == .transient)
         #expect(fault?.message.contains("bash (process \(shell.id))") == true, "\(fault?.message ?? "")")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start)
         try shell.end()
         _ = try await world.notes.append(world.request("new"))
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test(arguments: [".inbox.md.swp", ".#inbox.md", ".~lock.inbox.md#"])
-    func anEditorsLockIsWaitedFor(_ lock: String) async throws {
+    @Test("An editor's lock is waited for", arguments: [".inbox.md.swp", ".#inbox.md", ".~lock.inbox.md#"])
+    func editorLockWaited(_ lock: String) async throws {
         let scene = try ActionScene()
-        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let beside = scene.path(BytePath("notes/\(lock)"))
         // emacs' lock is a link to nowhere.
         symlink("user@host.123", beside.text)
@@ -81,21 +83,22 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
         unlink(beside.text)
         #expect(try await appended.value == "cap-0930")
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "\n^cap-0930\nnew\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test func anEditorsLockThatStaysIsWrittenPastInTheEnd() async throws {
+    @Test("An editor's lock that stays is written past in the end") func editorLockStays() async throws {
         let scene = try ActionScene()
-        try scene.home.write("notes/inbox.md", NoteAppend.start)
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         try scene.home.write("notes/.inbox.md.swp", "b0VIM")
         let world = try scene.open()
         _ = try await world.notes.append(world.request("new"))
         #expect(try scene.home.read("notes/inbox.md").hasSuffix("^cap-0930\nnew\n"))
     }
 
-    @Test func aNoteThatIsRenamedOverInBetweenGetsTheBlockInTheFileThatStandsThereNow() async throws {
+    @Test("A note that is renamed over in between gets the block in the file that stands there now")
+    func noteRenamedOver() async throws {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let world = try scene.open()
         let ledger = world.ledger
         let hold = DispatchSemaphore(value: 0)
@@ -124,7 +127,7 @@ import Testing
         _ check: (InPlaceNote.Attempt, String, ActionWorld) throws -> Void
     ) async throws {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let world = try scene.open()
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
@@ -151,18 +154,18 @@ import Testing
         try check(done, try scene.home.read("notes/inbox.md"), world)
     }
 
-    @Test func aLeaseThatMayEndBeforeTheFirstByteIsGivenBack() async throws {
+    @Test("A lease that may end before the first byte is given back") func leaseEndBefore() async throws {
         try await besideAWaitingAppender(limit: .zero) { attempt, text, world in
             guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
-            #expect(text == NoteAppend.start + "a line of the shell\n")
+            #expect(text == NoteAppendTests.start + "a line of the shell\n")
             #expect(try world.ledger.readBlocking { try $0.openNoteWrites() }.isEmpty)
         }
     }
 
-    @Test func aLeaseThatIsSureToLastIsWrittenUnderThoughSomebodyWaits() async throws {
+    @Test("A lease that is sure to last is written under though somebody waits") func leaseSureLast() async throws {
         try await besideAWaitingAppender(limit: .seconds(3600)) { attempt, text, _ in
             guard case .written = attempt else { throw TestFailure("\(attempt)") }
-            #expect(text == NoteAppend.start + "\n^cap-0930\nnew\na line of the shell\n")
+            #expect(text == NoteAppendTests.start + "\n^cap-0930\nnew\na line of the shell\n")
         }
     }
 
@@ -170,13 +173,14 @@ import Testing
     func noLineIsLostWhenTheLedgerHangsForLongerThanTheKernelWaits() async throws {
         try await besideAWaitingAppender(limit: nil, untilTheKernelEndsIt: true) { attempt, text, _ in
             guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
-            #expect(text == NoteAppend.start + "a line of the shell\n")
+            #expect(text == NoteAppendTests.start + "a line of the shell\n")
         }
     }
 
-    @Test func aNoteThatAnEditorHasRenamedAwayForAMomentIsNotMadeAnew() async throws {
+    @Test("A note that an editor has renamed away for a moment is not made anew") func noteEditorRenamed() async throws
+    {
         let scene = try ActionScene()
-        let note = try scene.home.write("notes/inbox.md", NoteAppend.start)
+        let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         rename(note.text, note.text + "~")
         var options = ActionWorld.Options()
         options.patience.editor = 60
@@ -186,15 +190,15 @@ import Testing
             await world.notes.waitingFor()[note] == "renamed away by an editor that is saving it"
         }
         #expect(try !scene.exists("notes/inbox.md"))
-        try scene.home.write("notes/inbox.md", NoteAppend.start + "typed\n")
+        try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
         let inode = try FileStatus.of(note)?.inode
         unlink(note.text + "~")
         _ = try await appended.value
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start + "typed\n\n^cap-0930\nnew\n")
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "typed\n\n^cap-0930\nnew\n")
         #expect(try FileStatus.of(note)?.inode == inode)
     }
 
-    @Test func aNoteThatIsMissingIsMadeOnceForManyBlocks() async throws {
+    @Test("A note that is missing is made once for many blocks") func noteMissingMade() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try await withThrowingTaskGroup(of: Void.self) { group in

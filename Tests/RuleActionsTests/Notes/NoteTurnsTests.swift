@@ -6,7 +6,7 @@ import Testing
 @testable import NoteWriting
 
 /// The order in which notes get their turns, alone.
-@Suite struct NoteTurnsTests {
+@Suite("The order in which notes get their turns") struct NoteTurnsTests {
     private typealias Turns = NoteTurns<Int, String>
 
     /// What was worked on together, and a door that the first of it waits at.
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAskedForMeanwhileWaitsAndIsDoneTogether() async throws {
+    @Test("What is asked for meanwhile waits and is done together") func askedMeanwhileWaits() async throws {
         let (turns, record) = (Turns(), Record())
         let first = Task { try await turns.take(1, on: "/n.md") { try await record.work($1) } }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
@@ -41,7 +41,7 @@ import Testing
         #expect(record.all == [[1], [2, 3, 4]])
     }
 
-    @Test func anotherNoteGoesOn() async throws {
+    @Test("Another note goes on") func anotherNoteGoes() async throws {
         let (turns, held, free) = (Turns(), Record(), Record())
         free.open()
         let first = Task { try await turns.take(1, on: "/held.md") { try await held.work($1) } }
@@ -51,7 +51,8 @@ import Testing
         #expect(try await first.value == "answer 1")
     }
 
-    @Test func whatFailsFailsForThoseThatHaveNoAnswerYetAndTheNextGoOn() async throws {
+    @Test("What fails fails for those that have no answer yet and the next go on") func failsFailsAnswer() async throws
+    {
         let turns = Turns()
         let fault = await #expect(throws: Fault.self) {
             try await turns.take(1, on: "/n.md") { _, _ in throw Fault(.transient, "not now") }
@@ -64,7 +65,7 @@ import Testing
         #expect(answered == "early")
     }
 
-    @Test func nobodyWaitsForEver() async throws {
+    @Test("Nobody waits for ever") func nobodyWaitsEver() async throws {
         let fault = await #expect(throws: Fault.self) { try await Turns().take(1, on: "/n.md") { _, _ in } }
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
     }

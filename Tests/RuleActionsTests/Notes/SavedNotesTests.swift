@@ -8,7 +8,7 @@ import Testing
 @testable import NoteWriting
 
 /// Trying again to put back what a save has lost, alone.
-@Suite struct SavedNotesTests {
+@Suite("Trying again what a save has lost") struct SavedNotesTests {
     private let world: ActionWorld
     private let note: BytePath
     private let patience: EditorPatience
@@ -51,27 +51,27 @@ import Testing
         try await saved.noteWasSaved(note) { try looks.look($0) }
     }
 
-    @Test func aSaveIsLookedAtOnce() async throws {
+    @Test("A save is looked at once") func saveLookedOnce() async throws {
         try await lose()
         try await save()
         #expect(looks.count == 1)
     }
 
-    @Test func whatCannotBePutBackIsTriedAgainUntilItCan() async throws {
+    @Test("What cannot be put back is tried again until it can") func putBackTried() async throws {
         try await lose()
         looks.fail(4)
         try await save()
         try await waitUntil("it could be done") { looks.count == 5 }
     }
 
-    @Test func whereNothingIsOwedNothingIsTriedAgain() async throws {
+    @Test("Where nothing is owed nothing is tried again") func nothingOwedNothing() async throws {
         looks.fail(1)
         try await save()
         try await save()
         #expect(looks.count == 2)
     }
 
-    @Test func whoIsStoppingTriesNothingAgain() async throws {
+    @Test("Who is stopping tries nothing again") func stoppingTriesNothing() async throws {
         try await lose()
         await patience.stop()
         looks.fail(1)
@@ -80,7 +80,7 @@ import Testing
         #expect(looks.count == 2)
     }
 
-    @Test func whatIsNoMatterOfWaitingIsSaid() async throws {
+    @Test("What is no matter of waiting is said") func matterWaitingSaid() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await saved.noteWasSaved(note) { throw Fault(.failed, "\($0) is read-only") }
         }

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite struct RunAction {
+@Suite("Running a program") struct RunActionTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -22,7 +22,7 @@ import Testing
         return text
     }
 
-    @Test func itIsRefusedWhenRulesAreLoadedUnlessTheConfigurationAllowsIt() throws {
+    @Test("It is refused when rules are loaded unless the configuration allows it") func refusedRulesLoaded() throws {
         var options = ActionWorld.Options()
         options.run = RunPolicy(isAllowed: false)
         let (rules, diagnostics) = try scene.open(options).load("run: { command: [true] }")
@@ -30,21 +30,21 @@ import Testing
         #expect(diagnostics.contains { $0.message.contains("steward.yaml") }, "\(diagnostics.map(\.description))")
     }
 
-    @Test func whatItPrintsIsAValueForTheNextSteps() async throws {
+    @Test("What it prints is a value for the next steps") func printsValueNext() async throws {
         #expect(try await output("[echo, \"{{ file.name }}\"]") == "a b.txt\n")
         #expect(try await output("[sh, -c, \"echo one; echo two >&2\"]") == "one\ntwo\n")
     }
 
-    @Test func theOutputIsCompleteHoweverQuicklyTheProgramEnds() async throws {
+    @Test("The output is complete however quickly the program ends") func outputCompleteHowever() async throws {
         for number in 0..<30 { #expect(try await output("[echo, \"\(number)\"]") == "\(number)\n") }
     }
 
-    @Test func moreThanFourKiBAreReadAndDropped() async throws {
+    @Test("More than four KiB are read and dropped") func moreFourKib() async throws {
         let text = try await output("[sh, -c, \"yes | head -c 1000000\"]")
         #expect(text.utf8.count == 4096)
     }
 
-    @Test func argumentsGoToTheProgramAsTheyAreWithoutAShell() async throws {
+    @Test("Arguments go to the program as they are without a shell") func argumentsGoProgram() async throws {
         let text = try await world.run(
             "run: { command: [printf, \"%s|\", \"{{ front.v | default: none }}\", \"$HOME\", \"*\"] }", on: "a b.txt",
             adding: ["front.v": .text("; touch evil; $(touch evil) 'x")])
@@ -52,7 +52,7 @@ import Testing
         #expect(try !scene.exists("dropbox/evil"))
     }
 
-    @Test func itRunsInTheFilesFolderAndKnowsItsJobAndFile() async throws {
+    @Test("It runs in the file's folder and knows its job and file") func runsFileFolder() async throws {
         let text = try await output(
             "[sh, -c, \"pwd; echo $STEWARD_JOB_ID; echo $STEWARD_FILE; echo $MINE\"]",
             more: ", environment: { MINE: \"{{ file.stem }}\", STEWARD_JOB_ID: forged }")
@@ -60,42 +60,42 @@ import Testing
         #expect(text == "\(folder)\njob.0\n\(folder)/a b.txt\na b\n")
     }
 
-    @Test func theFileThatWasJudgedIsOpenForItFromTheBeginning() async throws {
+    @Test("The file that was judged is open for it from the beginning") func fileJudgedOpen() async throws {
         let content = try scene.home.read("dropbox/a b.txt")
         #expect(try await output("[sh, -c, \"cat <&3\"]") == content)
         #expect(
             try await output("[sh, -c, \"mv 'a b.txt' aside; ln -s /etc/passwd 'a b.txt'; cat /dev/fd/3\"]") == content)
     }
 
-    @Test func itsInputIsEmpty() async throws {
+    @Test("Its input is empty") func inputEmpty() async throws {
         #expect(try await output("[sh, -c, \"cat; echo end\"]") == "end\n")
     }
 
-    @Test func aProgramThatFailsParksTheJobWithWhatItSaid() async throws {
+    @Test("A program that fails parks the job with what it said") func programFailsParks() async throws {
         let fault = await #expect(throws: Fault.self) { try await output("[sh, -c, \"echo no such luck; exit 3\"]") }
         #expect(fault?.kind == .failed)
         #expect(fault?.message.contains("ended with 3") == true && fault?.message.contains("no such luck") == true)
     }
 
-    @Test func aProgramThatASignalEndedIsSaidToHaveBeen() async throws {
+    @Test("A program that a signal ended is said to have been") func programSignalEnded() async throws {
         let fault = await #expect(throws: Fault.self) { try await output("[sh, -c, \"kill -9 $$\"]") }
         #expect(fault?.message.contains("137") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func aProgramThatTakesTooLongIsEnded() async throws {
+    @Test("A program that takes too long is ended") func programTakesToo() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await output("[sleep, \"1000\"]", more: ", timeout: 200ms")
         }
         #expect(fault?.message.contains("was ended after 0.2 s") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func aProgramThatIgnoresTheRequestToEndIsKilled() async throws {
+    @Test("A program that ignores the request to end is killed") func programIgnoresRequest() async throws {
         let script = "[sh, -c, \"trap '' TERM; while :; do sleep 0.1; done\"]"
         let fault = await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 200ms") }
         #expect(fault?.message.contains("was ended after 0.2 s") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func whatAProgramThatTakesTooLongHasStartedEndsWithIt() async throws {
+    @Test("What a program that takes too long has started ends with it") func programTakesTooLong() async throws {
         let script = "[sh, -c, \"sleep 1000 & echo $! > child; wait\"]"
         await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s") }
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
@@ -106,7 +106,9 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func whatAProgramLeavesBehindMayGoOnPrinting() async throws {
+    @Test("What a program leaves behind may go on printing", .timeLimit(.minutes(2))) func programLeavesBehind()
+        async throws
+    {
         let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]")
         #expect(text.hasPrefix("y\n") || text.isEmpty)
         // Nobody reads what it prints any more, and that ends it.
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func noSignalIsBlockedOrIgnoredInAProgram() async throws {
+    @Test("No signal is blocked or ignored in a program") func signalBlockedIgnored() async throws {
         let status = try await output("[grep, -E, \"^Sig(Blk|Ign)\", /proc/self/status]")
         let masks = status.split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }
         #expect(masks.count == 2)
@@ -125,7 +127,7 @@ import Testing
         for mask in masks { #expect(mask.map { $0 & 0x7FFF_FFFF } == 0, "\(status)") }
     }
 
-    @Test func aProgramThatCannotBeStartedIsTold() async throws {
+    @Test("A program that cannot be started is told") func programStartedTold() async throws {
         try scene.home.write("dropbox/script", "#!/no/such/interpreter\n")
         chmod(scene.path("dropbox/script").text, 0o755)
         let fault = await #expect(throws: Fault.self) {
@@ -134,7 +136,7 @@ import Testing
         #expect(fault?.message.contains("cannot start") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func aProgramThatIsNotThereIsNamedBeforeAnythingIsDone() async throws {
+    @Test("A program that is not there is named before anything is done") func programNamedBefore() async throws {
         let action = try world.action("run: { command: [no-such-program-here] }")
         let fault = await #expect(throws: Fault.self) { try await action.decided(try world.input("a b.txt")) }
         #expect(fault?.message.contains("no-such-program-here") == true && fault?.kind == .failed)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Editors that leave nothing beside a draft: they are known by what they keep elsewhere, or by their processes.
-@Suite struct ReviewEditorTests {
+@Suite("Editors that leave nothing beside a draft") struct ReviewEditorTests {
     /// A process of that name, made of another program.
     private final class Impostor {
         private let process = Process()
@@ -69,34 +69,40 @@ import Testing
         return found
     }
 
-    @Test(arguments: ["Idea 1.md", "./Idea 1.md", "../dropbox/Idea 1.md"])
-    func aProcessThatWasGivenTheDraftIsWaitedFor(_ name: String) async throws {
+    @Test(
+        "A process that was given the draft is waited for",
+        arguments: ["Idea 1.md", "./Idea 1.md", "../dropbox/Idea 1.md"])
+    func processGivenDraft(_ name: String) async throws {
         let fault = try await fault("scribe", of: "/usr/bin/tail", ["-f", name])
         #expect(fault?.kind == .transient)
         #expect(fault?.message.contains("is open in scribe (process ") == true, "\(fault?.message ?? "")")
         #expect(fault?.message.contains("once scribe has ended, or at once with `[x!]`") == true)
     }
 
-    @Test func anEditorThatWasStartedInTheFolderWithoutAFileIsWaitedFor() async throws {
+    @Test("An editor that was started in the folder without a file is waited for") func editorStartedFolder()
+        async throws
+    {
         let fault = try await fault("hx", of: "/usr/bin/cat", [])
         #expect(fault?.message.contains("is open in hx (process ") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func oneThatHasAnotherFileOrIsElsewhereOrOnlyReadsIsNot() async throws {
+    @Test("One that has another file or is elsewhere or only reads is not") func anotherFileElsewhere() async throws {
         #expect(try await fault("hx", of: "/usr/bin/tail", ["-f", "Idea 1.review.md"]) == nil)
         #expect(try await fault("micro", of: "/usr/bin/cat", [], in: "bin") == nil)
         #expect(try await fault("less", of: "/usr/bin/tail", ["-f", "Idea 1.md"]) == nil)
     }
 
-    @Test func anInsistentMarkWaitsForNobody() async throws {
+    @Test("An insistent mark waits for nobody") func insistentMarkWaits() async throws {
         #expect(try await fault("nano", of: "/usr/bin/tail", ["-f", "Idea 1.md"], mark: "x!") == nil)
     }
 
-    @Test(arguments: [
-        ".local/state/nvim/swap/%.swp", ".local/share/nvim/swap/%.swo", ".config/micro/backups/%",
-        ".config/micro/backups/%2F",
-    ])
-    func whatEditorsKeepElsewhereTells(_ place: String) throws {
+    @Test(
+        "What editors keep elsewhere tells",
+        arguments: [
+            ".local/state/nvim/swap/%.swp", ".local/share/nvim/swap/%.swo", ".config/micro/backups/%",
+            ".config/micro/backups/%2F",
+        ])
+    func editorsKeepElsewhere(_ place: String) throws {
         let home = try TemporaryFolder("unsaved")
         let draft = try home.write("drafts/my essay.md", "Words.\n")
         let files = HeldFiles(below: [home.path])

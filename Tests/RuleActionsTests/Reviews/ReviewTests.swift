@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The action `review` on real files: a sidecar beside the draft, answers from there into it, and nothing lost.
-@Suite struct ReviewTests {
+@Suite("A review of real files") struct ReviewTests {
     static let draft: BytePath = "dropbox/Idea 1.md"
     static let sidecar: BytePath = "dropbox/Idea 1.review.md"
 
@@ -25,7 +25,7 @@ import Testing
         try write(scene.path(Self.sidecar), ReviewSample.answer(try scene.home.read(Self.sidecar), marks))
     }
 
-    @Test func findingsComeBesideTheDraftWhichIsLeftAsItIs() async throws {
+    @Test("Findings come beside the draft which is left as it is") func findingsComeBeside() async throws {
         let (scene, world) = try await reviewed()
         #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
         let text = try scene.home.read(Self.sidecar)
@@ -38,7 +38,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test func answersGoIntoTheDraftInPlaceAndSkipsNeverReturn() async throws {
+    @Test("Answers go into the draft in place and skips never return") func answersGoDraft() async throws {
         let (scene, world) = try await reviewed()
         let twin = scene.path("dropbox/twin.md")
         #expect(link(scene.path(Self.draft).text, twin.text) == 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(later.receipt.values["review.findings"] == .integer(0))
     }
 
-    @Test func undoBringsTheDraftBackAndOpensTheFindingsAgain() async throws {
+    @Test("Undo brings the draft back and opens the findings again") func undoBringsDraft() async throws {
         let (scene, world) = try await reviewed()
         try answer(scene, "x", "-")
         let deed = try await world.run("review", on: "Idea 1.review.md")
@@ -70,8 +70,8 @@ import Testing
         #expect(again.receipt.effects.isEmpty)
     }
 
-    @Test(arguments: ["vim", "emacs", "office"])
-    func anEditorWithUnsavedChangesIsWaitedFor(_ editor: String) async throws {
+    @Test("An editor with unsaved changes is waited for", arguments: ["vim", "emacs", "office"])
+    func editorUnsavedChanges(_ editor: String) async throws {
         let (scene, world) = try await reviewed()
         let lock = scene.path(
             BytePath(
@@ -100,7 +100,7 @@ import Testing
         #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
     }
 
-    @Test func aSaveOfTheDraftEndsTheWaitForTheAnswers() async throws {
+    @Test("A save of the draft ends the wait for the answers") func saveDraftEnds() async throws {
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/.#Idea 1.md", "")
         try answer(scene, "x")
@@ -115,7 +115,7 @@ import Testing
         #expect(try !scene.home.read(Self.sidecar).contains("- [x] **"))
     }
 
-    @Test func aSidecarThatIsBeingWrittenInIsNotReplaced() async throws {
+    @Test("A sidecar that is being written in is not replaced") func sidecarBeingWritten() async throws {
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/.#Idea 1.review.md", "")
         try write(scene.path(Self.draft), "Nothing to be found.\n")
@@ -123,7 +123,7 @@ import Testing
         #expect(fault?.kind == .transient)
     }
 
-    @Test func aPersonsOwnWordsInTheSidecarAreKept() async throws {
+    @Test("A person's own words in the sidecar are kept") func personWordsSidecar() async throws {
         let (scene, world) = try await reviewed()
         let text = ReviewSample.answer(try scene.home.read(Self.sidecar), ["-"]) + "\nAsk Ada about this.\n"
         try write(scene.path(Self.sidecar), text)
@@ -134,7 +134,7 @@ import Testing
         #expect(try !scene.home.read(Self.sidecar).contains("Ada"))
     }
 
-    @Test func wordsInTheSidecarWithoutAnAnswerAreLeftThere() async throws {
+    @Test("Words in the sidecar without an answer are left there") func wordsSidecarWithout() async throws {
         let (scene, world) = try await reviewed()
         try write(scene.path(Self.sidecar), try scene.home.read(Self.sidecar) + "\nAsk Ada about this.\n")
         let before = try scene.snapshot()
@@ -142,7 +142,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test func whatChangesBetweenDecisionAndDeedIsNeverOverwritten() async throws {
+    @Test("What changes between decision and deed is never overwritten") func changesBetweenDecision() async throws {
         for file in [Self.draft, Self.sidecar] {
             let (scene, world) = try await reviewed()
             try answer(scene, "x", "-")
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aFileOfTheSidecarsNameThatIsNoneIsLeftAlone() async throws {
+    @Test("A file of the sidecar's name that is none is left alone") func fileSidecarName() async throws {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, ReviewSample.draft)
         try scene.home.write(Self.sidecar, "My own words on the idea, in order to remember.\n")
@@ -175,7 +175,7 @@ import Testing
         #expect(try scene.exists("dropbox/Idea 1.review.review.md"))
     }
 
-    @Test func aLostStateCostsNoWords() async throws {
+    @Test("A lost state costs no words") func lostStateCosts() async throws {
         let (scene, world) = try await reviewed()
         try answer(scene, "x")
         try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
@@ -184,8 +184,10 @@ import Testing
         #expect(try scene.home.read(Self.sidecar).contains("2 findings."))
     }
 
-    @Test(arguments: [["Other.md", "Other.review.md"], ["Other.review.md", "Other.md"]])
-    func aSidecarThatWasRenamedWithItsDraftIsWrittenAnew(_ events: [String]) async throws {
+    @Test(
+        "A sidecar that was renamed with its draft is written anew",
+        arguments: [["Other.md", "Other.review.md"], ["Other.review.md", "Other.md"]])
+    func sidecarRenamedDraft(_ events: [String]) async throws {
         let (scene, world) = try await reviewed()
         try answer(scene, "x", "-")
         let before = try scene.home.read(Self.sidecar)
@@ -202,8 +204,10 @@ import Testing
         #expect(try listed(scene) == ["Other.md", "Other.review.md"])
     }
 
-    @Test(arguments: ["Idea 1.review.md", "Idea 1.md"])
-    func answersInASidecarWithoutItsStateAreKeptAndAskedForAgain(_ event: String) async throws {
+    @Test(
+        "Answers in a sidecar without its state are kept and asked for again",
+        arguments: ["Idea 1.review.md", "Idea 1.md"])
+    func answersSidecarWithout(_ event: String) async throws {
         let (scene, world) = try await reviewed()
         try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
         try answer(scene, "x", "-")
@@ -221,7 +225,7 @@ import Testing
         #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
     }
 
-    @Test func undoBringsASidecarBackThatWasWrittenAnew() async throws {
+    @Test("Undo brings a sidecar back that was written anew") func undoBringsSidecar() async throws {
         let (scene, world) = try await reviewed()
         try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
         try answer(scene, "x", "-")
@@ -233,8 +237,10 @@ import Testing
         #expect(try !scene.exists("dropbox/.tk/reviews/Idea 1.md.json"))
     }
 
-    @Test(arguments: ["Idea 1.review.md", "Idea 2.review.md", "Notes.md", "Idea 1.review.review.md"])
-    func aSidecarWithoutItsDraftIsNeverReviewedItself(_ name: String) async throws {
+    @Test(
+        "A sidecar without its draft is never reviewed itself",
+        arguments: ["Idea 1.review.md", "Idea 2.review.md", "Notes.md", "Idea 1.review.review.md"])
+    func sidecarWithoutDraft(_ name: String) async throws {
         let (scene, world) = try await reviewed()
         let text = "\u{FEFF}" + (try scene.home.read(Self.sidecar))
         for gone in [Self.draft, Self.sidecar] { try Durable.remove(scene.path(gone)) }
@@ -247,7 +253,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test func whatAnEarlierVersionMadeOfASidecarIsNotReviewedAnyMore() async throws {
+    @Test("What an earlier version made of a sidecar is not reviewed any more") func earlierVersionMade() async throws {
         let (scene, world) = try await reviewed()
         let text = try scene.home.read(Self.sidecar)
         try scene.home.write("dropbox/Idea 1.review.review.md", text)
@@ -258,7 +264,7 @@ import Testing
         #expect(try await world.run("review", on: "Idea 1.review.md").receipt.effects.isEmpty)
     }
 
-    @Test func twoDraftsDoNotShareASidecar() async throws {
+    @Test("Two drafts do not share a sidecar") func twoDraftsShare() async throws {
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/Idea 1", ReviewSample.draft)
         let before = try scene.snapshot()
@@ -276,12 +282,12 @@ import Testing
             .filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    @Test func aDraftWithoutFindingsGetsNoSidecar() async throws {
+    @Test("A draft without findings gets no sidecar") func draftWithoutFindings() async throws {
         let (scene, _) = try await reviewed("Short and good.\n")
         #expect(try !scene.exists(Self.sidecar))
     }
 
-    @Test func aTextThatIsNotUTF8IsNotReviewedAndItsSidecarSaysSo() async throws {
+    @Test("A text that is not UTF-8 is not reviewed and its sidecar says so") func textUtf8() async throws {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, [0x47, 0xFC, 0x6E, 0x0A])
         let world = try scene.open()
@@ -289,18 +295,20 @@ import Testing
         #expect(try scene.home.read(Self.sidecar).contains("it is not UTF-8"))
     }
 
-    @Test(arguments: [
-        ("review: { advisors: [technicl_writer] }", "did you mean `technical_writer`"),
-        ("review: { ignore: [pasive] }", "there is no rule `pasive`"),
-        ("review: { advisors: [\"{{ file.name }}\"] }", "without values"),
-    ])
-    func unknownNamesAreFoundWhenRulesAreLoaded(_ entry: String, _ message: String) throws {
+    @Test(
+        "Unknown names are found when rules are loaded",
+        arguments: [
+            ("review: { advisors: [technicl_writer] }", "did you mean `technical_writer`"),
+            ("review: { ignore: [pasive] }", "there is no rule `pasive`"),
+            ("review: { advisors: [\"{{ file.name }}\"] }", "without values"),
+        ])
+    func unknownNamesFound(_ entry: String, _ message: String) throws {
         let (rules, diagnostics) = try ActionScene().open().load(entry)
         #expect(rules.isEmpty)
         #expect(diagnostics.map(\.description).joined().contains(message), "\(diagnostics.map(\.description))")
     }
 
-    @Test func rulesAndSentencesAreAsTheRuleSays() async throws {
+    @Test("Rules and sentences are as the rule says") func rulesSentencesRule() async throws {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, ReviewSample.draft)
         let world = try scene.open()
@@ -311,7 +319,7 @@ import Testing
         #expect(other.receipt.values["review.findings"] == .integer(2))
     }
 
-    @Test func namesAreBytes() throws {
+    @Test("Names are bytes") func namesAreBytes() throws {
         let name = BytePath(bytes: Array("a".utf8) + [0xFF] + Array(".md".utf8))
         let files = ReviewFiles(draft: BytePath("/d").appending(name))
         #expect(files.sidecar.name == Array("a".utf8) + [0xFF] + Array(".review.md".utf8))

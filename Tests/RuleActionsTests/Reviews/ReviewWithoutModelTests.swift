@@ -11,10 +11,10 @@ import TestSupport
 import Testing
 
 /// The action `review` where advisors cannot be asked, do not answer, or refuse to.
-@Suite(.timeLimit(.minutes(30))) struct ReviewWithoutModelTests {
+@Suite("A review whose advisors cannot be asked", .timeLimit(.minutes(30))) struct ReviewWithoutModelTests {
     private typealias Scene = ReviewModelScene
 
-    @Test func withoutAKeyTheQuickPassIsThereAndOneLineSaysWhy() async throws {
+    @Test("Without a key the quick pass is there and one line says why") func withoutKeyQuick() async throws {
         let scene = try Scene()
         let deed = try await scene.open([:]).run(Scene.entry, on: Scene.file)
         let line = "No model has read this text: anthropic has no key and there is no local model"
@@ -32,7 +32,7 @@ import Testing
         #expect(try scene.server.requests.count == 3 && scene.sidecar.contains("2 findings, 1 skipped."))
     }
 
-    @Test func aWrongKeyIsToldOnceAndNotTriedAgain() async throws {
+    @Test("A wrong key is told once and not tried again") func wrongKeyTold() async throws {
         let scene = try Scene()
         let variables = scene.variables.merging(["TK_API_KEY": "sk-ant-wrong-4711"]) { $1 }
         let deed = try await scene.open(variables).run(Scene.entry, on: Scene.file)
@@ -45,7 +45,7 @@ import Testing
         #expect(!everything.contains("sk-ant-wrong"))
     }
 
-    @Test func aKeyMayComeFromSystemd() async throws {
+    @Test("A key may come from systemd") func keyComeSystemd() async throws {
         let scene = try Scene()
         try scene.scene.home.write("credentials/anthropic_api_key", Scene.key + "\n")
         let folder = scene.scene.path("credentials").text
@@ -54,7 +54,7 @@ import Testing
         #expect(try scene.server.requests.count == 3 && scene.sidecar.contains("3 findings."))
     }
 
-    @Test func aMemberOfTheCouncilWhoIsSilentIsToldAndTheRestCounts() async throws {
+    @Test("A member of the council who is silent is told and the rest counts") func memberCouncilSilent() async throws {
         let scene = try Scene { request in
             Scene.isCouncil(request) && Scene.isAcademic(request)
                 ? .complaint(400, "invalid_request_error") : Scene.sensible(request)
@@ -66,7 +66,7 @@ import Testing
         #expect(scene.server.requests.count == 3)
     }
 
-    @Test func aServerThatIsBusyIsAskedAgain() async throws {
+    @Test("A server that is busy is asked again") func serverBusyAsked() async throws {
         let isFirst = Mutex(true)
         let scene = try Scene { request in
             let isBusy = isFirst.withLock { first in
@@ -79,7 +79,7 @@ import Testing
         #expect(try scene.server.requests.count == 4 && scene.sidecar.contains("3 findings."))
     }
 
-    @Test func aServerThatFallsSilentIsNotWaitedForWithoutEnd() async throws {
+    @Test("A server that falls silent is not waited for without end") func serverFallsSilent() async throws {
         let scene = try Scene { _ in .stream("event: ping\ndata: {\"type\": \"ping\"}\n\n", ending: .held) }
         var options = ActionWorld.Options()
         (options.models, options.modelPatience) = (scene.variables, .milliseconds(300))
@@ -89,7 +89,7 @@ import Testing
         #expect(try scene.server.requests.count <= 1 && scene.sidecar.contains("1 finding."))
     }
 
-    @Test func aServerThatStaysBusyIsTriedLaterAndInTheEndToldOf() async throws {
+    @Test("A server that stays busy is tried later and in the end told of") func serverStaysBusy() async throws {
         let isBusy = Mutex(true)
         let scene = try Scene { request in
             isBusy.withLock { $0 }
@@ -110,7 +110,7 @@ import Testing
         #expect(try scene.sidecar.contains("3 findings."))
     }
 
-    @Test func whenAdvisorsCannotBeReachedWhatTheySaidBeforeStays() async throws {
+    @Test("When advisors cannot be reached what they said before stays") func advisorsReachedSaid() async throws {
         let scene = try Scene()
         try await scene.open().run(Scene.entry, on: Scene.file)
         try write(scene.scene.path("dropbox/Idea 1.md"), "A new line.\n\n" + Scene.draft)
@@ -119,7 +119,7 @@ import Testing
         #expect(try scene.sidecar.contains("### L5 · academic, editor"))
     }
 
-    @Test func theMonthsBudgetStopsTheCallAndIsTold() async throws {
+    @Test("The month's budget stops the call and is told") func monthBudgetStops() async throws {
         let scene = try Scene()
         try scene.scene.home.write(".tk/config.json", #"{"monthly_budget": 0.000001}"#)
         let deed = try await scene.open().run(Scene.entry, on: Scene.file)
@@ -128,7 +128,7 @@ import Testing
         #expect(deed.receipt.summary.contains("stops this call"))
     }
 
-    @Test func aRefusalIsPaidForAndToldOnce() async throws {
+    @Test("A refusal is paid for and told once") func refusalPaidTold() async throws {
         let scene = try Scene { _ in .message("", stop: "refusal") }
         let world = try scene.open()
         let entry = "review: { passes: [quick, advisors], advisors: [editor] }"

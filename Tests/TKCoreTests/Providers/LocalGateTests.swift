@@ -26,7 +26,7 @@ struct LocalGateTests {
         }
     }
 
-    @Test("the same user's server is asked at the address that was looked at, also where the name leads to several")
+    @Test("The same user's server is asked at the address that was looked at, also where the name leads to several")
     func own() throws {
         #expect(try outcome([Self.here4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
         #expect(try outcome([Self.here6, Self.here4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
@@ -39,7 +39,7 @@ struct LocalGateTests {
         #expect(try outcome([Self.any4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
     }
 
-    @Test("another user's, root's among them, is not; nor one on a port that both may serve")
+    @Test("Another user's, root's among them, is not; nor one on a port that both may serve")
     func foreign() throws {
         let cases: [[(HostAddress, uid_t)]] = [
             [(Self.here4, 65_534)], [(Self.here4, 0)], [(Self.any4, 65_534)], [(Self.any6, 65_534)],
@@ -55,7 +55,7 @@ struct LocalGateTests {
         }
     }
 
-    @Test("where nobody listens, nothing is sent; other ports and addresses count for nothing")
+    @Test("Where nobody listens, nothing is sent; other ports and addresses count for nothing")
     func nobody() throws {
         let elsewhere = [(HostAddress([127, 0, 0, 2]), Self.own), (Self.here6, Self.own)]
         guard case .failure(let refusal) = try outcome([Self.here4], elsewhere) else {
@@ -69,7 +69,7 @@ struct LocalGateTests {
         }
     }
 
-    @Test("a server elsewhere is none of its business, unless its name says that it is here")
+    @Test("A server elsewhere is none of its business, unless its name says that it is here")
     func away() throws {
         #expect(try outcome([Self.away], [(Self.here4, 65_534)]) == .success(nil))
         for host in ["localhost", "box.localhost"] {

@@ -122,7 +122,7 @@ struct ProviderPeerTests {
         }
     }
 
-    @Test("llmock breaks calls in every way it knows, and has nothing to say against the client")
+    @Test("Llmock breaks calls in every way it knows, and has nothing to say against the client")
     func verdict() async throws {
         let peer = try await PeerServer(script: "llmock_peer.py")
         func script(_ behaviors: String) async throws {

@@ -41,7 +41,7 @@ struct QuickKnownAnswerTests {
     }
 
     @Test(
-        "proselint's cases",
+        "Proselint's cases",
         .enabled("Python and proselint's sources are wanted (see Peers/prose-peers.sh)") {
             await Peers.proseAnswers != nil
         })
@@ -76,7 +76,7 @@ struct QuickKnownAnswerTests {
     }
 
     @Test(
-        "write-good's negatives",
+        "Write-good's negatives",
         arguments: [
             "He was indeed tall.", "There are too many of them.", "There are too few of them.", "It is a check-in.",
             "A read-only file.", "I like it only.", "We don't want just this.", "He went home early.",
@@ -86,7 +86,7 @@ struct QuickKnownAnswerTests {
     }
 
     @Test(
-        "write-good's passives with their agent",
+        "Write-good's passives with their agent",
         arguments: ["The script was killed by the shell.", "It has been told by others.", "They were beaten by us."])
     func passives(text: String) {
         #expect(rules(text) == ["passive"])

@@ -6,7 +6,7 @@ import Testing
 @testable import TKCore
 
 /// What a user answers to the quick pass is kept, and mutes the rules on which they never act.
-@Suite(.timeLimit(.minutes(30)))
+@Suite("Answers to the quick pass", .timeLimit(.minutes(30)))
 struct RuleAnswerTests {
     private let folder: TemporaryFolder
     private let store: RuleAnswerStore

@@ -41,7 +41,7 @@ struct ApplyDiffTests {
         #expect(UnifiedDiff.text(from: "a\n", to: "a\n", oldName: "a", newName: "b").isEmpty)
     }
 
-    @Test("patch(1) makes the new text from the old one and the difference, for any two texts")
+    @Test("Patch(1) makes the new text from the old one and the difference, for any two texts")
     func patch() throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(for: "diff")
