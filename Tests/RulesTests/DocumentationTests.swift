@@ -4,7 +4,7 @@ import Rules
 import Testing
 
 @Suite struct DocumentationTests {
-    @Test func theSchemaIsJSONAndNamesEverything() throws {
+    @Test("The schema is JSON and names everything") func theSchemaIsJSONAndNamesEverything() throws {
         let text = RuleSchema.json(registry: registry).indented
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")

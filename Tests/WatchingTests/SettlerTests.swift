@@ -63,7 +63,9 @@ import Testing
         try file.write(Array(text.utf8), at: try file.status().size)
     }
 
-    @Test func aFileWrittenInPiecesByOneWhoClosesInBetween() async throws {
+    @Test("A file written in pieces by one who closes in between") func aFileWrittenInPiecesByOneWhoClosesInBetween()
+        async throws
+    {
         let path = try folder.write("a.txt", "")
         for number in 0..<20 {
             // Nobody has it open when it is looked at.

@@ -102,7 +102,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func whatIsMovedOutIsTold() async throws {
+        @Test("What is moved out is told") func whatIsMovedOutIsTold() async throws {
             try folder.write("in/x.txt", "x")
             try folder.write("in/d/y.txt", "y")
             var options = WatchOptions()
@@ -121,7 +121,8 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func allIsLookedThroughNowAndThenWhateverTheKernelSays() async throws {
+        @Test("All is looked through now and then whatever the kernel says")
+        func allIsLookedThroughNowAndThenWhateverTheKernelSays() async throws {
             var options = WatchOptions()
             options.rescanInterval = 0.1
             let observer = try Observer([root], options)
@@ -133,7 +134,9 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test func aFolderMovedOutAndBackBeforeAnybodyLooked() async throws {
+        @Test("A folder moved out and back before anybody looked") func aFolderMovedOutAndBackBeforeAnybodyLooked()
+            async throws
+        {
             try folder.write("in/d/a/b.txt", "x")
             let observer = try Observer([root])
             for _ in 0..<20 {

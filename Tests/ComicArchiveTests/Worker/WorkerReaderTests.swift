@@ -28,7 +28,7 @@ struct WorkerReaderTests {
         }
     }
 
-    @Test func aFolderOrAPictureIsReadAndLeftAsItIs() async throws {
+    @Test("A folder or a picture is read and left as it is") func aFolderOrAPictureIsReadAndLeftAsItIs() async throws {
         for index in 1...3 { try folder.write(BytePath("pages/\(index).png"), picture(index)) }
         for (path, count) in [("pages", 3), ("pages/1.png", 1)] {
             let reader = try await factory.reader(for: folder.path.appending(BytePath(path)))

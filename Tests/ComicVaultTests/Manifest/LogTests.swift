@@ -101,7 +101,7 @@ import Testing
         #expect(elsewhere.records.isEmpty)
     }
 
-    @Test func twoTextsAtOnePlaceHaveTwoKeys() throws {
+    @Test("Two texts at one place have two keys") func twoTextsAtOnePlaceHaveTwoKeys() throws {
         let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         let one = try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag)
         let other = try cipher.seal(Array("two text".utf8), seq: 5, previous: start.tag)
@@ -112,7 +112,7 @@ import Testing
         #expect(try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag) == one)
     }
 
-    @Test func recordsOutOfBoundsAreRefused() throws {
+    @Test("Records out of bounds are refused") func recordsOutOfBoundsAreRefused() throws {
         let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         _ = try cipher.seal([UInt8](repeating: 1, count: 65_520), seq: 1, previous: start.tag)
         #expect(throws: Fault.self) {

@@ -95,7 +95,8 @@ import Testing
     }
 
     /// Where nothing is remembered a torn end may be dropped; what stands behind a gap is none, however short it is.
-    @Test func aLogThatIsGoneIsAGapAlsoBeforeOneThatWasOnlyBegun() throws {
+    @Test("A log that is gone is a gap also before one that was only begun")
+    func aLogThatIsGoneIsAGapAlsoBeforeOneThatWasOnlyBegun() throws {
         try add("A.cbz", to: scene.create())
         try add("B.cbz", to: scene.reopen())
         _ = try RecordLog(
@@ -105,7 +106,8 @@ import Testing
         #expect(try scene.damage(dropsTornTail: true) == .gap(before: LogName(gen: 1, n: 2)))
     }
 
-    @Test func recordsGoneFromTheEndOfALogInTheMiddleAreAGap() throws {
+    @Test("Records gone from the end of a log in the middle are a gap")
+    func recordsGoneFromTheEndOfALogInTheMiddleAreAGap() throws {
         try add("A.cbz", to: scene.create())
         let bytes = try scene.bytes("log-1-0")
         try add("B.cbz", to: scene.reopen())

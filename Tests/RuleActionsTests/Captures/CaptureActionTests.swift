@@ -17,7 +17,7 @@ import Testing
         world = try scene.open()
     }
 
-    @Test func whatChangedSinceItWasJudgedIsNotStored() async throws {
+    @Test("What changed since it was judged is not stored") func whatChangedSinceItWasJudgedIsNotStored() async throws {
         try scene.home.write("dropbox/idea.md", "Buy milk\n")
         let input = try world.input("idea.md")
         // As long as it was: only its bytes tell.
@@ -27,12 +27,14 @@ import Testing
         #expect(fault?.kind == .superseded)
     }
 
-    @Test(arguments: [
-        ("idea.md", "Buy milk\n", "note", "Buy milk"),
-        ("idea.txt", "https://example.org/a?b=c\n", "link", "https://example.org/a?b=c"),
-        ("page.url", "[InternetShortcut]\nURL=https://example.org/\n", "link", "https://example.org/"),
-        ("dot", "", "dot", ""),
-    ])
+    @Test(
+        "Each kind is stored",
+        arguments: [
+            ("idea.md", "Buy milk\n", "note", "Buy milk"),
+            ("idea.txt", "https://example.org/a?b=c\n", "link", "https://example.org/a?b=c"),
+            ("page.url", "[InternetShortcut]\nURL=https://example.org/\n", "link", "https://example.org/"),
+            ("dot", "", "dot", ""),
+        ])
     func eachKindIsStored(_ name: String, _ content: String, _ kind: String, _ text: String) async throws {
         try scene.home.write(BytePath("dropbox/\(name)"), content)
         let deed = try await world.run("index-capture", on: BytePath(name))
@@ -56,7 +58,9 @@ import Testing
         #expect(try scene.exists("dropbox/p.png"))
     }
 
-    @Test func frontMatterSetsTimeAndMomentForTheNextSteps() async throws {
+    @Test("Front matter sets time and moment for the next steps") func frontMatterSetsTimeAndMomentForTheNextSteps()
+        async throws
+    {
         try scene.home.write("dropbox/a.md", "---\nmoment: today\ntime: 2026-11-20T23:45:00Z\n---\nRain\n")
         let steps = try #require(
             world.load("index-capture\n    - append-block: { text: \"{{ capture.text }}\" }").0.first?.steps)

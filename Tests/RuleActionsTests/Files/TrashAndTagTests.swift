@@ -26,7 +26,7 @@ import Testing
         #expect(try FileStatus.of(slot.parent.parent)?.mode == 0o700 || FileStatus.of(slot.parent)?.mode == 0o700)
     }
 
-    @Test func aNameThatIsNoTextIsNotedByItsBytes() async throws {
+    @Test("A name that is no text is noted by its bytes") func aNameThatIsNoTextIsNotedByItsBytes() async throws {
         let scene = try ActionScene()
         let name = BytePath(bytes: [0xFF, UInt8(ascii: "a"), 0xC3])
         try scene.home.write(BytePath("dropbox").appending(name), "content")
@@ -36,7 +36,9 @@ import Testing
         #expect(lines.contains { $0 == "Path=\(scene.path("dropbox").text)/%FFa%C3" }, "\(lines)")
     }
 
-    @Test func onAnotherFileSystemItLiesInThatOnesOwnTrash() async throws {
+    @Test("On another file system it lies in that one's own trash") func onAnotherFileSystemItLiesInThatOnesOwnTrash()
+        async throws
+    {
         let scene = try ActionScene()
         let world = try scene.open()
         guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else {

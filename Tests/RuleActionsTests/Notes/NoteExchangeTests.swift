@@ -61,7 +61,8 @@ import Testing
         #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppendTests.start + "typed too late\n")
     }
 
-    @Test func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
+    @Test("What is saved between the reading and the exchange stays where it is")
+    func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
         let hold = LedgerHold(world.ledger)
         await hold.begin()
         let lane = BlockingLane("exchange")
@@ -86,7 +87,7 @@ import Testing
         #expect(try world.ledger.readBlocking { try $0.openNoteWrites() }.isEmpty)
     }
 
-    @Test func aCopyOfEveryReplacedVersionIsKept() throws {
+    @Test("A copy of every replaced version is kept") func aCopyOfEveryReplacedVersionIsKept() throws {
         _ = try append()
         _ = try exchange.append(
             [world.request("more", step: "job.1", token: "cap-0931")], to: note, world.journal.files(), quietFor: 0

@@ -45,7 +45,9 @@ import Testing
         #expect(count("new", in: try text) == 1)
     }
 
-    @Test func theTokenOfABlockThatIsOutIsGivenToNoOther() async throws {
+    @Test("The token of a block that is out is given to no other") func theTokenOfABlockThatIsOutIsGivenToNoOther()
+        async throws
+    {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
         try await save(NoteAppend.start + "typed by hand\n")
@@ -56,7 +58,8 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0930", other])
     }
 
-    @Test func anOldBufferThatGoesOnSavingLosesNothingHoweverOften() async throws {
+    @Test("An old buffer that goes on saving loses nothing however often")
+    func anOldBufferThatGoesOnSavingLosesNothingHoweverOften() async throws {
         try await append("one", 0)
         try await append("two", 1)
         for number in 0..<3 {

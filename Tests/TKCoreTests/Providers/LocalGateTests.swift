@@ -87,7 +87,7 @@ struct LocalGateTests {
         #expect(unknown.kind == .network)
     }
 
-    @Test("the kernel's list: listening sockets alone, IPv4's addresses in IPv6's form among them")
+    @Test("The kernel's list: listening sockets alone, IPv4's addresses in IPv6's form among them")
     func list() throws {
         let list = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

@@ -50,7 +50,8 @@ enum ProseCorpora {
 
     /// READMEs that are plain text, of the package `git`.
     static func plainFiles() throws -> [String] {
-        try runProgram(["/usr/bin/find", "-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"]).output
+        try runProgram(["/usr/bin/find", "-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"])
+            .output
             .split(separator: "\n").map(String.init).sorted().map { try text($0) }
     }
 

@@ -25,7 +25,7 @@ struct IdleTests {
           do: [import-comic: { place: library }]
         """
 
-    @Test("no thread wakes up while nothing is pending: after the start, after work, after a job that waited")
+    @Test("No thread wakes up while nothing is pending: after the start, after work, after a job that waited")
     func rests() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.rules)
