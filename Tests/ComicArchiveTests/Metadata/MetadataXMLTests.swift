@@ -93,7 +93,7 @@ import Testing
         #expect(throws: XMLTree.Problem.tooLarge) { try XMLTree.parse(large) }
     }
 
-    @Test("No bytes do harm") func `no bytes do harm`() throws {
+    @Test("No bytes do harm") func harmlessBytes() throws {
         var random = SeededGenerator(for: "hostile XML")
         var (read, refused) = (0, 0)
         for _ in 0..<3000 {

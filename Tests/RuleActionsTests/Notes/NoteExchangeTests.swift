@@ -77,7 +77,7 @@ import Testing
         try await waitUntil("the note has been read and its copy kept") {
             try FileStatus.of(backups) != nil && !listDirectory(backups).isEmpty
         }
-        let saved = NoteAppend.start + "typed in the last moment\n"
+        let saved = NoteAppendTests.start + "typed in the last moment\n"
         try scene.home.write("notes/inbox.md", saved)
         hold.end()
         let fault = await #expect(throws: Fault.self) { try await appended.value }

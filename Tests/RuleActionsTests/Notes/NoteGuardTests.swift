@@ -50,7 +50,7 @@ import Testing
     {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
-        try await save(NoteAppend.start + "typed by hand\n")
+        try await save(NoteAppendTests.start + "typed by hand\n")
         #expect(try await fates() == ["removed"])
         let other = try await world.notes.append(world.request("another", step: "job9.0", token: "cap-0930"))
         #expect(other != "cap-0930")

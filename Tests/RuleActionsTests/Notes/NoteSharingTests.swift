@@ -80,7 +80,7 @@ import Testing
         try await waitUntil("it waits for the editor") {
             await world.notes.waitingFor()[note] == "open in an editor (\(lock))"
         }
-        #expect(try scene.home.read("notes/inbox.md") == NoteAppend.start)
+        #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start)
         unlink(beside.text)
         #expect(try await appended.value == "cap-0930")
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
