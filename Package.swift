@@ -90,7 +90,8 @@ let package = Package(
         core("Ledger", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
         core("DotLifeDomain"),
-        core("ComicParsing", ["OwnFiles", "Platform", "CArchive", "CLinux"]),
+        core("ComicParsing", ["Platform"]),
+        core("ComicUnpacking", ["ComicParsing", "OwnFiles", "Platform", "CArchive", "CLinux"]),
         core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "SQLiteFile", "CLinux", grdb]),
         core("ComicVault", ["JSONText", "OwnFiles", "Platform", "CLinux", "COpenSSL"]),
         core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
@@ -145,7 +146,7 @@ let package = Package(
             swiftSettings: strict),
 
         .executableTarget(
-            name: "steward-unpack", dependencies: ["ComicParsing"], path: "Sources/Agent/steward-unpack",
+            name: "steward-unpack", dependencies: ["ComicUnpacking"], path: "Sources/Agent/steward-unpack",
             swiftSettings: strict),
 
         .target(
@@ -162,7 +163,10 @@ let package = Package(
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
         suite(
             "ComicArchiveTests",
-            ["ComicArchive", "ComicParsing", "ComicTestSupport", "Platform", "CArchive", "steward-unpack", grdb]),
+            [
+                "ComicArchive", "ComicParsing", "ComicUnpacking", "ComicTestSupport", "Platform", "CArchive",
+                "steward-unpack", grdb,
+            ]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["JSONText", "TKCore", "Platform"], exclude: ["Peers"]),

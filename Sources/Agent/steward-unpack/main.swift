@@ -1,3 +1,3 @@
-import ComicParsing
+import ComicUnpacking
 
 UnpackWorker.main(CommandLine.arguments)

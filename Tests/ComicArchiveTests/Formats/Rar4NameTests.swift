@@ -5,6 +5,7 @@ import Testing
 
 @testable import ComicArchive
 @testable import ComicParsing
+@testable import ComicUnpacking
 
 /// Names in RAR 4 headers, and the short form of their Unicode.
 @Suite("Names in RAR 4 headers") struct Rar4NameTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import ComicArchive
 @testable import ComicParsing
+@testable import ComicUnpacking
 
 /// Solid RAR 4 archives, unpacked by `unar` in the worker's second cage.
 ///

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ComicArchive
 @testable import ComicParsing
+@testable import ComicUnpacking
 
 /// RAR 5 archives that hold BLAKE2sp in place of CRC-32: libarchive compares neither where the bytes are stored.
 @Suite("RAR 5 archives with BLAKE2sp") struct StoredRarTests {

@@ -36,7 +36,7 @@ struct PdfLook {
         guard lines.count == 4 else { return }
         let sides = lines[1].split(separator: UInt8(ascii: " ")).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
         let isHead = lines[0].elementsEqual("P6".utf8) && lines[2].elementsEqual("255".utf8)
-        guard isHead, sides.count == 2, sides.allSatisfy({ (1...2 * RenderWorker.lookedAtSide).contains($0) }) else {
+        guard isHead, sides.count == 2, sides.allSatisfy({ (1...2 * PageRenderer.lookedAtSide).contains($0) }) else {
             makesSense = false
             return
         }

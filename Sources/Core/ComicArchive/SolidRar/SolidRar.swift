@@ -34,7 +34,7 @@ struct SolidRar {
         if let obstacle = try worker.obstacle(outcome, path) { throw obstacle }
         let isEncrypted = claims.entries.contains(where: \.header.isEncrypted)
         // Whether it goes on behind what is there is asked when that has been read.
-        guard case .finished(let end) = outcome, end.reason == .complete || end.message == StructureScan.noEnd,
+        guard case .finished(let end) = outcome, end.reason == .complete || end.message == ArchiveStructure.noEnd,
             !isEncrypted
         else {
             let encrypted = WorkerProcess.Outcome.finished(WorkerEnd(reason: .unreadable, message: "encrypted"))
@@ -166,5 +166,5 @@ extension ArchiveWorker {
     }
 
     /// Whether the program is there that unpacks solid RAR 4 archives.
-    package static var unpacksSolidRar: Bool { UnarWorker.isInstalled }
+    package static var unpacksSolidRar: Bool { SolidUnpacker.isInstalled }
 }

@@ -256,7 +256,7 @@ extension ArchiveJudge {
         if structure.format == .rar, traits.contains(.solid) {
             return (.solid, "it is a solid RAR 4 archive, which cannot be read here; pack its pages again as CBZ")
         }
-        if end.message == StructureScan.noEnd {
+        if end.message == ArchiveStructure.noEnd {
             let advice = "fetch it once more; if it is the same, its program wrote none: pack its pages again as CBZ"
             return (.unsupported, "\(end.message); \(advice)")
         }

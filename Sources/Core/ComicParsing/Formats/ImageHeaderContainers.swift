@@ -30,7 +30,7 @@ extension ImageHeader {
 
     /// Where the directory of a TIFF stands, if that is behind the bytes given; and the header that the file would have
     /// without all that is between the two.
-    static func farDirectory(_ head: [UInt8]) -> (head: [UInt8], directory: Int)? {
+    package static func farDirectory(_ head: [UInt8]) -> (head: [UInt8], directory: Int)? {
         guard PictureFormat.of(head) == .tiff else { return nil }
         let isLittle = head[0] == 0x49
         let bytes = ByteReader(head)

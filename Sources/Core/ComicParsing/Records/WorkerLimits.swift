@@ -61,7 +61,7 @@ package struct WorkerLimits: Sendable, Equatable {
     package var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
 
     /// Takes what ``word`` says from the front of `arguments`; without one the standard limits hold.
-    init?(takenFrom arguments: inout ArraySlice<String>) {
+    package init?(takenFrom arguments: inout ArraySlice<String>) {
         self = .standard
         guard let first = arguments.first, first.hasPrefix("limits=") else { return }
         let numbers = first.dropFirst(7).split(separator: ",").compactMap { UInt64($0) }

@@ -169,6 +169,14 @@ package struct EntryContent: Sendable, Equatable {
     package var image: ImageHeader?
     /// What is wrong with it; a whole entry has a message where it is no picture that can be shown.
     package var message: String
+
+    package init(
+        position: Int, state: State, size: Int64, crc32: UInt32, hash: ContentHash?, image: ImageHeader?,
+        message: String
+    ) {
+        (self.position, self.state, self.size, self.crc32) = (position, state, size, crc32)
+        (self.hash, self.image, self.message) = (hash, image, message)
+    }
 }
 
 /// Why the worker stopped.

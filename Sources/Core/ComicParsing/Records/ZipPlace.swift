@@ -9,4 +9,8 @@ package struct ZipPlace: Sendable, Codable, Hashable {
     package let flags: UInt16
     /// Of the page.
     package let crc32: UInt32
+
+    package init(offset: Int64, size: Int64, method: UInt16, flags: UInt16, crc32: UInt32) {
+        (self.offset, self.size, self.method, self.flags, self.crc32) = (offset, size, method, flags, crc32)
+    }
 }

@@ -1,21 +1,7 @@
+import ComicParsing
 import Platform
 
-/// The block headers of RAR 1.5 to 4.
-package enum Rar4Headers {
-    static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
-
-    /// Whether an archive is solid, by its first header; nothing of one that is encrypted, or of one part of several.
-    ///
-    /// - Parameter head: the archive's first bytes.
-    package static func isSolid(_ head: [UInt8]) -> Bool {
-        var cursor = ByteCursor(head, at: signature.count)
-        guard head.starts(with: signature), cursor.skip(2), cursor.number(1) == 0x73, let flags = cursor.number(2)
-        else {
-            return false
-        }
-        return flags & 0x0089 == 0x0008
-    }
-
+extension Rar4Headers {
     /// - Parameter withNames: whether names and kinds of the files are wanted, of headers that nobody else looks at: each
     ///   is read whole and its checksum compared.
     static func scan(_ file: ArchiveBytes, start: Int64, withNames: Bool = false) throws -> StructureScan {
@@ -133,10 +119,7 @@ package enum Rar4Headers {
     }
 }
 
-/// The block headers of RAR 5.
-enum Rar5Headers {
-    static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00]
-
+extension Rar5Headers {
     static func scan(_ file: ArchiveBytes, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []

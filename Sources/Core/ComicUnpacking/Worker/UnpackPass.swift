@@ -1,3 +1,4 @@
+import ComicParsing
 import Platform
 
 /// One walk over an archive's headers, in the worker. Stops by itself where a limit is passed; the agent counts again.

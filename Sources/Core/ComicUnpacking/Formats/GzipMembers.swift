@@ -1,3 +1,4 @@
+import ComicParsing
 import Platform
 
 /// A gzip file, which may be several after one another, and zeros behind them, as tapes and parallel programs leave it.

@@ -1,3 +1,4 @@
+import ComicParsing
 import Platform
 
 /// The central directory of a ZIP: whether its entries share bytes.

@@ -1,3 +1,4 @@
+import ComicParsing
 import Platform
 
 /// The header that stands before an entry's bytes in a ZIP. What it says stands in the directory, too; a damaged archive

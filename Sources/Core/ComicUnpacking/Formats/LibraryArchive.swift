@@ -1,4 +1,5 @@
 import CArchive
+import ComicParsing
 import Glibc
 import Platform
 

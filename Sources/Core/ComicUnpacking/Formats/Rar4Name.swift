@@ -1,3 +1,5 @@
+import ComicParsing
+
 /// The name of a file in a RAR 4 header: bytes of some legacy code page and, where the header says so, behind a zero the
 /// same name in UTF-16, shortened by what it has in common with those bytes.
 enum Rar4Name {

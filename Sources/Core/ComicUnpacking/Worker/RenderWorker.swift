@@ -1,4 +1,5 @@
 import CLinux
+import ComicParsing
 import Glibc
 import OwnFiles
 import Platform
@@ -13,10 +14,7 @@ import Platform
 /// - `probe WHAT`: breaks one rule of the cage, in a second run of this program that stands in for the renderer.
 ///
 /// It leaves with ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the renderer was never started, else as the renderer does.
-package enum RenderWorker {
-    /// Pixels of a page's longer side while it is looked at: a line of small print is a grey one.
-    package static let lookedAtSide = 200
-
+enum RenderWorker {
     /// Pixels of a page's longer side while it is checked: everything in it is decoded, little is painted.
     private static let checkedSide = 100
 
@@ -39,7 +37,10 @@ package enum RenderWorker {
                 let seconds = limits.lookingSeconds(numbers[0])
                 try run("pdftoppm", words + ["-progress", RenderCage.input], .complaints, seconds)
             case ("look", 2) where numbers[0] > 0 && numbers[1] >= numbers[0]:
-                let words = ["-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(lookedAtSide)", "-cropbox"]
+                let words = [
+                    "-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(PageRenderer.lookedAtSide)",
+                    "-cropbox",
+                ]
                 let seconds = limits.lookingSeconds(numbers[1] - numbers[0] + 1)
                 try run("pdftoppm", words + ["-q", RenderCage.input], .output, seconds)
             case ("probe", 1): try probe(arguments[1], limits)

@@ -1,3 +1,5 @@
+import ComicParsing
+
 /// BLAKE2sp with 32 bytes, the checksum that RAR 5 may hold in place of a CRC-32, over bytes that come in parts.
 ///
 /// Written here because libb2 computes it in eight threads, which the worker's cage does not let it make, and OpenSSL

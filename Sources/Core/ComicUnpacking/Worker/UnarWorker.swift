@@ -1,3 +1,4 @@
+import ComicParsing
 import Glibc
 import OwnFiles
 import Platform
@@ -7,17 +8,16 @@ import Platform
 ///
 /// Words behind the command name a program in `unar`'s place and its arguments. It leaves with
 /// ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the program was never started, else as that does.
-package enum UnarWorker {
+enum UnarWorker {
     /// No archive within the archive, no resource forks, no folder to hold it all, and no file: to the standard output.
     private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", RenderCage.input]
-    private static let folders: [BytePath] = ["/usr/bin", "/usr/local/bin"]
 
     /// What its libraries want to know of the process and of where names of users stand.
     // It asks who its user is, and gives up where nobody answers; of root the C library knows by itself.
     private static let readable = ["/proc/self/cmdline", "/etc/nsswitch.conf", "/etc/passwd"]
 
     static func main(_ other: [String], _ limits: WorkerLimits) -> Never {
-        let programs = other.first.map { [BytePath($0)] } ?? folders.map { $0.appending("unar") }
+        let programs = other.first.map { [BytePath($0)] } ?? SolidUnpacker.places
         do {
             for path in programs {
                 guard let program = try? Descriptor(path, follow: true) else { continue }
@@ -29,10 +29,5 @@ package enum UnarWorker {
             _exit(WorkerStatus.notCaged)
         }
         _exit(WorkerStatus.notInstalled)
-    }
-
-    /// Whether there is such a program.
-    package static var isInstalled: Bool {
-        folders.contains { $0.appending("unar").withCString { access($0, X_OK) } == 0 }
     }
 }

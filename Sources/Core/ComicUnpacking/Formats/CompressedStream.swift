@@ -1,44 +1,9 @@
 import CArchive
+import ComicParsing
 import Glibc
 import Platform
 
-/// What a TAR may be compressed with; nothing else is looked for in compressed bytes.
-package enum Compression: CaseIterable {
-    case gzip, xz, zstd, bzip2, lzip, lz4, lzma
-
-    /// Bytes that ``detect(_:)`` wants to see.
-    static let headLength = 14
-
-    /// - Parameter head: the first ``headLength`` bytes.
-    package static func detect(_ head: some Collection<UInt8>) -> Compression? {
-        let head = Array(head.prefix(headLength))
-        return allCases.first { $0.begins(head) }
-    }
-
-    private func begins(_ head: [UInt8]) -> Bool {
-        switch self {
-        case .gzip: head.starts(with: [0x1F, 0x8B, 0x08])
-        case .xz: head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00])
-        case .zstd: head.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
-        // The size of a block, then the first digits of pi.
-        case .bzip2:
-            head.starts(with: Array("BZh".utf8)) && (0x31...0x39).contains(head.dropFirst(3).first ?? 0)
-                && head.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
-        case .lzip: head.starts(with: Array("LZIP".utf8) + [1])
-        case .lz4: head.starts(with: [0x04, 0x22, 0x4D, 0x18])
-        case .lzma: Self.isLZMA(head)
-        }
-    }
-
-    /// A format without a mark: the properties that every program writes, a dictionary of 2^n or 2^n + 2^(n-1) bytes,
-    /// and a size that is unknown or can be.
-    private static func isLZMA(_ head: [UInt8]) -> Bool {
-        var cursor = ByteCursor(head, at: 1)
-        guard head.first == 0x5D, let dictionary = cursor.number(4), let size = cursor.number(8) else { return false }
-        let isUsual = (12...30).contains { dictionary == 1 << $0 || dictionary == 3 << UInt64($0 - 1) }
-        return isUsual && (size == .max || size < 1 << 38)
-    }
-
+extension Compression {
     fileprivate var filter: Int32 {
         switch self {
         case .gzip: ARCHIVE_FILTER_GZIP

@@ -1,3 +1,4 @@
+import ComicParsing
 import Platform
 
 /// A ZIP's own list beside what libarchive makes of each entry, in the worker. A page must not go missing because a

@@ -1,4 +1,5 @@
 import CLinux
+import ComicParsing
 import Glibc
 import Platform
 

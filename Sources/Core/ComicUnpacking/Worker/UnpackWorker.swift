@@ -1,3 +1,4 @@
+import ComicParsing
 import Glibc
 import Platform
 

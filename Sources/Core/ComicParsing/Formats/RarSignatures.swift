@@ -1,0 +1,21 @@
+/// The block headers of RAR 1.5 to 4.
+package enum Rar4Headers {
+    package static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
+
+    /// Whether an archive is solid, by its first header; nothing of one that is encrypted, or of one part of several.
+    ///
+    /// - Parameter head: the archive's first bytes.
+    package static func isSolid(_ head: [UInt8]) -> Bool {
+        var cursor = ByteCursor(head, at: signature.count)
+        guard head.starts(with: signature), cursor.skip(2), cursor.number(1) == 0x73, let flags = cursor.number(2)
+        else {
+            return false
+        }
+        return flags & 0x0089 == 0x0008
+    }
+}
+
+/// The block headers of RAR 5.
+package enum Rar5Headers {
+    package static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00]
+}

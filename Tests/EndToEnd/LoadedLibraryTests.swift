@@ -1,0 +1,30 @@
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// What the programs load before they do anything: each library is time and memory at every start.
+@Suite("Libraries that the programs load")
+struct LoadedLibraryTests {
+    /// As the dynamic linker says, which then ends instead of starting the program.
+    private func libraries(of name: String) throws -> String {
+        let home = try TemporaryFolder()
+        let program = BytePath(AgentFixture.binary).parent.appending(name)
+        return try home.run([program.text], environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).check().output
+    }
+
+    @Test("the agent loads nothing that parses archives; its worker does")
+    func archives() throws {
+        #expect(try libraries(of: "steward-unpack").contains("libarchive.so"))
+        #expect(try !libraries(of: "steward").contains("libarchive.so"))
+    }
+
+    @Test("the worker loads neither Foundation nor a database; the agent does")
+    func worker() throws {
+        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-unpack"))
+        #expect(agent.contains("libsqlite3.so"))
+        for name in ["libsqlite3.so", "libFoundation", "lib_FoundationICU"] {
+            #expect(!worker.contains(name), "\(name)")
+        }
+    }
+}
