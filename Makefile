@@ -6,11 +6,11 @@ DESTDIR ?=
 
 # Which module may import which is part of the design: see ARCHITECTURE.md.
 CHECKED := --explicit-target-dependency-import-check error
+RELEASE := $(CHECKED) -c release --static-swift-stdlib
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
-MANUALS := .build/plugins/GenerateManual/outputs
-MANUAL := $(MANUALS)/steward/steward.1
-BUILT := .build/release/steward .build/release/steward-unpack .build/release/tk $(MANUAL)
+MANUALS := .build/manuals
+BUILT := .build/release/steward .build/release/steward-unpack .build/release/tk $(MANUALS)/steward.1 $(MANUALS)/tk.1
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 sharedir := $(DESTDIR)$(PREFIX)/share
@@ -67,20 +67,25 @@ docs: ## write docs/rules.md and docs/rules.schema.json from the code
 
 release: ## build what `make install` installs
 	$(PACKAGES) build
-	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product steward
-	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product steward-unpack
-	$(SWIFT) build $(CHECKED) -c release --static-swift-stdlib --product tk
-	$(SWIFT) package --allow-writing-to-package-directory generate-manual
+	$(SWIFT) build $(RELEASE) --product steward
+	$(SWIFT) build $(RELEASE) --product steward-unpack
+	$(SWIFT) build $(RELEASE) --product tk
+# The package's own tool: run by its plugin it would build everything a second time, for debugging.
+	$(SWIFT) build $(RELEASE) --product generate-manual
+	mkdir -p $(MANUALS)
+	for name in steward tk; do \
+	    .build/release/generate-manual .build/release/$$name --output-directory $(MANUALS) || exit 1; done
 
 $(BUILT):
 	$(MAKE) release
 
-# Only copies what `make release` has built, so that root needs no Swift.
+# Only copies what `make release` has built, so that root needs no Swift. Symbols and debugging information, more than half
+# of each program, stay behind in .build/release.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
 install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
-	install -D -m 755 .build/release/steward $(bindir)/steward
-	install -D -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
-	install -D -m 755 .build/release/tk $(bindir)/tk
+	install -D -s -m 755 .build/release/steward $(bindir)/steward
+	install -D -s -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
+	install -D -s -m 755 .build/release/tk $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
 	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
 	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
@@ -93,7 +98,7 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	    $$program --generate-completion-script bash > $(sharedir)/bash-completion/completions/$$name && \
 	    $$program --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_$$name && \
 	    $$program --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/$$name.fish && \
-	    install -D -m 644 $(MANUALS)/$$name/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
+	    install -D -m 644 $(MANUALS)/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
 	install -d $(sharedir)/doc/steward/examples
 	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
 	    $(sharedir)/doc/steward
