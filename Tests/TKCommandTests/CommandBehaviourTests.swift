@@ -33,6 +33,15 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["suggest", "draft.md", "--role", "editr"]).errors.contains("`editor`"))
     }
 
+    @Test("The version is the same wherever it stands")
+    func version() throws {
+        let fixture = try CommandFixture()
+        let alone = try fixture.tk(["--version"])
+        #expect(alone.status == 0)
+        #expect(alone.output.contains("."))
+        #expect(try fixture.tk(["roles", "--version"]).output == alone.output)
+    }
+
     @Test("One file that cannot be read ends with 1, and the others are reviewed")
     func missingFileAmongOthers() throws {
         let fixture = try CommandFixture()

@@ -29,13 +29,15 @@ struct TK: AsyncParsableCommand {
         ])
 
     static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        // The parser would first make all that it knows of commands and completions, and threads to do it on.
+        if arguments == ["--version"] { return Terminal.line(version) }
         do {
             // Keys pass through this process.
             try CoreDumps.forbid()
         } catch {
             Terminal.fail(explain(error))
         }
-        let arguments = Array(CommandLine.arguments.dropFirst())
         if let complaint = UnknownCommand.complaint(arguments, TK.self, path: ["tk"]) {
             Terminal.note("tk: \(complaint)")
             Glibc.exit(64)

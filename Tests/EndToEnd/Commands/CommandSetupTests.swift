@@ -171,7 +171,14 @@ struct CommandSetupTests {
         for (shell, mark) in [("bash", "complete -"), ("zsh", "#compdef steward"), ("fish", "complete -c 'steward'")] {
             #expect(try steward.run(["--generate-completion-script", shell]).check().output.contains(mark))
         }
-        #expect(try steward.run(["--version"]).check().output.contains("."))
+    }
+
+    @Test("--version says the same wherever it stands")
+    func version() throws {
+        let steward = try AgentFixture()
+        let alone = try steward.run(["--version"]).check().output
+        #expect(alone.contains("."))
+        #expect(try steward.run(["status", "--version"]).check().output == alone)
     }
 
     @Test("Wrong usage ends with 64")

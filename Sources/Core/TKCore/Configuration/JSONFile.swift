@@ -55,14 +55,14 @@ enum JSONValue: Sendable, Equatable, Encodable {
 struct JSONFile {
     let path: BytePath
     let members: [String: JSONValue]
-    private let lines: [Substring]
+    private let text: String
 
     init(_ bytes: [UInt8], path: BytePath) throws {
         self.path = path
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw FileProblem(path: path, line: nil, message: "is not UTF-8; save it as UTF-8")
         }
-        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        self.text = text
         let value: JSONValue
         do throws(JSONReader.Mistake) {
             value = try JSONReader.value(bytes)
@@ -83,7 +83,9 @@ struct JSONFile {
     /// Where the key stands, counted from 1.
     func line(of key: String) -> Int? { line(holding: "\"\(key)\"") }
 
-    func line(holding text: String) -> Int? { lines.firstIndex { $0.contains(text) }.map { $0 + 1 } }
+    func line(holding sought: String) -> Int? {
+        text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains(sought) }.map { $0 + 1 }
+    }
 
     /// Refuses keys that nobody reads.
     func allowOnly(_ keys: [String]) throws {
