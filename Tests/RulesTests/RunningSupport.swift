@@ -189,7 +189,11 @@ final class Bench: Sendable {
         let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
         try file.write(Array(text.utf8), at: 0)
         try Durable.makeDirectory(path(relative).parent)
-        guard rename(temporary.text, path(relative).text) == 0 else { throw Fault.system("rename", temporary) }
+        // By its bytes, which need not be text.
+        let target = path(relative)
+        guard temporary.withCString({ from in target.withCString { rename(from, $0) } }) == 0 else {
+            throw Fault.system("rename", temporary)
+        }
     }
 
     func read(_ relative: BytePath) throws -> String {
