@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 import comics
 import growth
+import start
 import tk
 import vault
 from agent import Agent
@@ -159,6 +160,7 @@ BENCHMARKS = {
     "idle": idle,
     "catch-up": catch_up,
     **growth.BENCHMARKS,
+    **start.BENCHMARKS,
     **comics.BENCHMARKS,
     **vault.BENCHMARKS,
     **tk.BENCHMARKS,
