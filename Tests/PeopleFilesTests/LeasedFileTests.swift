@@ -18,8 +18,12 @@ struct LeasedFileTests {
         path = try folder.write("note.md", Self.text)
     }
 
-    private func take(limit: Duration? = nil) throws -> LeasedFile? {
-        if case .held(let leased) = LeasedFile.take(try Descriptor(path, O_RDWR), limit: limit) { leased } else { nil }
+    private func acquire(limit: Duration? = nil) throws -> LeasedFile? {
+        if case .held(let leased) = LeasedFile.acquire(try Descriptor(path, O_RDWR), limit: limit) {
+            leased
+        } else {
+            nil
+        }
     }
 
     /// A shell that appends a line, which waits in its `open` for the lease to be given back.
@@ -39,7 +43,7 @@ struct LeasedFileTests {
     @Test("What comes after the beginning that stays is replaced, by less as by more")
     func replaced() throws {
         let inode = try FileStatus.of(path)?.inode
-        let leased = try #require(try take())
+        let leased = try #require(try acquire())
         try leased.replace(from: 4, Array("two\n".utf8), with: Array("three\nfour\n".utf8))
         // Not by its name: whoever opens that waits.
         #expect(try leased.file.readAll() == Array("one\nthree\nfour\n".utf8))
@@ -53,13 +57,13 @@ struct LeasedFileTests {
     @Test("A file that somebody has open is left to them")
     func busy() throws {
         let reader = try Descriptor(path)
-        guard case .busy = LeasedFile.take(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
+        guard case .busy = LeasedFile.acquire(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
         #expect(try reader.status().size == 8)
     }
 
     @Test("Whoever opens it meanwhile waits, and finds what was written")
     func waiting() async throws {
-        let leased = try #require(try take(limit: .seconds(3600)))
+        let leased = try #require(try acquire(limit: .seconds(3600)))
         #expect(leased.isSure)
         let shell = try await appender()
         #expect(leased.isSure, "it is written under for a while yet")
@@ -72,7 +76,7 @@ struct LeasedFileTests {
 
     @Test("A lease that may end before the first byte is not sure")
     func late() async throws {
-        let leased = try #require(try take(limit: .zero))
+        let leased = try #require(try acquire(limit: .zero))
         #expect(leased.isSure)
         let shell = try await appender()
         #expect(!leased.isSure)
@@ -88,16 +92,16 @@ struct LeasedFileTests {
             Lease.ignoreBreakSignal()
             var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
             guard setrlimit(__rlimit_resource_t(1), &limit) == 0,
-                case .held(let leased) = LeasedFile.take(try Descriptor(BytePath(path), O_RDWR))
+                case .held(let leased) = LeasedFile.acquire(try Descriptor(BytePath(path), O_RDWR))
             else { exit(2) }
-            var isTakenBack = false
+            var isRestored = false
             do {
                 try leased.replace(
                     from: 4, Array("two\n".utf8), with: [UInt8](repeating: 65, count: 8192)
-                ) { isTakenBack = true }
+                ) { isRestored = true }
                 exit(3)
             } catch let fault as Fault where fault.errno == EFBIG {
-                exit(isTakenBack ? 0 : 4)
+                exit(isRestored ? 0 : 4)
             }
         }
         #expect(try folder.read("note.md") == Self.text)

@@ -20,7 +20,7 @@ struct LeaseTests {
     func free() throws {
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
         let file = try Descriptor(path, O_RDWR)
-        #expect(Lease.takeExclusive(file) == .granted)
+        #expect(Lease.acquireExclusive(file) == .granted)
         Lease.release(file)
     }
 
@@ -28,16 +28,16 @@ struct LeaseTests {
     func reader() throws {
         let holder = try FileHolder(path, .reading)
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
-        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .busy)
+        #expect(Lease.acquireExclusive(try Descriptor(path, O_RDWR)) == .busy)
         try holder.release()
-        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .granted)
+        #expect(Lease.acquireExclusive(try Descriptor(path, O_RDWR)) == .granted)
     }
 
     @Test("A writer in another process is seen until it closes")
     func writer() async throws {
         let holder = try FileHolder(path, .appending)
         #expect(Lease.probeWriters(try Descriptor(path)) == .busy)
-        #expect(Lease.takeExclusive(try Descriptor(path, O_RDWR)) == .busy)
+        #expect(Lease.acquireExclusive(try Descriptor(path, O_RDWR)) == .busy)
         try holder.release()
         try await letGo(path)
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
@@ -58,7 +58,7 @@ struct LeaseTests {
     @Test("While the lease is held an opener that will not wait is turned away")
     func exclusion() throws {
         let file = try Descriptor(path, O_RDWR)
-        #expect(Lease.takeExclusive(file) == .granted)
+        #expect(Lease.acquireExclusive(file) == .granted)
         #expect(Lease.isWhole(file))
         let fault = #expect(throws: Fault.self) { try Descriptor(path, O_WRONLY) }
         #expect(fault?.errno == EWOULDBLOCK)
@@ -72,7 +72,7 @@ struct LeaseTests {
     @Test("A read lease keeps writers out, and lets readers in")
     func shared() throws {
         let file = try Descriptor(path)
-        #expect(Lease.takeShared(file) == .granted)
+        #expect(Lease.acquireShared(file) == .granted)
         #expect(throws: Never.self) { try Descriptor(path) }
         #expect(throws: Fault.self) { try Descriptor(path, O_WRONLY) }
         Lease.release(file)
@@ -84,7 +84,7 @@ struct LeaseTests {
 
     @Test("A folder knows no leases")
     func unsupported() throws {
-        #expect(Lease.takeExclusive(try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)) == .unsupported)
+        #expect(Lease.acquireExclusive(try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)) == .unsupported)
     }
 
     @Test("The process that has a file open is named")

@@ -21,8 +21,21 @@ package struct ExchangedFile {
         _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: Spot, keepsOwner: Bool,
         record: Durable.Record = { _, _ in }
     ) throws {
+        let aside = target.sibling(Durable.temporaryName().utf8)
+        try self.init(inPlaceOf: present, at: target, aside: aside, keepsOwner: keepsOwner, record: record) { put in
+            try put(bytes)
+        }
+    }
+
+    /// The same under a name that is known before, from parts that come one after the other.
+    ///
+    /// - Parameter fill: is given what takes the next part; where it throws, nothing is left.
+    package init(
+        inPlaceOf present: Descriptor, at target: Spot, aside name: Spot, keepsOwner: Bool,
+        record: Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
         self.target = target
-        aside = try Durable.stage(bytes, for: target, mode: 0o600, record: record)
+        aside = try Durable.stage(at: name, mode: 0o600, record: record, fill: fill)
         do {
             try Self.liken(aside.open(O_RDWR), to: present, keepsOwner)
         } catch {

@@ -17,7 +17,7 @@ package final class LeasedFile {
     }
 
     package let file: Descriptor
-    private let taken = ContinuousClock.now
+    private let acquired = ContinuousClock.now
     private let limit: Duration?
     private var isHeld = true
 
@@ -25,8 +25,8 @@ package final class LeasedFile {
     ///   - file: open for reading and writing.
     ///   - limit: for how long it is written under while somebody waits for it; nil for a third of the time after which
     ///     the kernel ends it.
-    package static func take(_ file: Descriptor, limit: Duration? = nil) -> Answer {
-        switch Lease.takeExclusive(file) {
+    package static func acquire(_ file: Descriptor, limit: Duration? = nil) -> Answer {
+        switch Lease.acquireExclusive(file) {
         case .granted: .held(LeasedFile(file, limit))
         case .busy: .busy
         case .unsupported: .unsupported
@@ -48,9 +48,9 @@ package final class LeasedFile {
     }
 
     /// Whether the lease is sure to be ours for the next moment: nobody waits for it, or nobody can have waited for so
-    /// long that the kernel ends it. What was done since it was taken may have hung.
+    /// long that the kernel ends it. What was done since it was acquired may have hung.
     package var isSure: Bool {
-        isHeld && (Lease.isWhole(file) || taken.duration(to: .now) < limit ?? Lease.breakTime() / 3)
+        isHeld && (Lease.isWhole(file) || acquired.duration(to: .now) < limit ?? Lease.breakTime() / 3)
     }
 
     /// Puts `new` in the place of all that stands from `position` on, and syncs. Where that fails (a full disk) what stood
@@ -58,10 +58,10 @@ package final class LeasedFile {
     ///
     /// - Parameters:
     ///   - old: what stands there.
-    ///   - takenBack: called where it failed, and the file is as it was. Where it is not called the file may hold half.
+    ///   - restored: called where it failed, and the file is as it was. Where it is not called the file may hold half.
     /// - Throws: why it failed.
     package func replace(
-        from position: Int, _ old: [UInt8], with new: [UInt8], takenBack: () throws -> Void = {}
+        from position: Int, _ old: [UInt8], with new: [UInt8], restored: () throws -> Void = {}
     ) throws {
         do {
             try file.write(new, at: Int64(position))
@@ -72,7 +72,7 @@ package final class LeasedFile {
             try file.write(old, at: Int64(position))
             try file.truncate(to: Int64(position + old.count))
             try file.sync()
-            try takenBack()
+            try restored()
             throw error
         }
     }

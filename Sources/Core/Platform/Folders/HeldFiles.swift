@@ -66,8 +66,8 @@ package final class HeldFiles: Sendable {
         return held[path.name]
     }
 
-    /// Nil where the folder is not there, or something that is none stands in its place.
-    private func spotIfAny(_ path: BytePath) throws -> Spot? {
+    /// As ``spot(_:)``; nil where the folder is not there, or something that is none stands in its place.
+    package func spotIfAny(_ path: BytePath) throws -> Spot? {
         do {
             return try spot(path)
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {

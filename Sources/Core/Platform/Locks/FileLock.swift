@@ -2,29 +2,29 @@ import CLinux
 import Glibc
 
 /// Locks that belong to an open file (fcntl(2), F_OFD_SETLK): freed by the kernel when its last descriptor is closed,
-/// however the process ends, and unlike those of flock(2) also taken over NFS.
+/// however the process ends, and unlike those of flock(2) also acquired over NFS.
 package enum FileLock {
     package enum Mode: Sendable { case shared, exclusive }
 
-    /// Takes the lock without waiting.
+    /// Acquires the lock without waiting.
     ///
     /// - Returns: false where somebody holds one that conflicts.
-    package static func take(_ mode: Mode, on file: Descriptor) throws -> Bool {
+    package static func acquire(_ mode: Mode, on file: Descriptor) throws -> Bool {
         Blocking.call()
         if steward_lock_file(file.raw, mode == .exclusive ? 1 : 0) == 0 { return true }
         if errno == EAGAIN || errno == EACCES { return false }
         throw Fault.system("lock", file.path)
     }
 
-    /// Takes the lock, waiting for a moment: a process that has just been forked keeps a copy of every open file, and the
+    /// Acquires the lock, waiting for a moment: a process that has just been forked keeps a copy of every open file, and the
     /// locks with them, until it executes its program. Blocks for at most half a second.
-    package static func takeSoon(_ mode: Mode, on file: Descriptor) throws -> Bool {
+    package static func acquireSoon(_ mode: Mode, on file: Descriptor) throws -> Bool {
         Blocking.call()
         for _ in 0..<20 {
-            if try take(mode, on: file) { return true }
+            if try acquire(mode, on: file) { return true }
             poll(nil, 0, 25)
         }
-        return try take(mode, on: file)
+        return try acquire(mode, on: file)
     }
 
     /// Gives a lock back before the file is closed.

@@ -4,7 +4,7 @@ import Glibc
 /// The kernel's word on who has a file open (fcntl(2), F_SETLEASE).
 package enum Lease {
     package enum Answer: Sendable, Equatable {
-        /// Nobody else: the lease was taken.
+        /// Nobody else: the lease was acquired.
         case granted
         /// Somebody has the file open in a way that conflicts.
         case busy
@@ -17,23 +17,23 @@ package enum Lease {
         signal(SIGIO, SIG_IGN)
     }
 
-    /// Whether any process has `file` open for writing or mapped writable: takes a read lease and gives it back.
+    /// Whether any process has `file` open for writing or mapped writable: acquires a read lease and gives it back.
     package static func probeWriters(_ file: Descriptor) -> Answer {
-        let answer = takeShared(file)
+        let answer = acquireShared(file)
         if answer == .granted { release(file) }
         return answer
     }
 
-    /// Takes a write lease: granted only when nobody else has the file open; until ``release(_:)`` every other open
+    /// Acquires a write lease: granted only when nobody else has the file open; until ``release(_:)`` every other open
     /// waits in the kernel (for at most /proc/sys/fs/lease-break-time seconds).
-    package static func takeExclusive(_ file: Descriptor) -> Answer {
-        take(file, STEWARD_LEASE_WRITE)
+    package static func acquireExclusive(_ file: Descriptor) -> Answer {
+        acquire(file, STEWARD_LEASE_WRITE)
     }
 
-    /// Takes a read lease on a file that was opened for reading only: granted when nobody has it open for writing;
+    /// Acquires a read lease on a file that was opened for reading only: granted when nobody has it open for writing;
     /// until ``release(_:)`` whoever opens it for writing waits.
-    package static func takeShared(_ file: Descriptor) -> Answer {
-        take(file, STEWARD_LEASE_READ)
+    package static func acquireShared(_ file: Descriptor) -> Answer {
+        acquire(file, STEWARD_LEASE_READ)
     }
 
     package static func release(_ file: Descriptor) {
@@ -54,7 +54,7 @@ package enum Lease {
         return .seconds(seconds)
     }
 
-    private static func take(_ file: Descriptor, _ type: Int32) -> Answer {
+    private static func acquire(_ file: Descriptor, _ type: Int32) -> Answer {
         Blocking.call()
         if steward_set_lease(file.raw, type) == 0 { return .granted }
         return errno == EAGAIN || errno == EBUSY ? .busy : .unsupported
