@@ -24,6 +24,14 @@ struct TimestampTests {
         #expect(Timestamp(seconds: 2).nanoseconds == 2_000_000_000)
     }
 
+    @Test("A time that nanoseconds cannot tell is the first or the last", arguments: [9.9e11, 1e300, .infinity])
+    func far(seconds: Double) {
+        #expect(Timestamp(seconds: seconds).nanoseconds == .max)
+        #expect(Timestamp(seconds: -seconds).nanoseconds == .min)
+        #expect(Timestamp(nanoseconds: .max).adding(seconds: 1).nanoseconds == .max)
+        #expect(Timestamp(nanoseconds: 0).adding(seconds: -seconds).nanoseconds == .min)
+    }
+
     @Test(
         "As JSON it is a text that keeps every nanosecond",
         arguments: [0, 1, 1_795_253_400_123_456_789, -1_500_000_001])

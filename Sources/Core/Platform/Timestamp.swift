@@ -6,7 +6,12 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    package init(seconds: Double) { nanoseconds = Int64(seconds * 1e9) }
+    /// A time before 1678 or after 2261 is the first or last that can be told so: what a file says may be any year.
+    package init(seconds: Double) { nanoseconds = Self.nanoseconds(seconds) }
+
+    private static func nanoseconds(_ seconds: Double) -> Int64 {
+        Int64(exactly: (seconds * 1e9).rounded(.towardZero)) ?? (seconds < 0 ? .min : .max)
+    }
 
     package static func now() -> Timestamp {
         var time = timespec()
@@ -16,7 +21,10 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    package func adding(seconds: Double) -> Timestamp { Timestamp(nanoseconds: nanoseconds + Int64(seconds * 1e9)) }
+    package func adding(seconds: Double) -> Timestamp {
+        let (sum, isFar) = nanoseconds.addingReportingOverflow(Self.nanoseconds(seconds))
+        return Timestamp(nanoseconds: isFar ? (seconds < 0 ? .min : .max) : sum)
+    }
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.nanoseconds < right.nanoseconds }
 
