@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that goes up by one each time somebody takes it, from any thread.
+/// A number that goes up by one each time somebody asks for it, from any thread.
 package final class Counter: Sendable {
     private let value = Atomic<Int>(0)
 
@@ -8,7 +8,7 @@ package final class Counter: Sendable {
 
     /// The number before the increment; from 0.
     @discardableResult
-    package func take() -> Int {
+    package func next() -> Int {
         value.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     }
 }

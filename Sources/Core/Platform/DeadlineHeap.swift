@@ -40,15 +40,15 @@ package struct DeadlineHeap<Key: Hashable & Sendable, Due: Comparable & Sendable
         return heap.first?.due
     }
 
-    /// Takes up to `limit` keys that are due at `now`.
-    package mutating func take(upTo now: Due, limit: Int = .max) -> [Key] {
-        var taken: [Key] = []
-        while taken.count < limit, let due = earliest(), due <= now, let top = heap.first {
-            taken.append(top.key)
+    /// Removes and returns up to `limit` keys that are due at `now`.
+    package mutating func dequeue(upTo now: Due, limit: Int = .max) -> [Key] {
+        var keys: [Key] = []
+        while keys.count < limit, let due = earliest(), due <= now, let top = heap.first {
+            keys.append(top.key)
             current[top.key] = nil
             pop()
         }
-        return taken
+        return keys
     }
 
     /// A key that is entered again and again would else leave one entry for each time.

@@ -75,12 +75,12 @@ package final class BlockingThreads: TaskExecutor {
         let job = UnownedJob(job)
         let mustStart = state.withLock { state in
             state.jobs.append(job)
-            return takesThread(&state)
+            return claimsThread(&state)
         }
         if mustStart { start() }
     }
 
-    private func takesThread(_ state: inout State) -> Bool {
+    private func claimsThread(_ state: inout State) -> Bool {
         guard state.atWork - state.hung < width, state.head < state.jobs.count else { return false }
         state.atWork += 1
         return true
@@ -127,7 +127,7 @@ package final class BlockingThreads: TaskExecutor {
     private func setHung(_ isHung: Bool) {
         let mustStart = state.withLock { state in
             state.hung += isHung ? 1 : -1
-            return isHung && takesThread(&state)
+            return isHung && claimsThread(&state)
         }
         if mustStart { start() }
     }

@@ -55,7 +55,7 @@ package final class BlockingLanes: Sendable {
         }
         let row = entered(whose)
         defer { rows.withLock { $0[whose]?.users -= 1 } }
-        let lane = try await row.taken(for: whose)
+        let lane = try await row.acquired(for: whose)
         defer { row.give(back: lane) }
         guard areApart else { return try await lane.run(work) }
         return try await lane.run {
@@ -109,7 +109,7 @@ final class LaneRow: Sendable {
         self.count = count
     }
 
-    func taken(for whose: Bulkhead?) async throws -> BlockingLane {
+    func acquired(for whose: Bulkhead?) async throws -> BlockingLane {
         try await withCheckedThrowingContinuation { continuation in
             let answer: Result<BlockingLane, any Error>? = state.withLock { state in
                 if let lane = state.free.popLast() { return .success(lane) }
