@@ -42,6 +42,15 @@ package final class Folder: Sendable {
     /// The names in it, in the folder's own order, without `.` and `..`.
     package func entries() throws -> [DirectoryEntry] { try listDirectory(reading()) }
 
+    /// Opens the folder at a path, to be read; nil where there is none, or a link is on the way.
+    package static func withoutLinks(_ path: BytePath) throws -> Descriptor? {
+        Blocking.call()
+        let raw = path.withCString(steward_open_folder)
+        if raw >= 0 { return Descriptor(owning: raw, path: path) }
+        if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
+        throw Fault.system("open the folder", path)
+    }
+
     /// Whether the names in it are on the disk when this returns (fsync(2)).
     package func sync() throws { try reading().sync() }
 
@@ -107,11 +116,7 @@ public struct Spot: Sendable {
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package func status() throws -> FileStatus? {
-        Blocking.call()
-        var found = stat()
-        if name.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw Fault.system("read the status of", path)
+        try name.withCString { try FileStatus.of($0, in: folder.raw) { path } }
     }
 
     /// When it was made, in nanoseconds since 1970; nil where the file system does not say, or nothing has that name.

@@ -24,6 +24,18 @@ int steward_find_folder(const char *path) {
     return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
+int steward_open_folder(const char *path) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+long steward_read_names(int folder, void *buffer, unsigned long size) {
+    return syscall(SYS_getdents64, folder, buffer, size);
+}
+
 static int lock(int descriptor, int command, short type) {
     struct flock whole;
     memset(&whole, 0, sizeof whole);

@@ -1,6 +1,12 @@
 // The system calls that the Glibc module does not show to Swift, and nothing else.
 #pragma once
 #include <stdint.h>
+// What the Glibc module leaves out: inotify, the wake-up of a thread that polls, timers by the calendar, and the kind of a
+// file system.
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <sys/vfs.h>
 
 #include "Offers.h"
 #include "Picture.h"
@@ -71,10 +77,10 @@ int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
 
 /// Starts the program `arguments[0]` in the open folder `folder` and in a process group of its own, with `output` as its
-/// standard output and error, `file` as descriptor 3 (none where it is negative), no input and nothing else open; all
-/// signals at their defaults. 0 and the process in `id`, or an errno.
+/// standard output and error, `file` as descriptor 3 and `input` as standard input (none where they are negative), and
+/// nothing else open; both are read from their beginning. All signals at their defaults. 0 and the process in `id`, or an errno.
 int steward_spawn_program(
-    char *const *arguments, char *const *environment, int folder, int file, int output, int *id);
+    char *const *arguments, char *const *environment, int folder, int file, int input, int output, int *id);
 
 /// Gives the process `id`, a child, a soft limit of open files (RLIMIT_NOFILE), within its hard limit; 0, or -1 with errno.
 int steward_limit_files(int id, uint64_t files);
@@ -94,6 +100,13 @@ int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64
 /// openat2(2) of a folder with O_PATH and RESOLVE_NO_SYMLINKS; a descriptor, or -1 with errno set (ELOOP: a link is on
 /// the way).
 int steward_find_folder(const char *path);
+
+/// The same, open to be read.
+int steward_open_folder(const char *path);
+
+/// getdents64(2): the next names of an open folder, as `struct linux_dirent64` one after the other. Returns their bytes,
+/// 0 after the last, or -1 with errno.
+long steward_read_names(int folder, void *buffer, unsigned long size);
 
 /// fcntl(2) F_OFD_SETLK on the whole file, exclusive (the descriptor must write) or shared (it must read); given back
 /// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
