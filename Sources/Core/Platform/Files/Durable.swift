@@ -68,7 +68,7 @@ package enum Durable {
 
     /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
     /// recorded, so that no crash leaves one that nobody owns.
-    private static func newFile(_ spot: Spot, mode: mode_t, record: Record) throws -> Descriptor {
+    static func newFile(_ spot: Spot, mode: mode_t, record: Record) throws -> Descriptor {
         let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
         let nameless = folder.withCString {
             openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode)

@@ -30,6 +30,8 @@ package struct FileStatus: Sendable {
     package let owner: uid_t
     package let group: gid_t
     package let links: Int
+    /// When it was last read, in nanoseconds as in ``Fingerprint/modified``; as far as its file system keeps that.
+    package let accessed: Int64
     /// Bytes that it takes on the disk; of a file with holes less than its size.
     package let allocated: Int64
 
@@ -52,6 +54,7 @@ package struct FileStatus: Sendable {
         owner = found.st_uid
         group = found.st_gid
         links = Int(found.st_nlink)
+        accessed = Self.nanoseconds(found.st_atim)
         allocated = Int64(found.st_blocks) * 512
     }
 
@@ -69,51 +72,18 @@ package struct FileStatus: Sendable {
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package static func of(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
+        try path.withCString { try of($0, in: folder.raw) { folder.path.appending(path) } }
+    }
+
+    /// The same of a name in the folder with this descriptor; `path` is for the message.
+    static func of(
+        _ name: UnsafePointer<CChar>, in folder: Int32, path: () -> BytePath
+    ) throws -> FileStatus? {
         Blocking.call()
         var found = stat()
-        if path.withCString({ fstatat(folder.raw, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(found) }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw Fault.system("read the status of", folder.path.appending(path))
+        if fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(found) }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return nil }
+        throw Fault.system("read the status of", path(), errno: code)
     }
-}
-
-/// One name in a directory.
-package struct DirectoryEntry: Sendable {
-    package let name: [UInt8]
-    /// From d_type: true, false, or nil where the file system does not say.
-    package let isDirectory: Bool?
-}
-
-/// The names in an open folder, in its own order, without `.` and `..`.
-///
-/// - Throws: `Fault` with the errno of readdir(3).
-func listDirectory(_ folder: Descriptor) throws -> [DirectoryEntry] {
-    Blocking.call()
-    let path = folder.path
-    // The stream closes what it reads from.
-    let raw = fcntl(folder.raw, F_DUPFD_CLOEXEC, 0)
-    guard raw >= 0 else { throw Fault.system("read the folder", path) }
-    guard let stream = fdopendir(raw) else {
-        close(raw)
-        throw Fault.system("read the folder", path)
-    }
-    defer { closedir(stream) }
-    var entries: [DirectoryEntry] = []
-    while true {
-        errno = 0
-        guard let entry = readdir(stream) else {
-            if errno != 0 { throw Fault.system("read the folder", path) }
-            return entries
-        }
-        let length = strlen(pointer(to: &entry.pointee.d_name))
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix(length)) }
-        if name == [UInt8(ascii: ".")] || name == Array("..".utf8) { continue }
-        let type = Int32(entry.pointee.d_type)
-        entries.append(
-            DirectoryEntry(name: name, isDirectory: type == Int32(DT_UNKNOWN) ? nil : type == Int32(DT_DIR)))
-    }
-}
-
-private func pointer<T>(to value: UnsafeMutablePointer<T>) -> UnsafePointer<CChar> {
-    UnsafeRawPointer(value).assumingMemoryBound(to: CChar.self)
 }

@@ -183,8 +183,7 @@ package enum Mover {
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
     /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
     package static func removeSource(_ source: Spot, expecting expected: ContentHash) throws {
-        let purpose = ContentHash(of: source.path.bytes + expected.bytes)
-        let aside = source.sibling(Durable.temporaryName(for: purpose).utf8)
+        let aside = aside(of: source, expecting: expected)
         try removeAside(aside, of: source, expecting: expected)
         do {
             guard try Durable.renameNew(source, to: aside) else { return }
@@ -192,6 +191,16 @@ package enum Mover {
             return
         }
         try removeAside(aside, of: source, expecting: expected)
+    }
+
+    /// Finishes what ``removeSource(_:expecting:)`` had begun when it was cut off, and leaves alone what has the name now.
+    package static func finishRemoval(of source: Spot, expecting expected: ContentHash) throws {
+        try removeAside(aside(of: source, expecting: expected), of: source, expecting: expected)
+    }
+
+    private static func aside(of source: Spot, expecting expected: ContentHash) -> Spot {
+        let purpose = ContentHash(of: source.path.bytes + expected.bytes)
+        return source.sibling(Durable.temporaryName(for: purpose).utf8)
     }
 
     private static func removeAside(_ aside: Spot, of source: Spot, expecting expected: ContentHash) throws {

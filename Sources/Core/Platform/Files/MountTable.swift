@@ -1,0 +1,56 @@
+import Glibc
+
+/// What is mounted where, as this process sees it (/proc/self/mountinfo).
+package enum MountTable {
+    package struct Mount: Sendable, Equatable {
+        /// The folder that it is mounted on.
+        package let path: BytePath
+        package let type: String
+        /// The device, or what the file system calls itself: `/dev/sdb1`, `nas:/export`, `tmpfs`.
+        package let source: String
+    }
+
+    /// All mounts, later ones on top of earlier ones; empty where /proc is not mounted. Blocks.
+    package static func now() -> [Mount] {
+        Blocking.call()
+        let raw = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        guard raw >= 0 else { return [] }
+        let file = Descriptor(owning: raw, path: "/proc/self/mountinfo")
+        var text: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let got = Glibc.read(file.raw, &part, part.count)
+            if got < 0 && errno == EINTR { continue }
+            if got <= 0 { break }
+            text += part.prefix(got)
+        }
+        return text.split(separator: UInt8(ascii: "\n")).compactMap { mount($0) }
+    }
+
+    /// `36 35 98:0 /root /mount/point options - type source options`; blanks in names are written `\040`.
+    static func mount(_ line: ArraySlice<UInt8>) -> Mount? {
+        let fields = line.split(separator: UInt8(ascii: " "))
+        guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }),
+            dash + 2 < fields.count
+        else { return nil }
+        return Mount(
+            path: BytePath(bytes: unescaped(fields[4])), type: String(decoding: fields[dash + 1], as: UTF8.self),
+            source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self))
+    }
+
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}
