@@ -33,24 +33,32 @@ package struct SQLiteFile {
     package let contents: String
     private let migrator: DatabaseMigrator
     private let corruption: Corruption
+    private let isChecked: Bool
     private let checksIndexes: Bool
     private let settings: [String]
     private let writerSettings: [String]
+    private let poolReaders: Int
 
     /// - Parameters:
+    ///   - isChecked: whether SQLite looks for damage first, which takes as long as reading all of it; not needed where
+    ///     another process has it open, and did.
     ///   - checksIndexes: whether each row is checked against its indexes, which takes as long as reading all of it.
     ///   - settings: `PRAGMA`s for each connection, beside those that all databases have.
     ///   - writerSettings: those for the one that writes; they come after the others.
+    ///   - poolReaders: how many connections of the pool read at most.
     package init(
-        _ path: BytePath, of contents: String, migrator: DatabaseMigrator, checksIndexes: Bool = false,
-        settings: [String] = [], writerSettings: [String] = [], whenCorrupt corruption: Corruption = .setAside()
+        _ path: BytePath, of contents: String, migrator: DatabaseMigrator, isChecked: Bool = true,
+        checksIndexes: Bool = false, settings: [String] = [], writerSettings: [String] = [], poolReaders: Int = 5,
+        whenCorrupt corruption: Corruption = .setAside()
     ) {
         self.path = path
         self.contents = contents
         self.migrator = migrator
+        self.isChecked = isChecked
         self.checksIndexes = checksIndexes
         self.settings = settings
         self.writerSettings = writerSettings
+        self.poolReaders = poolReaders
         self.corruption = corruption
     }
 
@@ -87,6 +95,14 @@ package struct SQLiteFile {
         }
     }
 
+    /// More connections that read an open database.
+    ///
+    /// - Parameter count: how many reads may go on at a time.
+    package func readers(_ count: Int) throws -> DatabaseReaders {
+        let (text, configuration) = (try text(), configuration(readOnly: true))
+        return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
+    }
+
     private func text() throws -> String {
         guard let text = String(validating: path.bytes, as: UTF8.self) else {
             throw Fault(
@@ -117,6 +133,7 @@ package struct SQLiteFile {
     private func configuration(readOnly: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = contents
+        configuration.maximumReaderCount = poolReaders
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
         // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
@@ -137,7 +154,7 @@ package struct SQLiteFile {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try pool.read { db in
                 let check = checksIndexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)"
-                let report = try String.fetchAll(db, sql: check)
+                let report = try isChecked ? String.fetchAll(db, sql: check) : ["ok"]
                 if report != ["ok"] {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report.joined(separator: "; "))
                 }

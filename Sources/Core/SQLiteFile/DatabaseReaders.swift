@@ -1,0 +1,90 @@
+import Dispatch
+import GRDB
+import Platform
+import Synchronization
+
+/// Connections that read, for threads that may block; as many reads go on at a time as there are connections. Each is
+/// opened when it is first needed.
+///
+/// GRDB's own pool passes each read through three queues: where many threads read a little each, they mostly wait for each
+/// other there.
+package final class DatabaseReaders: Sendable {
+    private let open: @Sendable () throws -> DatabaseQueue
+    private let count: Int
+    private let places: DispatchSemaphore
+    private let free = Mutex<[DatabaseQueue]>([])
+    private let isClosed = Atomic<Bool>(false)
+
+    init(count: Int, open: @escaping @Sendable () throws -> DatabaseQueue) {
+        self.count = count
+        self.open = open
+        places = DispatchSemaphore(value: count)
+    }
+
+    /// Runs `body` on a snapshot.
+    ///
+    /// - Throws: what `body` throws, and what SQLite does, as it comes.
+    package func read<R>(_ body: (Database) throws -> R) throws -> R {
+        Blocking.call()
+        places.wait()
+        defer { places.signal() }
+        if isClosed.load(ordering: .acquiring) {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed")
+        }
+        let reader = try free.withLock { $0.popLast() } ?? open()
+        defer { free.withLock { $0.append(reader) } }
+        return try reader.unsafeRead { db in try db.snapshot { try body(db) } }
+    }
+
+    /// Waits for those that read; later reads fail.
+    package func close() throws {
+        isClosed.store(true, ordering: .releasing)
+        for _ in 0..<count { places.wait() }
+        defer { for _ in 0..<count { places.signal() } }
+        for reader in free.withLock({ $0 }) { try reader.close() }
+    }
+}
+
+/// Transactions whose statements are compiled once for a connection, and not once for a call as GRDB's own are.
+extension Database {
+    /// Runs `body` on the state that its first statement finds.
+    func snapshot<R>(_ body: () throws -> R) throws -> R {
+        try cachedStatement(sql: "BEGIN DEFERRED TRANSACTION").execute()
+        do {
+            let result = try body()
+            try cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            return result
+        } catch {
+            if isInsideTransaction { try rollback() }
+            throw error
+        }
+    }
+
+    /// Runs `body` within the transaction at hand; what it throws takes back what it did, and no more.
+    ///
+    /// - Throws: `SavepointFailure` where that could not be taken back: the transaction must not be committed.
+    func savepoint<R>(_ body: () throws -> R) throws -> R {
+        try cachedStatement(sql: "SAVEPOINT shared").execute()
+        do {
+            let result = try body()
+            try cachedStatement(sql: "RELEASE SAVEPOINT shared").execute()
+            return result
+        } catch {
+            do {
+                // A full disk may have ended the whole transaction.
+                if isInsideTransaction {
+                    try cachedStatement(sql: "ROLLBACK TRANSACTION TO SAVEPOINT shared").execute()
+                    try cachedStatement(sql: "RELEASE SAVEPOINT shared").execute()
+                }
+            } catch let failure {
+                throw SavepointFailure(cause: failure)
+            }
+            throw error
+        }
+    }
+}
+
+/// What a write did could not be taken back by itself.
+struct SavepointFailure: Error {
+    let cause: any Error
+}
