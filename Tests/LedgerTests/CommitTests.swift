@@ -158,4 +158,56 @@ struct CommitTests {
             try await group.waitForAll()
         }
     }
+
+    @Test(
+        "So does one that blocks, of more than there are connections, and one that fails leaves its connection to others"
+    )
+    func blockingSnapshot() async throws {
+        try await ledger.write { transaction in
+            for number in 0..<50 { try transaction.setMeta("k\(number)", "0") }
+        }
+        let lanes = BlockingLanes("test", count: 12)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [ledger] in
+                for round in 1...40 {
+                    try await ledger.write { transaction in
+                        for number in 0..<50 { try transaction.setMeta("k\(number)", "\(round)") }
+                    }
+                }
+            }
+            for reader in 0..<12 {
+                group.addTask { [ledger] in
+                    for round in 0..<40 {
+                        try await lanes.run {
+                            if (reader + round) % 5 == 0 {
+                                #expect(throws: Fault.self) {
+                                    try ledger.readBlocking { transaction in
+                                        _ = try transaction.meta("k0")
+                                        throw Fault(.refused, "no")
+                                    }
+                                }
+                            }
+                            let values = try ledger.readBlocking { transaction in
+                                Set(try (0..<50).map { try transaction.meta("k\($0)") })
+                            }
+                            #expect(values.count == 1)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("What is read after a write that blocked is what that wrote; of a closed ledger nothing is read")
+    func readAfterWrite() throws {
+        for round in 0..<50 {
+            try ledger.writeBlocking { try $0.setMeta("a", "\(round)") }
+            #expect(try ledger.readBlocking { try $0.meta("a") } == "\(round)")
+        }
+        try ledger.close()
+        #expect(throws: (any Error).self) { try ledger.readBlocking { try $0.meta("a") } }
+        let again = try Ledger.open(directory: folder.path).ledger
+        #expect(try again.readBlocking { try $0.meta("a") } == "49")
+    }
 }

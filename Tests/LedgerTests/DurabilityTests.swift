@@ -25,7 +25,7 @@ struct DurabilityTests {
                                 try transaction.setMeta("\(writer).\(round)", "whole")
                             }
                             // One record of 8 bytes a write: it stays in the kernel when the process is gone.
-                            let place = count.take()
+                            let place = count.next()
                             try acknowledged.write(
                                 [UInt8(writer), UInt8(round % 256), UInt8(round / 256), 1, 0, 0, 0, 10],
                                 at: Int64(place) * 8)
@@ -53,6 +53,38 @@ struct DurabilityTests {
             #expect(value == "whole", "\(line.message)")
         }
         #expect(noted.count >= count)
+    }
+
+    @Test("What was only seen is there after SIGKILL as well, and at once for whoever reads")
+    func seen() async throws {
+        let folder = try TemporaryFolder("steward-kill9")
+        let state: String = folder.path.text
+        await #expect(processExitsWith: .signal(SIGKILL)) { [state = state as String] in
+            let ledger = try Ledger.open(directory: BytePath(state)).ledger
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<100 {
+                    group.addTask { try await ledger.writeSeen { try $0.setMeta("s\(number)", "1") } }
+                    if number % 7 == 0 {
+                        group.addTask { try await ledger.write { try $0.setMeta("w\(number)", "1") } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await ledger.read { try $0.meta("s99") } == "1")
+            await #expect(throws: Fault.self) {
+                try await ledger.writeSeen { transaction in
+                    try transaction.setMeta("half", "1")
+                    throw Fault(.failed, "no")
+                }
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        let found = try await ledger.read { transaction in
+            try (0..<100).map { try transaction.meta("s\($0)") } + [try transaction.meta("w98")]
+        }
+        #expect(found == [String?](repeating: "1", count: 101))
+        #expect(try await ledger.read { try $0.meta("half") } == nil)
     }
 
     @Test("A blocking write that returned is there after SIGKILL")

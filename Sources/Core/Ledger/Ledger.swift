@@ -10,17 +10,16 @@ import Synchronization
 /// What the agent has seen, means to do and has done, in SQLite. One writer; writes that wait together are committed together.
 package final class Ledger: Sendable {
     private let pool: any DatabaseWriter
-    private let waiting = Mutex(Waiting())
+    private let grouped: GroupedWrites
+    /// Nil where reading needs no connections of its own.
+    private let readers: DatabaseReaders?
     private let refusal = Mutex<String?>(nil)
     private let folding = Mutex(Folding())
     package let file: BytePath
     /// Which names stand in the ledger as keyed hashes.
-    package let names: NameVeil
-
-    private struct Waiting {
-        var writes: [any PendingWrite] = []
-        var draining = false
-    }
+    package let names: HiddenNames
+    /// Who is told of what becomes due.
+    package let due = DueWatch()
 
     /// How a ledger came to be opened.
     package enum Opening: Sendable, Equatable {
@@ -39,11 +38,16 @@ package final class Ledger: Sendable {
         let existed = try [file, BytePath(bytes: file.bytes + Array("-wal".utf8))].contains {
             try FileStatus.of($0)?.size ?? 0 > 0
         }
-        let names = try NameVeil(key: directory.appending("names.key"))
-        let opened = try database(file).open(now: Timestamp.now())
-        let ledger = Ledger(file: file, pool: opened.pool, names: names)
+        let names = try HiddenNames(key: directory.appending("names.key"))
+        let database = database(file)
+        let opened = try database.open(now: Timestamp.now())
+        let ledger = Ledger(
+            file: file, pool: opened.pool, readers: try database.readers(mostReaders), names: names)
         return (ledger, opened.aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))
     }
+
+    /// How many threads may read at a time.
+    private static let mostReaders = 4
 
     private static func database(_ file: BytePath) -> SQLiteFile {
         SQLiteFile(
@@ -56,7 +60,16 @@ package final class Ledger: Sendable {
             ],
             // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
             // page.
-            writerSettings: ["cache_size = -8192"])
+            writerSettings: [
+                "cache_size = -8192",
+                // A burst's commits are of hundreds of pages, mostly the same ones: folded into the file after each, as
+                // they would be by itself, every page would be written twice.
+                "wal_autocheckpoint = 4096",
+                // What a savepoint may have to take back would go to temporary files, four times as much as to the log.
+                "temp_store = MEMORY",
+            ],
+            // Who may block has readers of its own.
+            poolReaders: 2)
     }
 
     /// Opens the ledger for reading only, beside a running agent.
@@ -65,21 +78,23 @@ package final class Ledger: Sendable {
     package static func openForReading(directory: BytePath) throws -> Ledger? {
         let file = directory.appending("ledger.sqlite")
         guard try FileStatus.of(file) != nil else { return nil }
-        let names = try NameVeil(key: directory.appending("names.key"), makesKey: false)
-        return Ledger(file: file, pool: try database(file).openForReading(), names: names)
+        let names = try HiddenNames(key: directory.appending("names.key"), makesKey: false)
+        return Ledger(file: file, pool: try database(file).openForReading(), readers: nil, names: names)
     }
 
     /// One that is forgotten with the process: for planning without doing.
     package static func inMemory() throws -> Ledger {
         let queue = try DatabaseQueue()
         try Migrations.migrator().migrate(queue)
-        return Ledger(file: "", pool: queue, names: try NameVeil(key: nil))
+        return Ledger(file: "", pool: queue, readers: nil, names: try HiddenNames(key: nil))
     }
 
-    private init(file: BytePath, pool: any DatabaseWriter, names: NameVeil) {
+    private init(file: BytePath, pool: any DatabaseWriter, readers: DatabaseReaders?, names: HiddenNames) {
         self.file = file
         self.names = names
         self.pool = pool
+        self.readers = readers
+        grouped = GroupedWrites(pool)
     }
 
     /// Runs `body` on a snapshot; other reads and writes go on.
@@ -98,6 +113,7 @@ package final class Ledger: Sendable {
     package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
         Blocking.call()
         do {
+            if let readers { return try readers.read { try body(LedgerTransaction(db: $0, names: names)) } }
             return try pool.read { try body(LedgerTransaction(db: $0, names: names)) }
         } catch {
             throw told(error, "read")
@@ -112,8 +128,10 @@ package final class Ledger: Sendable {
     package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
         Blocking.call()
         do {
-            let result = try pool.write { try body(LedgerTransaction(db: $0, names: names)) }
+            let notice = DueNotice(due)
+            let result = try pool.write { try body(LedgerTransaction(db: $0, names: names, notice: notice)) }
             accepted()
+            notice.deliver()
             foldIfForgotten()
             return result
         } catch {
@@ -127,17 +145,34 @@ package final class Ledger: Sendable {
     /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the ledger cannot be
     ///   written just now.
     package func write<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
-        let mayBlock = BlockingThreads.current(isolation: #isolation) != nil
+        try await write(.now, body)
+    }
+
+    /// The same for what was seen on the disk and can be seen there again: returns when the transaction is committed. It is
+    /// on the disk with the next one of ``write(_:)`` or ``writeBlocking(_:)``, and so before any effect that follows from
+    /// it; what a power cut takes before is judged once more at the next start.
+    ///
+    /// - Throws: as ``write(_:)``.
+    package func writeSeen<R: Sendable>(
+        _ body: @Sendable @escaping (LedgerTransaction) throws -> R
+    ) async throws -> R {
+        try await write(.later, body)
+    }
+
+    private func write<R: Sendable>(
+        _ durability: GroupedWrites.Durability, _ body: @Sendable @escaping (LedgerTransaction) throws -> R
+    ) async throws -> R {
         do {
-            return try await withCheckedThrowingContinuation { continuation in
-                let write = TypedWrite(body: body, continuation: continuation)
-                let mustDrain = waiting.withLock { state in
-                    state.writes.append(write)
-                    defer { state.draining = true }
-                    return !state.draining
-                }
-                if mustDrain { if mayBlock { drainHere() } else { Task { await self.drain() } } }
+            let notice = DueNotice(due)
+            let result = try await grouped.write(durability) { [names] in
+                try body(LedgerTransaction(db: $0, names: names, notice: notice))
             }
+            accepted()
+            notice.deliver()
+            foldIfForgotten()
+            return result
+        } catch let failure as CommitFailure {
+            throw refused(Fault(.transient, "cannot commit to the ledger \(file): \(failure.cause)", path: file))
         } catch {
             throw refused(told(error, "commit to"))
         }
@@ -161,61 +196,10 @@ package final class Ledger: Sendable {
         return Fault(.transient, "cannot \(doing) the ledger \(file): \(error)", path: file)
     }
 
-    private func drain() async {
-        while let batch = nextBatch() {
-            do {
-                try await pool.write { [names] db in Self.run(batch, LedgerTransaction(db: db, names: names)) }
-                finish(batch)
-            } catch {
-                finish(batch, error)
-            }
-        }
-    }
-
-    /// As ``drain()``, by the thread of whoever wrote first; what comes meanwhile is soon done by another.
-    private func drainHere() {
-        for _ in 0..<Self.batchesForOthers {
-            guard let batch = nextBatch() else { return }
-            do {
-                try pool.write { Self.run(batch, LedgerTransaction(db: $0, names: names)) }
-                finish(batch)
-            } catch {
-                finish(batch, error)
-            }
-        }
-        Task { await self.drain() }
-    }
-
-    private static let batchesForOthers = 4
-
-    private func nextBatch() -> [any PendingWrite]? {
-        waiting.withLock { state in
-            let taken = Array(state.writes.prefix(1024))
-            state.writes.removeFirst(taken.count)
-            if taken.isEmpty { state.draining = false }
-            return taken.isEmpty ? nil : taken
-        }
-    }
-
-    private static func run(_ batch: [any PendingWrite], _ transaction: LedgerTransaction) {
-        for write in batch { write.run(transaction) }
-    }
-
-    private func finish(_ batch: [any PendingWrite]) {
-        accepted()
-        for write in batch { write.finish(failure: nil) }
-        foldIfForgotten()
-    }
-
-    private func finish(_ batch: [any PendingWrite], _ error: any Error) {
-        let fault = Fault(.transient, "cannot commit to the ledger \(file): \(error)", path: file)
-        for write in batch { write.finish(failure: fault) }
-    }
-
     /// What the tables have forgotten of hidden files stands in the log until that is folded into the file. Under load it
     /// is done once for many.
     private func foldIfForgotten() {
-        guard names.takeForgotten() else { return }
+        guard names.consumeForgotten() else { return }
         let mustFold = folding.withLock { state in
             state.isWanted = true
             defer { state.isRunning = true }
@@ -261,50 +245,9 @@ package final class Ledger: Sendable {
 
     /// Folds the log into the file, so that whoever copies the file has everything, and closes.
     package func close() throws {
+        try readers?.close()
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
-    }
-}
-
-/// A write that waits for the shared transaction.
-private protocol PendingWrite: Sendable {
-    func run(_ transaction: LedgerTransaction)
-    func finish(failure: Fault?)
-}
-
-private final class TypedWrite<R: Sendable>: PendingWrite {
-    private let body: @Sendable (LedgerTransaction) throws -> R
-    private let continuation: CheckedContinuation<R, any Error>
-    private let outcome = Mutex<Result<R, any Error>?>(nil)
-
-    init(body: @escaping @Sendable (LedgerTransaction) throws -> R, continuation: CheckedContinuation<R, any Error>) {
-        self.body = body
-        self.continuation = continuation
-    }
-
-    func run(_ transaction: LedgerTransaction) {
-        let result: Result<R, any Error>
-        do {
-            var value: R?
-            try transaction.db.inSavepoint {
-                value = try body(transaction)
-                return .commit
-            }
-            guard let value else { throw Fault(.failed, "a ledger write ended without a result") }
-            result = .success(value)
-        } catch {
-            result = .failure(error)
-        }
-        outcome.withLock { $0 = result }
-    }
-
-    func finish(failure: Fault?) {
-        if let failure { return continuation.resume(throwing: failure) }
-        switch outcome.withLock({ $0 }) {
-        case .success(let value): continuation.resume(returning: value)
-        case .failure(let error): continuation.resume(throwing: error)
-        case nil: continuation.resume(throwing: Fault(.failed, "a ledger write was never run"))
-        }
     }
 }
 
@@ -312,7 +255,9 @@ private final class TypedWrite<R: Sendable>: PendingWrite {
 package struct LedgerTransaction {
     let db: Database
     /// Paths of hidden files are clear in records, and tokens in the tables.
-    package let names: NameVeil
+    package let names: HiddenNames
+    /// Of what it writes that becomes due; nil where it only reads.
+    var notice: DueNotice?
 
     /// A statement that is compiled once for a connection, not once for a call.
     func cached(_ sql: String) throws -> Statement { try db.cachedStatement(sql: sql) }
