@@ -14,7 +14,7 @@ extension LedgerTransaction {
         var found: [BytePath] = []
         while let row = try rows.next() {
             let path = names.shown(place, BytePath(bytes: Array(row["path"] as Data)))
-            if NameVeil.isToken(path) { return nil }
+            if HiddenNames.isToken(path) { return nil }
             found.append(path)
         }
         return found

@@ -6,9 +6,9 @@ import Synchronization
 /// (HMAC-SHA256, with a key that lies beside the ledger, for its owner only). Whoever has a path finds what the ledger
 /// knows of it; whoever has the ledger does not learn the path.
 ///
-/// The clear path of a token is known in memory, once the path itself has been met: on the disk, where it lies in the
+/// The clear path of a token is known in memory, once the path itself has been seen: on the disk, where it lies in the
 /// clear anyway. A path that is gone stays a token.
-package final class NameVeil: Sendable {
+package final class HiddenNames: Sendable {
     private struct State {
         var key: [UInt8]?
         var hides: @Sendable (String, BytePath) -> Bool = { _, _ in false }
@@ -156,7 +156,7 @@ package final class NameVeil: Sendable {
     func noteForgotten() { state.withLock { $0.hasForgotten = true } }
 
     /// Whether that was noted since it was last asked.
-    func takeForgotten() -> Bool {
+    func consumeForgotten() -> Bool {
         state.withLock { state in
             defer { state.hasForgotten = false }
             return state.hasForgotten
