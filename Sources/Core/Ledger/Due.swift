@@ -1,0 +1,218 @@
+import Foundation
+import GRDB
+import JSONText
+import Platform
+
+/// One rule's business with one file that comes with time.
+package struct DueRecord: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// The rule does not want the file yet; it may from then on.
+        case becomes(rule: String)
+        /// The rule runs over all files at this time of its schedule.
+        case scheduled(rule: String, instant: Timestamp)
+        /// Which rules may come to want the file is yet to be told: it was entered by what knows no rules.
+        case unreckoned
+        /// Of a rule that is not in force any more.
+        case orphaned
+    }
+
+    package let place: String
+    package let path: BytePath
+    package let kind: Kind
+    /// When it is looked at.
+    package let due: Timestamp
+
+    /// The identity of the rule in force that it is about.
+    package var rule: String? {
+        switch kind {
+        case .becomes(let rule), .scheduled(let rule, _): rule
+        case .unreckoned, .orphaned: nil
+        }
+    }
+
+    /// The identity of the rule that may come to want the file.
+    package var becoming: String? { if case .becomes(let rule) = kind { rule } else { nil } }
+}
+
+/// Rows by which time alone makes rules want files (`docs/design/time.md`).
+extension LedgerTransaction {
+    /// What is kept of a file.
+    package func due(_ place: String, _ path: BytePath) throws -> [DueRecord] {
+        try names.forms(place, path).flatMap { form in
+            // `+`: by its name, not by the times of all the others in the place.
+            try all("\(Self.dueColumns) WHERE place = ? AND path = ? ORDER BY +due", [place, form.blob], shownDue)
+        }
+    }
+
+    /// The earliest rows of a place that are due by then.
+    ///
+    /// - Parameter rules: by identity, those whose scheduled rows are not all there yet, and wait.
+    package func due(
+        in place: String, by time: Timestamp, except rules: Set<String> = [], limit: Int
+    ) throws -> [DueRecord] {
+        try all(
+            """
+            \(Self.dueColumns) WHERE place = ? AND due <= ?
+                AND NOT (scheduled = 1 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
+                ORDER BY due LIMIT ?
+            """, [place, time.nanoseconds, try JSONText.line(rules.sorted()), limit], shownDue)
+    }
+
+    /// When the next row of a place is due that is not yet; and whether one is already.
+    package func nextDue(in place: String, after time: Timestamp) throws -> (next: Timestamp?, isDue: Bool) {
+        let next = try Int64.fetchOne(
+            cached("SELECT due FROM due WHERE place = ? AND due > ? ORDER BY due LIMIT 1"),
+            arguments: [place, time.nanoseconds])
+        let late = try Bool.fetchOne(
+            cached("SELECT 1 FROM due WHERE place = ? AND due <= ? LIMIT 1"), arguments: [place, time.nanoseconds])
+        return (next.map(Timestamp.init(nanoseconds:)), late ?? false)
+    }
+
+    /// The earliest rows of all places, or of one, for people: those that wait for a rule in force.
+    package func comingDue(in place: String? = nil, limit: Int) throws -> [DueRecord] {
+        guard try db.tableExists("due") else { return [] }
+        let places = try place.map { [$0] } ?? String.fetchAll(cached("SELECT name FROM place ORDER BY name"))
+        let rows = try places.flatMap { place in
+            try all(
+                "\(Self.dueColumns) WHERE place = ? AND timedRule.id IS NOT NULL ORDER BY due LIMIT ?",
+                [place, limit], shownDue)
+        }
+        return Array(rows.sorted { ($0.due, $0.path) < ($1.due, $1.path) }.prefix(limit))
+    }
+
+    private static let dueColumns = """
+        SELECT due.place, due.path, due.due, due.instant, due.rule, timedRule.identity
+            FROM due LEFT JOIN timedRule ON timedRule.id = due.rule
+        """
+
+    /// When the next row of all places is due, or a schedule; for people.
+    package func nextDue() throws -> Timestamp? {
+        let next = try schedules().compactMap(\.next)
+        return (try comingDue(limit: 1).map(\.due) + next).min()
+    }
+
+    private func shownDue(_ row: Row) -> DueRecord {
+        let place: String = row["place"]
+        let instant: Int64 = row["instant"]
+        let rule: Int64 = row["rule"]
+        let kind: DueRecord.Kind =
+            if rule == Self.unreckoned {
+                .unreckoned
+            } else if let identity = row["identity"] as String? {
+                instant == Self.noInstant
+                    ? .becomes(rule: identity)
+                    : .scheduled(rule: identity, instant: Timestamp(nanoseconds: instant))
+            } else {
+                .orphaned
+            }
+        return DueRecord(
+            place: place, path: names.shown(place, BytePath(blob: row["path"])), kind: kind,
+            due: Timestamp(nanoseconds: row["due"]))
+    }
+
+    /// Stands for no rule; ids of rules begin at 1.
+    private static let unreckoned: Int64 = 0
+    private static let noInstant: Int64 = .min
+
+    // MARK: Entering
+
+    /// Enters which rules, by identity, may come to want a file and when, in place of what was known of that.
+    package func setDue(_ place: String, _ path: BytePath, _ times: [String: Timestamp]) throws {
+        for form in try names.forms(place, path) {
+            try execute(
+                sql: "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 0", arguments: [place, form.blob])
+        }
+        for (identity, time) in times.sorted(by: { $0.key < $1.key }) {
+            try insertDue(place, path, rule: try timedRule(identity), time, instant: nil)
+        }
+    }
+
+    /// Has it told anew which rules may come to want a file; nothing where none can for its name.
+    package func setUnreckoned(_ place: String, _ path: BytePath) throws {
+        guard notice?.expects(place, path) ?? false else { return }
+        // Now, by whatever clock.
+        try insertDue(place, path, rule: Self.unreckoned, Timestamp(nanoseconds: 0), instant: nil)
+    }
+
+    /// Has a rule run on a file, at a time of its schedule, in place of an earlier one that it has not come to.
+    package func setScheduled(_ place: String, _ path: BytePath, rule identity: String, instant: Timestamp) throws {
+        try insertDue(place, path, rule: try timedRule(identity), instant, instant: instant)
+    }
+
+    private func insertDue(
+        _ place: String, _ path: BytePath, rule: Int64, _ time: Timestamp, instant: Timestamp?
+    ) throws {
+        try execute(
+            sql: """
+                INSERT OR REPLACE INTO due (place, path, rule, scheduled, due, instant) VALUES (?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                place, try names.stored(place, path).blob, rule, instant == nil ? 0 : 1, time.nanoseconds,
+                instant?.nanoseconds ?? Self.noInstant,
+            ])
+        notice?.note(time)
+    }
+
+    /// Has all that is due of a file by then looked at later.
+    package func postponeDue(_ place: String, _ path: BytePath, by time: Timestamp, to later: Timestamp) throws {
+        for form in try names.forms(place, path) {
+            try execute(
+                sql: "UPDATE due SET due = ? WHERE place = ? AND path = ? AND +due <= ?",
+                arguments: [later.nanoseconds, place, form.blob, time.nanoseconds])
+        }
+    }
+
+    /// Forgets the scheduled rows of a file that are due by then.
+    package func removeScheduled(_ place: String, _ path: BytePath, by time: Timestamp) throws {
+        for form in try names.forms(place, path) {
+            try execute(
+                sql: "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 1 AND +due <= ?",
+                arguments: [place, form.blob, time.nanoseconds])
+        }
+    }
+
+    /// Forgets all that is kept of a file.
+    package func removeDue(_ place: String, _ path: BytePath) throws {
+        for form in try names.forms(place, path) {
+            try execute(sql: "DELETE FROM due WHERE place = ? AND path = ?", arguments: [place, form.blob])
+        }
+    }
+
+    /// A schedule's rows go with a file that gets another name.
+    package func moveScheduled(_ place: String, _ path: BytePath, to new: BytePath) throws {
+        let target = try names.stored(place, new).blob
+        for form in try names.forms(place, path) {
+            try execute(
+                sql: "UPDATE OR REPLACE due SET path = ? WHERE place = ? AND path = ? AND scheduled = 1",
+                arguments: [target, place, form.blob])
+        }
+    }
+
+    // MARK: Rules
+
+    private func timedRule(_ identity: String) throws -> Int64 {
+        if let id = try Int64.fetchOne(cached("SELECT id FROM timedRule WHERE identity = ?"), arguments: [identity]) {
+            return id
+        }
+        try execute(sql: "INSERT INTO timedRule (identity) VALUES (?)", arguments: [identity])
+        return db.lastInsertedRowID
+    }
+
+    /// Notes which rules in force look at time; rows of others are orphaned.
+    ///
+    /// - Returns: those of which it has yet to be told which files they may come to want.
+    package func registerTimed(_ identities: Set<String>) throws -> Set<String> {
+        for identity in identities { _ = try timedRule(identity) }
+        for known in try String.fetchAll(cached("SELECT identity FROM timedRule")) where !identities.contains(known) {
+            try execute(sql: "DELETE FROM timedRule WHERE identity = ?", arguments: [known])
+        }
+        return try String.fetchSet(cached("SELECT identity FROM timedRule WHERE isReckoned = 0"))
+    }
+
+    /// Notes that all files that a place held have been entered for these rules.
+    package func setReckoned(_ identities: Set<String>) throws {
+        for identity in identities {
+            try execute(sql: "UPDATE timedRule SET isReckoned = 1 WHERE identity = ?", arguments: [identity])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import GRDB
+import Platform
+
+/// What the ledger knows of a rule that runs by a schedule.
+package struct ScheduleRecord: Sendable, Equatable {
+    /// The rule's name.
+    package let rule: String
+    /// What the rule says: another schedule begins anew.
+    package var spec: String
+    /// When the schedule was first seen: an interval counts from here.
+    package var anchor: Timestamp
+    /// The last time of the schedule that is dealt with.
+    package var last: Timestamp
+    /// The next one, for people.
+    package var next: Timestamp?
+    /// The time for which files are being entered.
+    package var entering: Timestamp?
+
+    package init(rule: String, spec: String, anchor: Timestamp) {
+        self.rule = rule
+        self.spec = spec
+        self.anchor = anchor
+        last = anchor
+    }
+}
+
+extension LedgerTransaction {
+    /// By the rules' names.
+    package func schedules() throws -> [ScheduleRecord] {
+        guard try db.tableExists("schedule") else { return [] }
+        return try all("SELECT * FROM schedule ORDER BY rule", []) { row in
+            var record = ScheduleRecord(
+                rule: row["rule"], spec: row["spec"], anchor: Timestamp(nanoseconds: row["anchor"]))
+            record.last = Timestamp(nanoseconds: row["last"])
+            record.next = (row["next"] as Int64?).map(Timestamp.init(nanoseconds:))
+            record.entering = (row["entering"] as Int64?).map(Timestamp.init(nanoseconds:))
+            return record
+        }
+    }
+
+    package func setSchedule(_ record: ScheduleRecord) throws {
+        try execute(
+            sql: "INSERT OR REPLACE INTO schedule VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                record.rule, record.spec, record.anchor.nanoseconds, record.last.nanoseconds, record.next?.nanoseconds,
+                record.entering?.nanoseconds,
+            ])
+    }
+
+    /// Forgets the schedules of rules that have none any more.
+    package func removeSchedules(except rules: Set<String>) throws {
+        for known in try String.fetchAll(cached("SELECT rule FROM schedule")) where !rules.contains(known) {
+            try execute(sql: "DELETE FROM schedule WHERE rule = ?", arguments: [known])
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Ledger
+import OwnFiles
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What becomes due, in the ledger")
+struct DueRowTests {
+    private let folder: TemporaryFolder
+    private let ledger: Ledger
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        self.ledger = ledger
+        try await ledger.write { transaction in
+            for place in ["inbox", "notes"] { _ = try transaction.registerPlace(place, root: BytePath("/\(place)")) }
+        }
+    }
+
+    private func at(_ seconds: Int64) -> Timestamp { Timestamp(nanoseconds: seconds * 1_000_000_000) }
+
+    private func file(_ path: BytePath) -> FileRecord {
+        FileRecord(
+            place: "inbox", path: path,
+            fingerprint: Fingerprint(device: 1, inode: 2, size: 3, modified: 4, changed: 5), hash: nil)
+    }
+
+    @Test("Rows of a file are replaced by those of its next judgement, and gone with it")
+    func replaced() async throws {
+        let times = (at(10), at(20), at(30))
+        try await ledger.write { try $0.setFile(self.file("a"), due: ["r1": times.0, "r2": times.1]) }
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.becoming) } == ["r1", "r2"])
+        try await ledger.write { try $0.setFile(self.file("a"), due: ["r2": times.2]) }
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.due) } == [times.2])
+        try await ledger.write { try $0.setGone("inbox", "a") }
+        #expect(try await ledger.read { try $0.due("inbox", "a") }.isEmpty)
+    }
+
+    @Test("Those of one place come in the order of their times, and none before its time")
+    func order() async throws {
+        let (times, now) = ((0..<10).map { at(100 - Int64($0)) }, at(95))
+        try await ledger.write { transaction in
+            for (number, time) in times.enumerated() {
+                try transaction.setFile(self.file(BytePath("f\(number)")), due: ["r": time])
+            }
+        }
+        let rows = try await ledger.read { try $0.due(in: "inbox", by: now, limit: 3) }
+        #expect(rows.map(\.path) == ["f9", "f8", "f7"])
+        let (next, isDue) = try await ledger.read { try $0.nextDue(in: "inbox", after: now) }
+        #expect(next == at(96) && isDue)
+        #expect(try await ledger.read { try $0.nextDue(in: "notes", after: now).next } == nil)
+        #expect(try await ledger.read { try $0.nextDue() } == at(91))
+    }
+
+    @Test(
+        "A schedule's rows wait until all of them are there, take the newest time, and outlive a judgement and a new name"
+    )
+    func scheduled() async throws {
+        let (one, two) = (at(10), at(20))
+        try await ledger.write { transaction in
+            try transaction.setScheduled("inbox", "a", rule: "r", instant: one)
+            try transaction.setScheduled("inbox", "a", rule: "r", instant: two)
+            try transaction.setFile(self.file("a"), due: [:])
+        }
+        #expect(try await ledger.read { try $0.due(in: "inbox", by: two, except: ["r"], limit: 9) }.isEmpty)
+        let rows = try await ledger.read { try $0.due(in: "inbox", by: two, except: ["other"], limit: 9) }
+        #expect(rows.map(\.kind) == [.scheduled(rule: "r", instant: two)])
+        try await ledger.write { transaction in
+            try transaction.moveScheduled("inbox", "a", to: "b")
+            try transaction.setGone("inbox", "a")
+            try transaction.postponeDue("inbox", "b", by: two, to: self.at(90))
+        }
+        let moved = try await ledger.read { try $0.due("inbox", "b") }
+        #expect(moved.map(\.due) == [at(90)])
+        #expect(moved.map(\.kind) == [.scheduled(rule: "r", instant: two)])
+        try await ledger.write { try $0.removeScheduled("inbox", "b", by: self.at(90)) }
+        #expect(try await ledger.read { try $0.due("inbox", "b") }.isEmpty)
+    }
+
+    @Test("Rows of a rule that is not in force any more are shown to nobody and forgotten")
+    func orphans() async throws {
+        try await ledger.write { transaction in
+            _ = try transaction.registerTimed(["r"])
+            try transaction.setFile(self.file("a"), due: ["r": self.at(10)])
+            try transaction.setReckoned(["r"])
+        }
+        #expect(try await ledger.write { try $0.registerTimed(["r"]) }.isEmpty)
+        #expect(try await ledger.write { try $0.registerTimed(["s"]) } == ["s"])
+        #expect(try await ledger.read { try $0.comingDue(limit: 9) }.isEmpty)
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.kind) } == [.orphaned])
+        #expect(try await ledger.write { try $0.registerTimed(["r", "s"]) } == ["r", "s"], "it begins anew")
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.kind) } == [.orphaned], "under another number")
+        _ = try await ledger.write { try $0.prune(before: .now()) }
+        #expect(try await ledger.read { try $0.due("inbox", "a") }.isEmpty)
+    }
+
+    @Test(
+        "Whoever listens is told of the earliest time that was entered, once it is committed, and of none that was not")
+    func told() async throws {
+        let told = Noted()
+        ledger.due.listen { told.note($0) }
+        let times = [at(30), at(10), at(20)]
+        try await ledger.write { transaction in
+            try transaction.setFile(self.file("a"), due: ["r": times[0], "s": times[1]])
+            try transaction.setFile(self.file("b"), due: ["r": times[2]])
+        }
+        #expect(told.times == [times[1]])
+        _ = try? await ledger.write { transaction in
+            try transaction.setFile(self.file("c"), due: ["r": times[0]])
+            throw Fault(.failed, "not to be")
+        }
+        #expect(told.times.count == 1)
+        #expect(try await ledger.read { try $0.due("inbox", "c") }.isEmpty)
+    }
+
+    @Test("What is entered without rules is looked at later where a rule may come to want the name, and only there")
+    func unreckoned() async throws {
+        ledger.due.expect { $0 == "inbox" && $1.name.last == UInt8(ascii: "x") }
+        try await ledger.write { transaction in
+            for name in ["a.x", "a.y"] { try transaction.setFile(self.file(BytePath(name))) }
+        }
+        #expect(try await ledger.read { try $0.due("inbox", "a.x").map(\.kind) } == [.unreckoned])
+        #expect(try await ledger.read { try $0.due("inbox", "a.y") }.isEmpty)
+        #expect(try await ledger.read { try $0.nextDue() } == nil, "nothing that a person is told of")
+    }
+
+    @Test("A schedule is kept as it was set")
+    func schedules() async throws {
+        var record = ScheduleRecord(rule: "R", spec: "every day 03:00", anchor: at(5))
+        (record.last, record.next, record.entering) = (at(7), at(9), at(8))
+        let set = record
+        try await ledger.write { try $0.setSchedule(set) }
+        #expect(try await ledger.read { try $0.schedules() } == [record])
+        #expect(try await ledger.read { try $0.nextDue() } == at(9))
+        try await ledger.write { try $0.removeSchedules(except: []) }
+        #expect(try await ledger.read { try $0.schedules() }.isEmpty)
+    }
+}
+
+private final class Noted: Sendable {
+    private let noted = Mutex<[Timestamp]>([])
+    var times: [Timestamp] { noted.withLock { $0 } }
+    func note(_ time: Timestamp) { noted.withLock { $0.append(time) } }
+}
