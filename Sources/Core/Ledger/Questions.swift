@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What a step asks of a person before its job goes on.
+package struct QuestionRecord: Sendable, Equatable {
+    package enum Answer: String, Sendable, Codable {
+        case confirmed, declined
+    }
+
+    /// The asking step's id.
+    package var step: String
+    package var job: String
+    /// One line for a person.
+    package var text: String
+    package var asked: Timestamp
+    /// When silence becomes a no; nil for never.
+    package var until: Timestamp?
+    /// The note that holds the box to tick, absolute; nil for none.
+    package var note: BytePath?
+    /// The anchor of the block with the box.
+    package var token: String?
+    package var answer: Answer?
+
+    package init(
+        step: String, job: String, text: String, asked: Timestamp, until: Timestamp?, note: BytePath? = nil,
+        token: String? = nil
+    ) {
+        self.step = step
+        self.job = job
+        self.text = text
+        self.asked = asked
+        self.until = until
+        self.note = note
+        self.token = token
+        answer = nil
+    }
+}
+
+extension LedgerTransaction {
+    /// The question that a step has asked.
+    package func question(step: String) throws -> QuestionRecord? {
+        try first("SELECT * FROM question WHERE step = ?", [step], QuestionRecord.init(row:))
+    }
+
+    /// Adds a question; one of the same step stays as it is.
+    package func addQuestion(_ question: QuestionRecord) throws {
+        try execute(
+            sql: "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+            arguments: [
+                question.step, question.job, question.text, question.asked.nanoseconds, question.until?.nanoseconds,
+                question.note?.blob, question.token,
+            ])
+    }
+
+    /// The questions of jobs that wait for their answer, with the jobs, in the order in which they were planned.
+    ///
+    /// - Parameters:
+    ///   - rule: whose jobs; nil for all.
+    ///   - note: that holds their boxes; nil for any question.
+    package func openQuestions(rule: String? = nil, note: BytePath? = nil) throws -> [(QuestionRecord, JobRecord)] {
+        try jobs(in: [.asking]).filter { rule == nil || $0.rule == rule }.compactMap { job in
+            let question = try first(
+                "SELECT * FROM question WHERE job = ? AND answer IS NULL", [job.id], QuestionRecord.init(row:))
+            guard let question, note == nil || question.note == note else { return nil }
+            return (question, job)
+        }
+    }
+
+    /// Whether any open question has its box in this note.
+    package func hasQuestions(in note: BytePath) throws -> Bool {
+        try first(
+            "SELECT 1 FROM question INDEXED BY questionByNote WHERE note = ? AND note IS NOT NULL AND answer IS NULL",
+            [note.blob]
+        ) { _ in true } ?? false
+    }
+
+    /// Notes a person's answer. A job that waits for it is ready again, or has ended with the no.
+    ///
+    /// - Parameter why: for the history: who has answered, and how.
+    /// - Returns: the job as it is then; nil where the question has been answered, or its job has ended, before.
+    package func answer(
+        _ question: QuestionRecord, _ answer: QuestionRecord.Answer, _ why: String
+    ) throws -> JobRecord? {
+        guard let open = try self.question(step: question.step), open.answer == nil,
+            var job = try job(question.job), job.state == .asking || job.state.isOpen
+        else { return nil }
+        try execute(
+            sql: "UPDATE question SET answer = ? WHERE step = ?", arguments: [answer.rawValue, question.step])
+        if job.state == .asking {
+            job.state = answer == .confirmed ? .ready : .declined
+            job.problem = answer == .confirmed ? nil : why
+            try update(job)
+        }
+        try note(answer.rawValue, why, job: job.id, place: job.place, path: job.path)
+        return job
+    }
+
+    /// Ends the jobs that ask about a file which is another by now, or is gone, so that they can be planned anew.
+    package func withdrawQuestions(_ place: String, _ path: BytePath, _ why: String) throws {
+        for form in try names.forms(place, path) {
+            let asking = try String.fetchAll(
+                cached("SELECT id FROM job WHERE state = 'asking' AND place = ? AND path = ?"),
+                arguments: [place, form.blob])
+            for id in asking {
+                guard var job = try job(id) else { continue }
+                job.state = .superseded
+                job.problem = why
+                try update(job)
+                try note("superseded", why, job: id, place: place, path: path)
+            }
+        }
+    }
+
+    /// Whether a job asks about a file.
+    package func hasQuestions(about place: String, _ path: BytePath) throws -> Bool {
+        try names.forms(place, path).contains { form in
+            try first(
+                "SELECT 1 FROM job INDEXED BY jobByState WHERE state = 'asking' AND place = ? AND path = ?",
+                [place, form.blob]
+            ) { _ in true } ?? false
+        }
+    }
+}
+
+extension QuestionRecord {
+    init(row: Row) {
+        step = row["step"]
+        job = row["job"]
+        text = row["text"]
+        asked = Timestamp(nanoseconds: row["asked"])
+        until = (row["until"] as Int64?).map(Timestamp.init(nanoseconds:))
+        note = (row["note"] as Data?).map { BytePath(blob: $0) }
+        token = row["token"]
+        answer = (row["answer"] as String?).flatMap(Answer.init)
+    }
+}
