@@ -1,0 +1,204 @@
+import Foundation
+import GRDB
+import Platform
+
+/// What the ledger knows of a folder that rules look at as one thing (docs/design/folders.md).
+package struct FolderRecord: Sendable, Equatable {
+    package var place: String
+    /// Below the place's root.
+    package var path: BytePath
+    package var device: UInt64
+    package var inode: UInt64
+    /// Of what rules last judged (``FolderContents/digest``); nil where none has judged it.
+    package var digest: ContentHash?
+    package var present: Bool
+    /// Goes up with each judgement that started something, so that the same folder arriving again is another job.
+    package var version: Int
+    /// Nil where it was never judged.
+    package var matched: MatchedRules?
+    package var arrived: Timestamp?
+    /// Of the job that has put it there, until its place has judged it.
+    package var lineage: Lineage?
+
+    /// What a folder that the agent has moved descends from.
+    package struct Lineage: Sendable, Equatable {
+        package var id: String
+        package var depth: Int
+
+        package init(id: String, depth: Int) { (self.id, self.depth) = (id, depth) }
+    }
+
+    package init(
+        place: String, path: BytePath, device: UInt64 = 0, inode: UInt64 = 0, digest: ContentHash? = nil,
+        present: Bool = true, version: Int = 1, matched: MatchedRules? = nil, arrived: Timestamp? = nil,
+        lineage: Lineage? = nil
+    ) {
+        self.lineage = lineage
+        self.place = place
+        self.path = path
+        self.device = device
+        self.inode = inode
+        self.digest = digest
+        self.present = present
+        self.version = version
+        self.matched = matched
+        self.arrived = arrived
+    }
+
+    fileprivate init(row: Row) {
+        place = row["place"]
+        path = BytePath(blob: row["path"])
+        device = UInt64(bitPattern: row["device"])
+        inode = UInt64(bitPattern: row["inode"])
+        digest = ContentHash(blob: row["digest"])
+        present = row["present"]
+        version = row["version"]
+        matched = (row["era"] as String?).map {
+            MatchedRules(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
+        }
+        arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
+        lineage = (row["lineage"] as String?).map { Lineage(id: $0, depth: row["depth"]) }
+    }
+}
+
+extension LedgerTransaction {
+    package func folder(_ place: String, _ path: BytePath) throws -> FolderRecord? {
+        // A command may read a ledger that the agent has yet to bring up to date.
+        guard try db.tableExists("folder") else { return nil }
+        return try first(
+            "SELECT * FROM folder WHERE place = ? AND path = ?", [place, path.blob], FolderRecord.init(row:))
+    }
+
+    /// The folder of a place with this inode, under the name that it was last seen by.
+    package func folder(_ place: String, device: UInt64, inode: UInt64) throws -> FolderRecord? {
+        try first(
+            "SELECT * FROM folder WHERE place = ? AND inode = ? AND device = ? AND digest IS NOT NULL AND present",
+            [place, Int64(bitPattern: inode), Int64(bitPattern: device)], FolderRecord.init(row:))
+    }
+
+    /// The present folders of a place at or below `path`.
+    package func folders(_ place: String, within path: BytePath = "") throws -> [BytePath] {
+        let (low, high) = Self.below(path)
+        return try all(
+            "SELECT path FROM folder WHERE place = ? AND (path = ? OR path >= ? AND path < ?) AND present ORDER BY path",
+            [place, path.blob, low, high]
+        ) { BytePath(blob: $0["path"]) }
+    }
+
+    /// Everything below the folder sorts between the two: `/` is 0x2F, `0` is 0x30.
+    private static func below(_ path: BytePath) -> (low: Data, high: Data) {
+        if path.isEmpty { return (Data([0]), Data(repeating: 0xFF, count: 4_097)) }
+        return (path.blob + Data("/".utf8), path.blob + Data("0".utf8))
+    }
+
+    package func setFolder(_ folder: FolderRecord) throws {
+        try execute(
+            sql: """
+                INSERT OR REPLACE INTO folder
+                    (place, path, device, inode, digest, present, version, seen, era, met, arrived, lineage, depth)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                folder.place, folder.path.blob, Int64(bitPattern: folder.device), Int64(bitPattern: folder.inode),
+                folder.digest?.blob, folder.present, folder.version, Timestamp.now().nanoseconds, folder.matched?.era,
+                try folder.matched.map { try Self.json($0.rules) }, folder.arrived?.nanoseconds,
+                folder.lineage?.id, folder.lineage?.depth,
+            ])
+    }
+
+    /// Marks a folder as gone; its version number stays for the day it comes back.
+    package func setFolderGone(_ place: String, _ path: BytePath) throws {
+        try execute(
+            sql: "UPDATE folder SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
+            arguments: [Timestamp.now().nanoseconds, place, path.blob])
+        try removeDue(place, path)
+    }
+
+    /// Takes a folder out of its place, and what lies in it with it: that is known again when `job` is taken back.
+    package func takeFolder(_ place: String, _ path: BytePath, by job: String) throws {
+        for known in try versions(place, within: path) {
+            guard let file = try file(known) else { continue }
+            try setGone(place, file.path)
+            for form in try names.forms(place, file.path) {
+                try execute(
+                    sql: "UPDATE file SET went = ? WHERE place = ? AND path = ?", arguments: [job, place, form.blob])
+            }
+        }
+        for inner in try folders(place, within: path) {
+            try setFolderGone(place, inner)
+            try execute(
+                sql: "UPDATE folder SET went = ? WHERE place = ? AND path = ?", arguments: [job, place, inner.blob])
+        }
+    }
+
+    /// Brings back what ``takeFolder(_:_:by:)`` took: the folder lies at `path` again.
+    ///
+    /// - Returns: the row of the folder itself, as it was; nil where that is not known any more.
+    package func returnFolder(_ place: String, to path: BytePath, by job: String) throws -> FolderRecord? {
+        let folders = try all(
+            "SELECT * FROM folder WHERE place = ? AND went = ?", [place, job], FolderRecord.init(row:))
+        guard let top = folders.min(by: { $0.path.bytes.count < $1.path.bytes.count }) else { return nil }
+        let files = try all("SELECT * FROM file WHERE place = ? AND went = ?", [place, job], FileRecord.init(row:))
+        for file in files {
+            var file = file
+            // A hidden name says nothing of where its file lay.
+            guard let below = file.path.relative(to: top.path) else { continue }
+            try execute(
+                sql: "UPDATE file SET went = NULL WHERE place = ? AND path = ?", arguments: [place, file.path.blob])
+            file.path = path.appending(below)
+            file.present = true
+            file.version += 1
+            try setFile(file)
+        }
+        for folder in folders {
+            var folder = folder
+            guard let below = folder.path.relative(to: top.path) else { continue }
+            try execute(
+                sql: "UPDATE folder SET went = NULL WHERE place = ? AND path = ?", arguments: [place, folder.path.blob])
+            folder.path = path.appending(below)
+            folder.present = true
+            folder.version += 1
+            try setFolder(folder)
+        }
+        return top
+    }
+
+    /// Gives what is known of a folder, and of what lies in it, another name within its place.
+    ///
+    /// - Returns: the folder's row as it was.
+    package func renameFolder(_ place: String, _ path: BytePath, to new: BytePath) throws -> FolderRecord? {
+        for known in try versions(place, within: path) {
+            guard var file = try file(known), let below = file.path.relative(to: path) else { continue }
+            let old = file.path
+            let blocks = try blocks(place, old)
+            file.path = new.appending(below)
+            try moveScheduled(place, old, to: file.path)
+            try setGone(place, old)
+            try setFile(file)
+            try setBlocks(place, file.path, blocks)
+            try keepArrival(place, from: old, to: file.path)
+        }
+        let top = try folder(place, path)
+        for inner in try folders(place, within: path) {
+            guard var folder = try folder(place, inner), let below = inner.relative(to: path) else { continue }
+            try setFolderGone(place, inner)
+            folder.path = new.appending(below)
+            folder.version += 1
+            try setFolder(folder)
+        }
+        return top
+    }
+
+    /// The jobs in `states` with the folder of that path, or with what lies in it, in the order in which they were planned.
+    package func jobs(
+        in states: Set<JobRecord.State>, _ place: String, within path: BytePath
+    ) throws -> [JobRecord] {
+        let (low, high) = Self.below(path)
+        return try all(
+            "SELECT id, state FROM job WHERE place = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY sequence",
+            [place, path.blob, low, high]
+        ) { row in
+            JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] as String : nil
+        }.compactMap { id in try id.flatMap { try job($0) } }
+    }
+}
