@@ -32,7 +32,7 @@ struct FileRowTests {
         #expect(found.version == 5)
         #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 9) } == nil)
         #expect(try await ledger.read { try $0.blocks("inbox", "a") } == [])
-        #expect(try await ledger.read { try $0.files("inbox") } == [])
+        #expect(try await ledger.read { try $0.allFiles("inbox") } == [])
         #expect(try await ledger.read { try $0.countFiles() } == 0)
     }
 
@@ -54,9 +54,30 @@ struct FileRowTests {
         try await ledger.write { transaction in
             for path in paths { try transaction.setFile(Sample.file(path)) }
         }
-        let found = try await ledger.read { try $0.files("inbox", within: "a").map(\.path) }
+        let found = try await ledger.read { try $0.allFiles("inbox", within: "a").map(\.path) }
         #expect(Set(found) == ["a", "a/x", "a/y/z", BytePath(bytes: [0x61, 0x2F, 0xFF])])
-        #expect(try await ledger.read { try $0.files("inbox").count } == paths.count)
+        #expect(try await ledger.read { try $0.allFiles("inbox").count } == paths.count)
+    }
+
+    @Test("Files come in pages, each once, also where they go and come between two pages")
+    func pages() async throws {
+        let paths = (0..<2_000).map { BytePath("a/\($0)") }
+        try await ledger.write { transaction in
+            for path in paths + ["b"] { try transaction.setFile(Sample.file(path)) }
+        }
+        var (found, mark): ([BytePath], FilePageMark?) = ([], FilePageMark())
+        while let start = mark {
+            let page = try await ledger.read { try $0.files("inbox", within: "a", from: start) }
+            found += page.files.map(\.path)
+            mark = page.next
+            let last = found.last
+            try await ledger.write { transaction in
+                if let last { try transaction.setGone("inbox", last) }
+                try transaction.setFile(Sample.file("a/!"))
+            }
+        }
+        #expect(found.count == paths.count)
+        #expect(Set(found) == Set(paths))
     }
 
     @Test("Blocks are added and replaced")
@@ -70,13 +91,13 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.blocks("notes", "n.md") } == ["d"])
     }
 
-    @Test("A place is met once, and anew where its root moves")
+    @Test("A place is registered once, and anew where its root moves")
     func places() async throws {
-        #expect(try await ledger.write { try $0.meetPlace("inbox", root: "/in") })
+        #expect(try await ledger.write { try $0.registerPlace("inbox", root: "/in") })
         try await ledger.write { try $0.setFile(Sample.file("a")) }
-        #expect(try await ledger.write { try !$0.meetPlace("inbox", root: "/in") })
+        #expect(try await ledger.write { try !$0.registerPlace("inbox", root: "/in") })
         #expect(try await ledger.read { try $0.countFiles() } == 1)
-        #expect(try await ledger.write { try $0.meetPlace("inbox", root: "/elsewhere") })
+        #expect(try await ledger.write { try $0.registerPlace("inbox", root: "/elsewhere") })
         #expect(try await ledger.read { try $0.countFiles() } == 0)
     }
 
@@ -85,7 +106,7 @@ struct FileRowTests {
         let own = FolderIdentity(device: 1, inode: 1, fileSystem: 0, isMount: false)
         let other = FolderIdentity(device: 1, inode: 2, fileSystem: 0, isMount: false)
         try await ledger.write { transaction in
-            #expect(try transaction.meetPlace("inbox", root: "/in"))
+            #expect(try transaction.registerPlace("inbox", root: "/in"))
             try transaction.setFile(Sample.file("a"))
             try transaction.setPlaceHere("inbox", own)
             #expect(try transaction.place("inbox") == PlaceRecord(root: "/in", identity: own, other: nil))
@@ -104,9 +125,9 @@ struct FileRowTests {
     @Test("Rules that were in force are known by name")
     func rules() async throws {
         try await ledger.write { transaction in
-            try transaction.meetRule("A", digest: "1")
-            try transaction.meetRule("A", digest: "2")
-            try transaction.meetRule("B", digest: "1")
+            try transaction.registerRule("A", digest: "1")
+            try transaction.registerRule("A", digest: "2")
+            try transaction.registerRule("B", digest: "1")
         }
         #expect(try await ledger.read { try $0.knownRules() } == ["A", "B"])
     }
@@ -121,5 +142,17 @@ struct FileRowTests {
         }
         #expect(try await ledger.read { try $0.product("/p") } == second)
         #expect(try await ledger.read { try $0.product("/q") } == nil)
+    }
+}
+
+extension LedgerTransaction {
+    fileprivate func allFiles(_ place: String, within path: BytePath = "") throws -> [FileRecord] {
+        var (found, mark): ([FileRecord], FilePageMark?) = ([], FilePageMark())
+        while let start = mark {
+            let page = try files(place, within: path, from: start)
+            found += page.files
+            mark = page.next
+        }
+        return found
     }
 }

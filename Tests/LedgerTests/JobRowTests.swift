@@ -131,6 +131,11 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L") })
         #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "L") })
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "M") })
+        // What descends from nothing else is the first of its own lineage.
+        try await add(Sample.job("2", rule: "R", lineage: "2"))
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "2") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "2") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "1") }, "a job's id is no lineage by itself")
     }
 
     @Test("Forgetting keeps what is open, what waits for a human, and what is in quarantine")

@@ -153,7 +153,7 @@ struct OpeningTests {
     func olderPlaces() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { transaction in
-            #expect(try transaction.meetPlace("inbox", root: "/in"))
+            #expect(try transaction.registerPlace("inbox", root: "/in"))
             try transaction.setFile(Sample.file("a"))
         }
         try ledger.close()
@@ -202,7 +202,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "One that knows no birth of files is brought up to date, with its files, which have met nobody knows which rules",
+        "One that knows no birth of files is brought up to date, with its files, which have matched nobody knows which rules",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func olderFiles() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -217,14 +217,14 @@ struct OpeningTests {
         var known = Sample.file("a")
         #expect(try await opened.read { try $0.file("inbox", "a") } == known)
         known.born = 7
-        known.met = RulesMet(era: "now", rules: ["a rule", "another"])
-        let met = known
+        known.matched = MatchedRules(era: "now", rules: ["a rule", "another"])
+        let matched = known
         try await opened.write { transaction in
-            try transaction.setFile(met)
-            try transaction.meetEra("now", rules: ["1 a rule", "2 another", "3 not met"])
+            try transaction.setFile(matched)
+            try transaction.registerEra("now", rules: ["1 a rule", "2 another", "3 not matched"])
         }
-        #expect(try await opened.read { try $0.file("inbox", "a") } == met)
-        #expect(try await opened.read { try $0.rules(era: "now") } == ["1 a rule", "2 another", "3 not met"])
+        #expect(try await opened.read { try $0.file("inbox", "a") } == matched)
+        #expect(try await opened.read { try $0.rules(era: "now") } == ["1 a rule", "2 another", "3 not matched"])
         #expect(try await opened.read { try $0.rules(era: "before") } == [])
     }
 
@@ -254,6 +254,62 @@ struct OpeningTests {
             try transaction.setIntent(steps[1], "{}", texts: [text])
         }
         #expect(try await opened.read { try $0.texts(ofJob: "j") } == [text.hash: "new"])
+    }
+
+    @Test(
+        "One with other indexes is brought up to date, and what is looked for by the new ones is found",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderIndexes() async throws {
+        let note: BytePath = "/n.md"
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        let (there, begun) = (Sample.write(note, step: "j.0", token: "a"), Sample.write(note, step: "k.0", token: "b"))
+        @Sendable func block(_ step: String, _ token: String) -> KeptBlockRecord {
+            KeptBlockRecord(note: note, step: step, token: token, request: "{}")
+        }
+        let open = try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("1", rule: "R", lineage: "L"), steps: [])
+            try transaction.endNoteWrite(try transaction.beginNoteWrite(there))
+            try transaction.beginKeptBlock(block("j.0", "a"))
+            try transaction.noteHolds(note, there.result, there.blocks)
+            try transaction.beginKeptBlock(block("k.0", "b"))
+            return try transaction.beginNoteWrite(begun)
+        }
+        try ledger.close()
+        for statement in [
+            "drop index jobByLineage", "drop index keptBlockMissing", "create index historyByJob on history (job)",
+            "create index jobByLineage on job (lineage, rule)", "create index keptBlockByStep on keptBlock (step)",
+            "delete from grdb_migrations where identifier like '8 %'",
+        ] {
+            try execute(statement)
+        }
+        let opened = try Ledger.open(directory: folder.path).ledger
+        #expect(try await opened.read { try $0.hasRun(rule: "R", lineage: "L") })
+        #expect(try await opened.read { try $0.missingBlocks(note).map(\.step) } == ["k.0"])
+        try await opened.write { try $0.voidNoteWrite(open) }
+        #expect(try await opened.read { try $0.missingBlocks(note) } == [])
+        #expect(try await opened.read { try $0.keptBlocks(note).map(\.step) } == ["j.0"])
+    }
+
+    @Test(
+        "One that knows of no outbox is brought up to date, with its jobs and texts",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderOutbox() async throws {
+        let step = StepRecord(job: "1", number: 0, action: "a", arguments: "{}", repeatSafe: false)
+        let text = KeptText(hash: Sample.hash("long"), text: "long", use: .undo)
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("1"), steps: [step])
+            try transaction.setIntent(step, "{}", texts: [text])
+        }
+        try ledger.close()
+        try execute("drop table outbox")
+        try execute("delete from grdb_migrations where identifier like '9 %' or identifier like '10 %'")
+        let opened = try Ledger.open(directory: folder.path).ledger
+        let event = DeliveryRecord(
+            id: "1.0", job: "1", target: "hub", path: "", event: "e", key: "k", hash: Sample.hash("long"), size: 4)
+        #expect(try await opened.write { try $0.addDelivery(event, body: "long") })
+        #expect(try await opened.write { try $0.beginDelivery("1.0")?.body } == "long")
+        #expect(try await opened.read { try $0.texts(ofJob: "1") } == [Sample.hash("long"): "long"])
     }
 
     /// Changes the ledger behind its back.

@@ -19,14 +19,21 @@ package struct FileRecord: Sendable, Equatable {
     /// When the file was made; nil where its file system does not say, or it was never asked.
     package var born: Int64?
     /// Nil where it was not judged by the file's rules: it lay there when the ledger came to know it.
-    package var met: RulesMet?
+    package var matched: MatchedRules?
+    /// Nil where no rule in force looked at any.
+    package var attributes: SeenAttributes?
+    /// When the file came, by its first name here; nil where that is not known.
+    package var arrived: Timestamp?
 
     package init(
         place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
-        version: Int = 1, born: Int64? = nil, met: RulesMet? = nil
+        version: Int = 1, born: Int64? = nil, matched: MatchedRules? = nil, attributes: SeenAttributes? = nil,
+        arrived: Timestamp? = nil
     ) {
+        self.attributes = attributes
+        self.arrived = arrived
         self.born = born
-        self.met = met
+        self.matched = matched
         self.place = place
         self.path = path
         self.fingerprint = fingerprint
@@ -36,8 +43,8 @@ package struct FileRecord: Sendable, Equatable {
     }
 }
 
-/// Which rules a file has met: those that have wanted it as an arrival at one judgement or another.
-package struct RulesMet: Sendable, Equatable {
+/// Which rules a file has matched: those that have wanted it as an arrival at one judgement or another.
+package struct MatchedRules: Sendable, Equatable {
     /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(era:)``.
     package var era: String
     /// Of those, by name.
@@ -46,6 +53,44 @@ package struct RulesMet: Sendable, Equatable {
     package init(era: String, rules: Set<String>) {
         self.era = era
         self.rules = rules
+    }
+}
+
+/// A file as it was at some moment.
+package struct FileVersion: Sendable, Equatable {
+    fileprivate let place: String
+    fileprivate let path: BytePath
+    fileprivate let version: Int
+}
+
+/// Where a page of files begins.
+package struct FilePageMark: Sendable {
+    /// Rows of a page.
+    static let most = 512
+
+    fileprivate var range = 0
+    fileprivate var after: Data?
+
+    fileprivate init(range: Int, after: Data) {
+        self.range = range
+        self.after = after
+    }
+
+    /// The first page.
+    package init() {}
+
+    fileprivate static func count(_ path: BytePath) -> Int { path.isEmpty ? 1 : 3 }
+
+    /// The paths at or below `path` in ranges: itself, what lies in it, and tokens, which stand for any path.
+    fileprivate static func range(_ number: Int, _ path: BytePath) -> (low: Data, high: Data) {
+        switch number {
+        // No path is empty, has a NUL, or is as long as that.
+        case _ where path.isEmpty: (Data([0]), Data(repeating: 0xFF, count: 4_097))
+        case 0: (path.blob, path.blob + Data([0]))
+        // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
+        case 1: (path.blob + Data("/".utf8), path.blob + Data("0".utf8))
+        default: (HiddenNames.range.lowerBound.blob, HiddenNames.range.upperBound.blob)
+        }
     }
 }
 
@@ -97,55 +142,52 @@ extension LedgerTransaction {
             ], shown)
     }
 
-    /// All present files of `place` at or below `path`, with what is needed to tell whether they changed. Hidden ones
-    /// of which the path is not known count as below the place itself only.
-    package func files(_ place: String, within path: BytePath = "") throws -> [FileRecord] {
-        let rows: RowCursor
-        if path.isEmpty {
-            rows = try Row.fetchCursor(cached("SELECT * FROM file WHERE place = ? AND present"), arguments: [place])
-        } else {
-            // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
-            rows = try Row.fetchCursor(
-                cached(
-                    """
-                    SELECT * FROM file WHERE place = ? AND present
-                        AND (path = ? OR (path > ? AND path < ?) OR (path > ? AND path < ?))
-                    """),
-                arguments: [
-                    place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8),
-                    NameVeil.range.lowerBound.blob, NameVeil.range.upperBound.blob,
-                ])
-        }
+    /// The present files of `place` at or below `path`, as many as a page has, and where the next page begins; nil there
+    /// after the last. Hidden ones of which the path is not known count as below the place itself only.
+    package func files(
+        _ place: String, within path: BytePath = "", from mark: FilePageMark
+    ) throws -> (files: [FileRecord], next: FilePageMark?) {
         var found: [FileRecord] = []
-        while let row = try rows.next() {
+        let next = try page(place, "*", within: path, from: mark, most: FilePageMark.most) { row in
             let record = shown(row)
             if record.path.isWithin(path) { found.append(record) }
+        }
+        return (found, next)
+    }
+
+    /// The present files of `place` at or below `path` by name and version: little enough for a million, and all of one
+    /// moment. What rules make of the first of them is not among them.
+    package func versions(_ place: String, within path: BytePath = "") throws -> [FileVersion] {
+        var found: [FileVersion] = []
+        var mark: FilePageMark? = FilePageMark()
+        while let start = mark {
+            let page = try files(place, within: path, from: start)
+            found += page.files.map { FileVersion(place: place, path: $0.path, version: $0.version) }
+            mark = page.next
         }
         return found
     }
 
+    /// The file as it is now; nil where it is gone or has changed since, and so has been judged anew.
+    package func file(_ known: FileVersion) throws -> FileRecord? {
+        let record = try file(known.place, known.path)
+        return record?.present == true && record?.version == known.version ? record : nil
+    }
+
     /// Gives what is needed of each present file of `place` at or below `path` to tell whether it changed, one after the
     /// other: its path as the ledger has it (a token for a hidden one), and whether its place is away.
+    ///
+    /// - Parameter most: rows that are looked at; nil for all that there are.
+    /// - Returns: as ``files(_:within:from:)``.
+    @discardableResult
     package func eachFile(
-        _ place: String, within path: BytePath,
+        _ place: String, within path: BytePath, from mark: FilePageMark = FilePageMark(), most: Int? = nil,
         _ body: (_ stored: BytePath, _ fingerprint: Fingerprint, _ isKept: Bool) throws -> Void
-    ) throws {
-        let columns = "SELECT path, device, inode, size, modified, changed, kept FROM file WHERE place = ? AND present"
-        let rows: RowCursor
-        if path.isEmpty {
-            rows = try Row.fetchCursor(cached(columns), arguments: [place])
-        } else {
-            // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
-            rows = try Row.fetchCursor(
-                cached(columns + " AND (path = ? OR (path > ? AND path < ?) OR (path > ? AND path < ?))"),
-                arguments: [
-                    place, path.blob, path.blob + Data("/".utf8), path.blob + Data("0".utf8),
-                    NameVeil.range.lowerBound.blob, NameVeil.range.upperBound.blob,
-                ])
-        }
-        while let row = try rows.next() {
-            let stored = BytePath(blob: row[0])
-            guard names.shown(place, stored).isWithin(path) else { continue }
+    ) throws -> FilePageMark? {
+        let columns = "path, device, inode, size, modified, changed, kept"
+        return try page(place, columns, within: path, from: mark, most: most ?? -1) { row in
+            let stored = try row.withUnsafeData(atIndex: 0) { BytePath(blob: $0 ?? Data()) }
+            guard path.isEmpty || names.shown(place, stored).isWithin(path) else { return }
             let fingerprint = Fingerprint(
                 device: UInt64(bitPattern: row[1]), inode: UInt64(bitPattern: row[2]), size: row[3], modified: row[4],
                 changed: row[5])
@@ -153,7 +195,41 @@ extension LedgerTransaction {
         }
     }
 
-    package func setFile(_ file: FileRecord) throws {
+    /// Goes through rows by the primary key alone: what lies below a folder costs the same beside a million others.
+    private func page(
+        _ place: String, _ columns: String, within path: BytePath, from mark: FilePageMark, most: Int,
+        _ body: (Row) throws -> Void
+    ) throws -> FilePageMark? {
+        var left = most
+        for number in mark.range..<FilePageMark.count(path) {
+            let (low, high) = FilePageMark.range(number, path)
+            // The next path after a path is that and a NUL.
+            let start = number == mark.range ? mark.after.map { $0 + Data([0]) } ?? low : low
+            let rows = try Row.fetchCursor(
+                cached(
+                    """
+                    SELECT \(columns) FROM file WHERE place = ? AND path >= ? AND path < ? AND present
+                        ORDER BY path LIMIT ?
+                    """), arguments: [place, start, high, left])
+            while let row = try rows.next() {
+                try body(row)
+                left -= 1
+                if left == 0 { return FilePageMark(range: number, after: row["path"]) }
+            }
+        }
+        return nil
+    }
+
+    /// Enters what was seen of a file.
+    ///
+    /// - Parameter due: the rules, by identity, that may come to want it by time alone, and when; nil where that is yet to be
+    ///   told.
+    package func setFile(_ file: FileRecord, due: [String: Timestamp]? = nil) throws {
+        if let due {
+            try setDue(file.place, file.path, due)
+        } else {
+            try setUnreckoned(file.place, file.path)
+        }
         let print = file.fingerprint
         let forms = try names.forms(file.place, file.path)
         for old in forms.dropFirst() {
@@ -162,14 +238,17 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR REPLACE INTO file
-                    (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met,
+                    attributes, arrived, contentSince)
+                    VALUES (?1, ?2, ?, ?, ?, ?, ?, ?8, ?, ?, ?11, ?, ?, ?, ?, ?, coalesce(
+                        (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present AND hash IS ?8), ?11))
                 """,
             arguments: [
                 file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
                 Int64(bitPattern: print.inode), print.size,
                 print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
-                file.born, file.met?.era, try file.met.map { try Self.json($0.rules) },
+                file.born, file.matched?.era, try file.matched.map { try Self.json($0.rules) },
+                try file.attributes?.json, file.arrived?.nanoseconds,
             ])
     }
 
@@ -182,14 +261,16 @@ extension LedgerTransaction {
                         WHERE place = ? AND path = ?
                     """,
                 arguments: [Timestamp.now().nanoseconds, place, form.blob])
-            guard NameVeil.isToken(form) else { continue }
+            guard HiddenNames.isToken(form) else { continue }
             // Size and content tell which comic it was.
             try execute(
-                sql: "UPDATE file SET hash = NULL, size = 0, modified = 0 WHERE place = ? AND path = ?",
+                sql:
+                    "UPDATE file SET hash = NULL, size = 0, modified = 0, attributes = NULL WHERE place = ? AND path = ?",
                 arguments: [place, form.blob])
             names.noteForgotten()
         }
         try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try removeDue(place, path)
     }
 
     package func blocks(_ place: String, _ path: BytePath) throws -> Set<String> {
@@ -244,7 +325,7 @@ extension LedgerTransaction {
     }
 
     /// Notes under which name the rules are known that are in force, each by name and content.
-    package func meetEra(_ id: String, rules: Set<String>) throws {
+    package func registerEra(_ id: String, rules: Set<String>) throws {
         try execute(
             sql: "INSERT INTO era VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
             arguments: [id, try Self.json(rules), Timestamp.now().nanoseconds])
@@ -255,7 +336,7 @@ extension LedgerTransaction {
         try String.fetchOne(cached("SELECT rules FROM era WHERE id = ?"), arguments: [id]).map(Self.nameSet) ?? []
     }
 
-    private static func json(_ names: Set<String>) throws -> String {
+    static func json(_ names: Set<String>) throws -> String {
         try JSONText.line(names.sorted())
     }
 
@@ -264,10 +345,15 @@ extension LedgerTransaction {
         (try? JSONDecoder().decode(Set<String>.self, from: Data(json.utf8))) ?? []
     }
 
-    package func meetRule(_ name: String, digest: String) throws {
+    package func registerRule(_ name: String, digest: String) throws {
         try execute(
             sql: "INSERT INTO rule VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
             arguments: [name, digest, Timestamp.now().nanoseconds])
+    }
+
+    /// How many names of a place the ledger has, those that are gone included.
+    package func countNames(_ place: String) throws -> Int {
+        try Int.fetchOne(cached("SELECT count(*) FROM file WHERE place = ?"), arguments: [place]) ?? 0
     }
 
     package func countFiles() throws -> Int {
@@ -327,8 +413,10 @@ extension FileRecord {
         // A command may read a ledger that the agent has yet to bring up to date.
         isKept = row["kept"] as Bool? ?? false
         born = row["born"]
-        met = (row["era"] as String?).map {
-            RulesMet(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
+        matched = (row["era"] as String?).map {
+            MatchedRules(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
         }
+        attributes = SeenAttributes(json: row["attributes"])
+        arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
     }
 }

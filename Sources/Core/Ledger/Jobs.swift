@@ -9,12 +9,16 @@ package struct JobRecord: Sendable, Equatable {
         /// Tried and failed for a reason that may pass; `nextAttempt` says when it is tried again.
         case waiting
         case done
+        /// Waits for a person's word: `steward confirm`.
+        case asking
         /// For a human: `steward retry`.
         case parked
         /// The file was refused and lies in quarantine (or was left where it is).
         case refused
         /// The file changed or vanished before its turn; what replaced it has jobs of its own.
         case superseded
+        /// A person has said no to what it asked, or has said nothing in time.
+        case declined
         case undone
 
         /// Whether the runner still has something to do with it.
@@ -42,6 +46,8 @@ package struct JobRecord: Sendable, Equatable {
     package var values: String
     /// `quarantine` or `leave`.
     package var refused: String
+    /// The steps that follow where it fails for good, as JSON of the engine's; nil for none.
+    package var onFailure: String?
     package var problem: String?
     package var updated: Timestamp
 
@@ -75,7 +81,7 @@ package struct JobRecord: Sendable, Equatable {
 package struct StepRecord: Sendable, Equatable {
     package enum State: String, Sendable, Codable {
         case pending
-        /// The intent is committed; whether the effect happened is for `settle` to say.
+        /// The intent is committed; whether the effect happened is for `recover` to say.
         case intended
         case done
         /// Being taken back: whether that has happened is for the action's `undo` to find out.
@@ -89,16 +95,21 @@ package struct StepRecord: Sendable, Equatable {
     /// As the rule gives them, JSON of the engine's.
     package var arguments: String
     package var repeatSafe: Bool
+    /// The values that it alone sees, as JSON of the engine's, until it is done: the line of a file that it is about.
+    package var item: String?
     package var state: State
     package var intent: String?
     package var receipt: String?
 
-    package init(job: String, number: Int, action: String, arguments: String, repeatSafe: Bool) {
+    package init(
+        job: String, number: Int, action: String, arguments: String, repeatSafe: Bool, item: String? = nil
+    ) {
         self.job = job
         self.number = number
         self.action = action
         self.arguments = arguments
         self.repeatSafe = repeatSafe
+        self.item = item
         state = .pending
         intent = nil
         receipt = nil
@@ -117,20 +128,25 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, onFailure, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
                 job.file,
                 job.hash?.blob,
                 job.lineage,
-                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now, now,
+                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, job.onFailure, now,
+                now,
             ])
         guard db.changesCount > 0 else { return false }
         for step in steps {
             try execute(
-                sql: "INSERT INTO step (job, number, action, arguments, repeatSafe, state) VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [step.job, step.number, step.action, step.arguments, step.repeatSafe, step.state.rawValue])
+                sql: """
+                    INSERT INTO step (job, number, action, arguments, repeatSafe, item, state) VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    step.job, step.number, step.action, step.arguments, step.repeatSafe, step.item, step.state.rawValue,
+                ])
         }
         return true
     }
@@ -221,14 +237,6 @@ extension LedgerTransaction {
         try all("SELECT * FROM step WHERE job = ? ORDER BY number", [job], StepRecord.init(row:))
     }
 
-    /// The action of the job's first step that is not done; nil where there is none, or no such job.
-    package func nextAction(of job: String) throws -> String? {
-        try String.fetchOne(
-            cached(
-                "SELECT action FROM step WHERE job = ? AND state IN ('pending', 'intended') ORDER BY number LIMIT 1"),
-            arguments: [job])
-    }
-
     /// Stores what changes in a job's life: state, attempts, problem, file and values.
     package func update(_ job: JobRecord) throws {
         try execute(
@@ -261,7 +269,7 @@ extension LedgerTransaction {
 
     package func setEffectNote(_ text: String, step id: String) throws { try setMeta("effect:\(id)", text) }
 
-    /// Takes an intent back that settled as not done, to be decided anew.
+    /// Drops an intent of which recovery has found that it was not done, to be decided anew.
     package func clearIntent(_ step: StepRecord) throws {
         try execute(
             sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
@@ -288,9 +296,14 @@ extension LedgerTransaction {
     /// Stores what the step did; texts that its intent names are kept only where undo needs them, if it can still come.
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
         try execute(
-            sql: "UPDATE step SET state = ?, receipt = ?, finished = ? WHERE job = ? AND number = ?",
+            sql: "UPDATE step SET state = ?, receipt = ?, finished = ?, item = NULL WHERE job = ? AND number = ?",
             arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
         try releaseTexts(of: step.id, state == .undone ? [.deed, .undo] : [.deed])
+    }
+
+    /// Forgets what the steps of a job that has ended were about, also those that were never done.
+    package func forgetItems(of job: String) throws {
+        try execute(sql: "UPDATE step SET item = NULL WHERE job = ? AND item IS NOT NULL", arguments: [job])
     }
 
     /// Notes that what a superseded job was to do is yet to be planned anew, or that it has been.
@@ -307,50 +320,11 @@ extension LedgerTransaction {
     /// Whether this rule has already run on something that `lineage` descends from.
     package func hasRun(rule: String, lineage: String) throws -> Bool {
         try Bool.fetchOne(
-            cached("SELECT 1 FROM job WHERE lineage = ? AND rule = ? LIMIT 1"), arguments: [lineage, rule]) ?? false
-    }
-
-    /// Forgets ended jobs and history older than `before`; jobs that wait for a human, and those that can still be the
-    /// proof that a rule ran in a lineage, stay with their receipts for as long as their product is unjudged.
-    ///
-    /// - Returns: how many jobs were forgotten.
-    package func prune(before: Timestamp) throws -> Int {
-        try execute(
-            sql: """
-                DELETE FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused') AND updated < ?
-                    AND id NOT IN (SELECT job FROM quarantine WHERE state IN ('moving', 'held'))
-                    AND lineage NOT IN (SELECT lineage FROM product)
-                    AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'parked'))
-                """, arguments: [before.nanoseconds])
-        let pruned = db.changesCount
-        // The version goes on counting while a job of that name is there, whose id another's would be else.
-        try execute(
-            sql: """
-                DELETE FROM file WHERE present = 0 AND seen < ?
-                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = file.place AND job.path = file.path)
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: "DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)",
-            arguments: [before.nanoseconds])
-        try execute(
-            sql: "DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?",
-            arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
-        try execute(sql: "DELETE FROM history WHERE time < ?", arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM noteWrite WHERE done AND begun < ?", arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
-        // The lines of a block that is forgotten would look like somebody's new ones.
-        try execute(
-            sql: """
-                UPDATE noteState SET lines = NULL WHERE note IN (
-                    SELECT note FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock))
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)",
-            arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
-        try sweepTexts()
-        return pruned
+            cached(
+                """
+                SELECT EXISTS (SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2)
+                    OR EXISTS (SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2)
+                """), arguments: [lineage, rule]) ?? false
     }
 }
 
@@ -373,6 +347,8 @@ extension JobRecord {
         nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
         values = row["vals"]
         refused = row["refused"]
+        // A command may read a ledger that the agent has yet to bring up to date.
+        onFailure = row["onFailure"] as String?
         problem = row["problem"]
         updated = Timestamp(nanoseconds: row["updated"])
     }
@@ -385,6 +361,8 @@ extension StepRecord {
         action = row["action"]
         arguments = row["arguments"]
         repeatSafe = row["repeatSafe"]
+        // As with `onFailure`: a ledger that the agent has yet to bring up to date has none.
+        item = row["item"] as String?
         state = State(rawValue: row["state"]) ?? .intended
         intent = row["intent"]
         receipt = row["receipt"]

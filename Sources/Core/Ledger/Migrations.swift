@@ -35,8 +35,97 @@ enum Migrations {
                     """)
         }
         migrator.registerMigration("7 texts that intents name") { db in try db.execute(sql: texts) }
+        migrator.registerMigration("8 indexes of what is looked for") { db in try db.execute(sql: indexes) }
+        migrator.registerMigration("9 events that are to be published") { db in try db.execute(sql: outbox) }
+        migrator.registerMigration("10 what waits in the outbox and what was given up, apart") { db in
+            try db.execute(sql: outboxApart)
+        }
+        migrator.registerMigration("11 what the attributes of files were, and since when they have their content") {
+            db in
+            try db.execute(
+                sql: """
+                    -- What rules have looked at, as JSON; NULL where none does.
+                    ALTER TABLE file ADD COLUMN attributes TEXT;
+                    ALTER TABLE file ADD COLUMN contentSince INTEGER;
+                    """)
+        }
+        migrator.registerMigration("12 what becomes due, and schedules") { db in try db.execute(sql: time) }
+        migrator.registerMigration("13 what follows where a job fails") { db in
+            try db.execute(sql: "ALTER TABLE job ADD COLUMN onFailure TEXT")
+        }
+        migrator.registerMigration("14 questions to a person") { db in try db.execute(sql: questions) }
+        migrator.registerMigration("15 counters") { db in try db.execute(sql: counters) }
+        migrator.registerMigration("16 which line or page a step is about") { db in
+            try db.execute(sql: "ALTER TABLE step ADD COLUMN item TEXT")
+        }
+        migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
         return migrator
     }
+
+    /// `docs/design/folders.md`. `digest` is NULL for a folder that no rule has judged; `went` names the job that has taken a
+    /// folder out of its place, and the files in it with it; `lineage` and `depth` stand until its new place has judged it.
+    private static let folders = """
+        CREATE TABLE folder (
+            place TEXT NOT NULL, path BLOB NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,
+            digest BLOB, present INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL,
+            era TEXT, met TEXT, arrived INTEGER, went TEXT, lineage TEXT, depth INTEGER,
+            PRIMARY KEY (place, path)) WITHOUT ROWID;
+        CREATE INDEX folderByInode ON folder (place, inode);
+        CREATE INDEX folderByWent ON folder (went) WHERE went IS NOT NULL;
+        ALTER TABLE file ADD COLUMN went TEXT;
+        CREATE INDEX fileByWent ON file (went) WHERE went IS NOT NULL;
+        """
+
+    /// `docs/design/time.md`. Places first in the index: one that is away or does not answer holds up no other.
+    private static let time = """
+        -- `id` is given once: a row of a rule that is gone never counts for another. `isReckoned` says that the files that
+        -- were there before the rule have been entered.
+        CREATE TABLE timedRule (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, isReckoned INTEGER NOT NULL DEFAULT 0);
+        -- `rule` 0: which rules may come to want the file is yet to be told. `instant` is the smallest number where the row
+        -- is of no schedule.
+        CREATE TABLE due (
+            place TEXT NOT NULL, path BLOB NOT NULL, rule INTEGER NOT NULL, scheduled INTEGER NOT NULL,
+            due INTEGER NOT NULL, instant INTEGER NOT NULL,
+            PRIMARY KEY (place, path, rule, scheduled)) WITHOUT ROWID;
+        CREATE INDEX dueByTime ON due (place, due);
+        CREATE TABLE schedule (
+            rule TEXT PRIMARY KEY, spec TEXT NOT NULL, anchor INTEGER NOT NULL, last INTEGER NOT NULL, next INTEGER,
+            entering INTEGER) WITHOUT ROWID;
+        -- When the file came, for rules that ask how long it has been there.
+        ALTER TABLE file ADD COLUMN arrived INTEGER;
+        """
+
+    /// `docs/design/publish.md`. A body lies in `text`, with the use `delivery`.
+    private static let outbox = """
+        -- `id` is the step's, of which the receiver's idempotency key is made. Of one `target` and `orderKey` one goes at a
+        -- time, in the order of `sequence`.
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, job TEXT NOT NULL,
+            target TEXT NOT NULL, path TEXT NOT NULL, event TEXT NOT NULL, orderKey TEXT NOT NULL,
+            hash BLOB NOT NULL, size INTEGER NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+            firstAttempt INTEGER, nextAttempt INTEGER, status INTEGER, problem TEXT,
+            created INTEGER NOT NULL, updated INTEGER NOT NULL);
+        CREATE INDEX outboxOpen ON outbox (target, orderKey, sequence) WHERE state <> 'delivered';
+        """
+
+    /// A lane's next event is found however many of it were given up or taken out. `triedFor` is in nanoseconds.
+    private static let outboxApart = """
+        ALTER TABLE outbox ADD COLUMN triedFor INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX outboxOpen;
+        CREATE INDEX outboxWaiting ON outbox (target, orderKey, sequence) WHERE state IN ('waiting', 'sending');
+        CREATE INDEX outboxDead ON outbox (target, orderKey, sequence) WHERE state = 'dead';
+        """
+
+    /// Keys by chance spread over an index, so that each row of a burst makes another page of it be written: what nothing
+    /// is looked for by has none, and what is looked for among few has one of those few.
+    private static let indexes = """
+        DROP INDEX historyByJob;
+        DROP INDEX jobByLineage;
+        CREATE INDEX jobByLineage ON job (lineage, rule) WHERE lineage <> id;
+        DROP INDEX keptBlockByStep;
+        CREATE INDEX keptBlockMissing ON keptBlock (note) WHERE fate <> 'there';
+        """
 
     /// `docs/design/exactly-once.md`. An intent of before goes on holding its texts itself.
     private static let texts = """
@@ -69,6 +158,15 @@ enum Migrations {
         INSERT INTO keptBlock
             SELECT note, step, token, request, 1, 1, NULL, NULL, 'there', x'', written FROM guard;
         DROP TABLE guard;
+        """
+
+    /// `docs/design/shape.md`. `until` and `note` are nil where the question has no time limit, or stands in no note.
+    private static let questions = """
+        CREATE TABLE question (
+            step TEXT PRIMARY KEY, job TEXT NOT NULL, text TEXT NOT NULL, asked INTEGER NOT NULL, until INTEGER,
+            note BLOB, token TEXT, answer TEXT) WITHOUT ROWID;
+        CREATE INDEX questionByJob ON question (job);
+        CREATE INDEX questionByNote ON question (note) WHERE note IS NOT NULL AND answer IS NULL;
         """
 
     private static let first = """

@@ -77,11 +77,13 @@ extension LedgerTransaction {
 
     /// Forgets a write that never took effect.
     package func voidNoteWrite(_ id: Int64) throws {
-        for step in try String.fetchAll(
-            cached("SELECT step FROM noteBlock WHERE noteWrite = ?"), arguments: [id])
-        {
+        let blocks = try all("SELECT note, step FROM noteBlock WHERE noteWrite = ?", [id]) { row in
+            (note: row["note"] as Data, step: row["step"] as String)
+        }
+        for (note, step) in blocks {
             try execute(
-                sql: "DELETE FROM keptBlock WHERE fate = ? AND step = ?", arguments: [KeptBlockRecord.begun, step])
+                sql: "DELETE FROM keptBlock WHERE note = ? AND step = ? AND fate = ?",
+                arguments: [note, step, KeptBlockRecord.begun])
             if db.changesCount > 0 { try releaseTexts(of: step, [.block]) }
         }
         try execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])

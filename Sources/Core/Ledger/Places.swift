@@ -31,13 +31,17 @@ extension LedgerTransaction {
     /// Notes that `place` exists.
     ///
     /// - Returns: true where it is new, or now has another root.
-    package func meetPlace(_ place: String, root: BytePath) throws -> Bool {
+    package func registerPlace(_ place: String, root: BytePath) throws -> Bool {
         let known = try Data.fetchOne(cached("SELECT root FROM place WHERE name = ?"), arguments: [place])
         if known == root.blob { return false }
         try execute(
             sql: "INSERT OR REPLACE INTO place (name, root, firstSeen) VALUES (?, ?, ?)",
             arguments: [place, root.blob, Timestamp.now().nanoseconds])
-        if known != nil { try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place]) }
+        if known != nil {
+            try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place])
+            try execute(sql: "DELETE FROM due WHERE place = ?", arguments: [place])
+            try execute(sql: "DELETE FROM folder WHERE place = ?", arguments: [place])
+        }
         return true
     }
 

@@ -12,6 +12,8 @@ package struct KeptText: Sendable, Equatable {
         case undo
         /// For as long as the block is remembered that the step wrote into a note.
         case block
+        /// Until the event that it is the body of has been delivered, or taken out of the outbox.
+        case delivery
     }
 
     package let hash: ContentHash
@@ -59,7 +61,10 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 DELETE FROM textUse WHERE CASE use
-                    WHEN 'block' THEN NOT EXISTS (SELECT 1 FROM keptBlock WHERE keptBlock.step = textUse.step)
+                    WHEN 'block' THEN step NOT IN (SELECT step FROM keptBlock)
+                    WHEN 'delivery' THEN step NOT IN (
+                        SELECT id FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
+                        UNION ALL SELECT id FROM outbox INDEXED BY outboxDead WHERE state = 'dead')
                     ELSE NOT EXISTS (
                         SELECT 1 FROM step WHERE job = substr(textUse.step, 1, instr(textUse.step, '.') - 1)) END
                 """)
