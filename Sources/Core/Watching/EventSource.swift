@@ -16,7 +16,7 @@ package protocol EventSource: Sendable {
     /// Watches these roots in place of the present ones; what stays the same keeps its watches.
     func replaceRoots(_ roots: [WatchRoot])
 
-    /// Takes in everything that happened before the call, so that its marks are in ``dirty`` when this returns.
+    /// Reads everything that happened before the call, so that its marks are in ``dirty`` when this returns.
     ///
     /// - Returns: false where something is still kept back: the first half of a rename, a rescan that is due.
     func catchUp() -> Bool

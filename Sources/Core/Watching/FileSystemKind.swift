@@ -1,4 +1,4 @@
-import CInotifyTools
+import CLinux
 import Glibc
 import Platform
 
@@ -25,7 +25,18 @@ package enum FileSystemKind {
         return "\(name) sends no events for changes made elsewhere"
     }
 
-    /// The same, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
+    /// Whether an open folder has no folders in it, by its number of links: its own name, its `.`, and the `..` of each folder
+    /// in it. Only ext2 to ext4, XFS and tmpfs are believed; others count otherwise, or not at all. Blocks.
+    ///
+    /// - Returns: false where it has some, or cannot be told to have none.
+    static func hasNoFolders(_ folder: Descriptor) throws -> Bool {
+        guard try folder.status().links == 2 else { return false }
+        var found = statfs()
+        guard fstatfs(folder.raw, &found) == 0 else { return false }
+        return [0xEF53, 0x5846_5342, 0x0102_1994].contains(UInt32(truncatingIfNeeded: found.f_type))
+    }
+
+    /// A reason to poll, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
     static func reasonToPoll(type: String) -> String? {
         let remote: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse", "fuseblk"]
         guard remote.contains(type) || type.hasPrefix("fuse.") else { return nil }
