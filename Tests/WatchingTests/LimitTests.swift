@@ -48,7 +48,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("The library is started anew when it has forgotten too little") func libraryStartedAnew() async throws {
+        @Test("Folders that come and go leave nothing behind") func comeAndGo() async throws {
             try folder.write("in/keep/f.txt", "x")
             var options = WatchOptions()
             options.staleLimit = 20
@@ -60,7 +60,9 @@ extension WatchingTests {
                 try remove(again)
                 try await eventually("it is not") { observer.source.status().root("root")?.watches == 2 }
             }
-            #expect(observer.status.restarts > 0)
+            #expect(
+                (observer.status.restarts > 0) == (ByEachWay.events != .calls),
+                "only the library has to be started anew")
             #expect(observer.status.staleEntries <= 20)
             observer.forget()
             try writeFile(root.path.appending("keep/g.txt"))

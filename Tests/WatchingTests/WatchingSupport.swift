@@ -9,8 +9,30 @@ import Testing
 
 @testable import Watching
 
-/// All tests that use the library: its state is global, so they run one after the other.
-@Suite("Watching by the library", .serialized, .timeLimit(.minutes(30))) struct WatchingTests {}
+/// All tests that watch, by each of the two ways in which events come. The library's state is global, so they run one after
+/// the other.
+@Suite("Watching", .serialized, .byEachWay, .timeLimit(.minutes(30))) struct WatchingTests {}
+
+/// Runs each test of a suite once for each way in which events come.
+struct ByEachWay: SuiteTrait, TestTrait, TestScoping {
+    @TaskLocal static var events = WatchOptions.Events.standard
+
+    var isRecursive: Bool { true }
+
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> ByEachWay? { testCase == nil ? nil : self }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        for events in WatchOptions.Events.allCases {
+            try await Self.$events.withValue(events) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == ByEachWay {
+    static var byEachWay: ByEachWay { ByEachWay() }
+}
 
 /// What a consumer of marks knows: every mark looked at as the agent does, by looking at the disk.
 final class Observer: Sendable {
@@ -27,6 +49,8 @@ final class Observer: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ roots: [WatchRoot], _ options: WatchOptions = WatchOptions(), dirty: DirtySet = DirtySet()) throws {
+        var options = options
+        options.events = ByEachWay.events
         source = try InotifySource(options, dirty: dirty)
         self.roots = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0) })
         ignore = options.ignore

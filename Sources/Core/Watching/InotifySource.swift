@@ -1,19 +1,19 @@
 import Platform
 import Synchronization
 
-/// Watches by libinotifytools, on a thread of its own.
+/// Watches by inotify, on a thread of its own.
 ///
-/// One at a time in a process: the library's state is global. Make it before much else is open: the library cannot
-/// cope with a descriptor above 1023.
+/// By libinotifytools there is one at a time in a process: the library's state is global. Make it before much else is
+/// open: the library cannot cope with a descriptor above 1023.
 package final class InotifySource: EventSource {
     package let dirty: DirtySet
     private let mailbox: Mailbox<WatchLoop>
     private let board = WatchBoard()
     private let thread: OwnerThread
 
-    /// Starts the owner thread and the library; nothing is watched yet.
+    /// Starts the owner thread; nothing is watched yet.
     ///
-    /// - Throws: `Fault`, also if another source runs in this process.
+    /// - Throws: `Fault`, also if another source runs in this process by the library.
     package init(_ options: WatchOptions = WatchOptions(), dirty: DirtySet = DirtySet()) throws {
         self.dirty = dirty
         mailbox = try Mailbox()
@@ -21,7 +21,7 @@ package final class InotifySource: EventSource {
         thread = try OwnerThread { [mailbox, board] in
             do {
                 let loop = WatchLoop(
-                    library: try InotifyLibrary(), mailbox: mailbox, dirty: dirty, options: options, board: board)
+                    events: try options.events.open(), mailbox: mailbox, dirty: dirty, options: options, board: board)
                 began.set(nil)
                 loop.run()
             } catch {
@@ -50,7 +50,7 @@ package final class InotifySource: EventSource {
     package func catchUp() -> Bool {
         let isDone = Mutex(true)
         mailbox.ask { loop in
-            let nothingKept = loop.takeInAll()
+            let nothingKept = loop.drainEvents()
             isDone.withLock { $0 = nothingKept }
         }
         return isDone.withLock { $0 }

@@ -12,7 +12,7 @@ final class WatchBoard: Sendable {
 /// One loop of: wait, obey commands, do what is due, read all events, put away what is no longer needed. Everything in
 /// it and below it is confined to the thread.
 final class WatchLoop {
-    let library: InotifyLibrary
+    let events: any EventQueue
     let mailbox: Mailbox<WatchLoop>
     let dirty: DirtySet
     let options: WatchOptions
@@ -38,14 +38,14 @@ final class WatchLoop {
     private var pollDue: Int64?
     private var hourlyDue: Int64?
     private var sightDue: Int64?
-    /// Events may wait although poll(2) knows of none: in the library's buffer.
+    /// Events may wait although poll(2) knows of none: in a buffer of ours or the library's.
     private var mayHaveMore = false
     private let mountInfo: Descriptor?
 
     init(
-        library: InotifyLibrary, mailbox: Mailbox<WatchLoop>, dirty: DirtySet, options: WatchOptions, board: WatchBoard
+        events: any EventQueue, mailbox: Mailbox<WatchLoop>, dirty: DirtySet, options: WatchOptions, board: WatchBoard
     ) {
-        self.library = library
+        self.events = events
         self.mailbox = mailbox
         self.dirty = dirty
         self.options = options
@@ -73,13 +73,13 @@ final class WatchLoop {
         mailbox.close()
         for root in roots.values { drop(root) }
         putAwayAll()
-        library.close()
+        events.close()
         publish()
     }
 
     private func wait() {
         var fds = [
-            pollfd(fd: library.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: events.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mailbox.descriptor.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mountInfo?.raw ?? -1, events: Int16(POLLPRI | POLLERR), revents: 0),
         ]
@@ -100,7 +100,7 @@ final class WatchLoop {
         let now = Self.now()
         if let due = pollDue, due <= now { pollUnwatched() }
         if let due = hourlyDue, due <= now { rescan() }
-        if let due = sightDue, due <= now { startLibrary() }
+        if let due = sightDue, due <= now { beginAnew() }
         scheduleTimers()
     }
 
@@ -141,7 +141,7 @@ final class WatchLoop {
     private func readEvents() {
         var left = 50_000
         mayHaveMore = false
-        while let event = library.next() {
+        while let event = events.next() {
             handle(event)
             left -= 1
             if left == 0 {
@@ -155,7 +155,7 @@ final class WatchLoop {
     /// Reads every event that there is by now.
     ///
     /// - Returns: whether nothing is kept back.
-    func takeInAll() -> Bool {
+    func drainEvents() -> Bool {
         repeat { readEvents() } while mayHaveMore
         checkSuspects()
         return parked.isEmpty && !rescanWanted
@@ -172,7 +172,7 @@ final class WatchLoop {
         rescanNotBefore = now + Self.nanoseconds(rescanPause)
         hourlyDue = nil
         for root in Array(roots.values) {
-            if !check(root), root.real != nil, root.mode == .inotify { grow(root, "", force: true) }
+            if !check(root), root.real != nil, root.mode == .inotify { watchTree(root, "", force: true) }
             emit(.subtree(root: root.spec.name, path: ""), for: root)
         }
         scheduleTimers()
@@ -193,32 +193,32 @@ final class WatchLoop {
         }
         for wd in table.orphans {
             table.retire(wd)
-            library.remove(wd)
+            events.remove(wd)
         }
         retryUnwatchedSoon()
         restartIfStale()
     }
 
     private func putAwayAll() {
-        while library.next() != nil {}
-        for wd in Array(table.all) {
+        while events.next() != nil {}
+        for wd in table.all {
             table.retire(wd)
-            library.remove(wd)
+            events.remove(wd)
         }
     }
 
     private func restartIfStale() {
-        guard library.staleEntries > max(options.staleLimit, table.count) else { return }
+        guard events.staleEntries > max(options.staleLimit, table.count) else { return }
         putAwayAll()
         table.clear()
-        startLibrary()
+        beginAnew()
     }
 
-    /// Starts the library anew, and all watches with it. Where the kernel refuses, everything is polled until it grants it.
-    private func startLibrary() {
+    /// Starts inotify anew, and all watches with it. Where the kernel refuses, everything is polled until it grants it.
+    private func beginAnew() {
         let wasBlind = numbers.blindness != nil
         do {
-            try library.restart()
+            try events.restart()
             numbers.restarts += 1
             (numbers.blindness, sightDue) = (nil, nil)
             if wasBlind { say("folders are watched by kernel events again") }
@@ -256,7 +256,7 @@ final class WatchLoop {
     func publish() {
         var now = numbers
         now.watches = table.count
-        now.staleEntries = library.staleEntries
+        now.staleEntries = events.staleEntries
         now.watchLimitHit = !unwatched.isEmpty
         now.roots = roots.values.filter { $0.onChange == nil }.map(describe).sorted { $0.name < $1.name }
         board.status.withLock { $0 = now }

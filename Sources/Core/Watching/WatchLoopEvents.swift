@@ -9,7 +9,7 @@ struct ParkedRename {
     /// Where it left from: a folder may stand in several places.
     let places: [(root: RootWatch, path: BytePath)]
     let isFolder: Bool
-    /// The folder's node, taken out of its tree.
+    /// The folder's node, detached from its tree.
     let node: FolderNode?
 }
 
@@ -47,7 +47,7 @@ extension WatchLoop {
     /// The kernel let go of a watch by itself: the folder is gone, or its file system.
     private func dropped(_ wd: Int32) {
         guard let watched = table.forget(wd) else { return }
-        library.kernelDropped()
+        events.kernelDropped()
         retryUnwatchedSoon()
         for root in watched.anchors {
             root.anchors[wd] = nil
@@ -59,7 +59,7 @@ extension WatchLoop {
                 suspects.insert(node.owner)
             } else {
                 // The name may have been taken by another folder already.
-                grow(node.owner, path, force: false)
+                watchTree(node.owner, path, force: false)
                 emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
             }
         }
@@ -78,7 +78,7 @@ extension WatchLoop {
             }
             // Its parent's events say more, if the parent is watched.
             if parent.wd == nil, let path = node.path, !event.has(Bits.attrib) {
-                grow(node.owner, path, force: false)
+                watchTree(node.owner, path, force: false)
                 emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
             }
         }
@@ -114,18 +114,18 @@ extension WatchLoop {
         if event.has(Bits.movedTo) {
             arrived(places, unpark(event.cookie))
         } else if event.has(Bits.create) {
-            for place in places where grow(place.root, place.path, force: false) {
+            for place in places where watchTree(place.root, place.path, force: false) {
                 emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
             }
         } else if event.has(Bits.delete) {
             for place in places {
                 // The event may be older than a folder of the same name that is known by now.
-                grow(place.root, place.path, force: false)
+                watchTree(place.root, place.path, force: false)
                 emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
             }
         } else if event.has(Bits.attrib) {
             for place in places where place.root.find(place.path)?.wd == nil {
-                if grow(place.root, place.path, force: false) {
+                if watchTree(place.root, place.path, force: false) {
                     emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
                 }
             }
@@ -142,7 +142,7 @@ extension WatchLoop {
                 drop(node)
             }
         }
-        for place in places { grow(place.root, place.path, force: true) }
+        for place in places { watchTree(place.root, place.path, force: true) }
         if let from {
             paired(from, places)
         } else {
@@ -181,15 +181,15 @@ extension WatchLoop {
     private func park(_ event: KernelEvent, _ watched: Watched, folder: Bool) {
         let places = self.places(event, watched)
         guard !places.isEmpty else { return }
-        var taken: FolderNode?
+        var detached: FolderNode?
         if folder {
             for place in places {
                 guard let node = place.root.find(place.path) else { continue }
                 stopPollers(place.root, within: place.path)
-                if taken == nil {
-                    node.takeOut()
+                if detached == nil {
+                    node.detach()
                     node.forEach { unwatched.remove($0) }
-                    taken = node
+                    detached = node
                 } else {
                     drop(node)
                 }
@@ -197,7 +197,7 @@ extension WatchLoop {
         }
         let due = Self.now() + Self.nanoseconds(options.renameWait)
         parked.append(
-            ParkedRename(cookie: event.cookie, due: due, places: places, isFolder: folder, node: taken))
+            ParkedRename(cookie: event.cookie, due: due, places: places, isFolder: folder, node: detached))
         if parked.count > 10_000 { abandon(parked.removeFirst()) }
     }
 
@@ -227,12 +227,13 @@ extension WatchLoop {
             dirty.insert(
                 .renamed(root: old.root.spec.name, from: old.path, toRoot: new.root.spec.name, to: new.path))
         }
-        markSources(from)
         for place in places {
             let name = place.root.spec.name
             emit(
                 from.isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path),
                 for: place.root)
         }
+        // After the new ones: what is found under them is renamed, and what is then not found under the old ones is gone.
+        markSources(from)
     }
 }

@@ -63,7 +63,7 @@ extension WatchLoop {
                 continue
             }
             if root.isPlaced, real == root.real, root.top != nil {
-                if root.unreadable.contains(""), grow(root, "", force: true), !root.unreadable.contains("") {
+                if root.unreadable.contains(""), watchTree(root, "", force: true), !root.unreadable.contains("") {
                     placeAnchors(root)
                     emit(.subtree(root: root.spec.name, path: ""), for: root)
                 }
@@ -80,7 +80,7 @@ extension WatchLoop {
             root.real = real
             root.excluded = real?.excluded(of: root.spec) ?? []
             placeAnchors(root)
-            if real != nil { grow(root, "", force: true) }
+            if real != nil { watchTree(root, "", force: true) }
             // Whether it may be read is told to those who watch the folder it stands in.
             if root.unreadable.contains("") { placeAnchors(root) }
             root.mountsInside = mountsInside(root)
@@ -170,7 +170,7 @@ extension WatchLoop {
         guard let watched = table[wd], watched.nodes.isEmpty, watched.mask != Bits.ancestor,
             watched.anchors.allSatisfy({ $0.anchors[wd]?.mask == Bits.ancestor })
         else { return }
-        if case .watch(wd) = library.add(path, Bits.ancestor, known: wd) {
+        if case .watch(wd) = events.add(path, Bits.ancestor, known: wd) {
             table.enter(wd, watched.identity, Bits.ancestor)
         }
     }
@@ -191,7 +191,7 @@ extension WatchLoop {
             for mount in changed {
                 guard let path = mount.path.relative(to: real.path), !path.isEmpty else { continue }
                 stopPollers(root, within: path)
-                grow(root, path, force: true)
+                watchTree(root, path, force: true)
                 emit(.subtree(root: root.spec.name, path: path), for: root)
             }
         }

@@ -8,58 +8,94 @@ extension WatchLoop {
     /// - Parameter force: descends into folders that are known already: after an overflow their events may be lost.
     /// - Returns: whether a folder was found that was not known.
     @discardableResult
-    func grow(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
+    func watchTree(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
         guard let real = root.real, root.mode == .inotify, !options.ignore.ignores(anyPartOf: path) else {
             return false
         }
         if root.excluded.contains(where: { path.isWithin($0) }) { return false }
         var found = false
-        var open: [(parent: FolderNode?, name: [UInt8], path: BytePath)] = []
-        if path.isEmpty {
-            open.append((nil, [], path))
-        } else {
+        // Folders that are being gone through, the innermost last.
+        var open: [(node: FolderNode, path: BytePath, names: FolderListing)] = []
+        var next: (parent: FolderNode?, name: [UInt8], path: BytePath)? = (nil, [], path)
+        if !path.isEmpty {
             // A parent that is not known is itself yet to be found, and this folder with it.
             guard let parent = root.find(path.parent) else { return false }
-            open.append((parent, path.name, path))
+            next = (parent, path.name, path)
         }
-        while let next = open.popLast() {
-            let absolute = real.path.appending(next.path)
-            let known = next.parent == nil ? root.top : next.parent?.children[next.name]
-            if next.parent != nil, let mount = mounts.last(where: { $0.path == absolute }),
-                let reason = FileSystemKind.reasonToPoll(type: mount.type)
+        repeat {
+            if let (parent, name, path) = next,
+                let (node, names) = watch(root, real, parent, name, path, force: force, found: &found)
             {
-                // Not even its status is asked for: it may never answer.
-                if let known { drop(known) }
-                if root.pollers[next.path] == nil { beginPolling(root, next.path, absolute, reason) }
-                continue
+                open.append((node, path, names))
             }
-            guard let status = folderStatus(absolute) else {
-                if let known { drop(known) }
-                continue
-            }
-            let identity = RootIdentity(status)
-            if let known, known.wd != nil, known.identity == identity, !force { continue }
-            let node = known ?? makeNode(next.name, in: next.parent, of: root)
-            if node.identity != identity {
-                if known != nil { prune(node) }
-                node.identity = identity
-                found = true
-                if beginsRemote(node, next.parent, absolute, next.path) { continue }
-            }
-            let wasWatched = node.wd != nil
-            guard place(node, absolute, next.path, identity) else { continue }
-            found = found || !wasWatched && node.wd != nil
-            guard let folders = subfolders(of: absolute, next.path, root) else { continue }
-            if !node.children.isEmpty {
-                let present = Set(folders)
-                for child in Array(node.children.values) where !present.contains(child.name) { drop(child) }
-            }
-            for name in folders {
-                let below = next.path.appending(name: name)
-                if !root.excluded.contains(below) { open.append((node, name, below)) }
-            }
-        }
+            next = nextFolder(of: root, &open)
+        } while next != nil
         return found
+    }
+
+    /// Takes the next name that may be a folder's from those that are being gone through.
+    private func nextFolder(
+        of root: RootWatch, _ open: inout [(node: FolderNode, path: BytePath, names: FolderListing)]
+    ) -> (parent: FolderNode?, name: [UInt8], path: BytePath)? {
+        while let last = open.indices.last {
+            while let entry = open[last].names.next() {
+                guard let name = subfolder(entry, in: open[last].names) else { continue }
+                let path = open[last].path.appending(name: name)
+                if !root.excluded.contains(path) { return (open[last].node, name, path) }
+            }
+            open.removeLast()
+        }
+        return nil
+    }
+
+    private func subfolder(_ entry: FolderListing.Entry, in names: FolderListing) -> [UInt8]? {
+        guard entry.isDirectory != false else { return nil }
+        let name = names.name(of: entry)
+        return options.ignore.ignores(name) ? nil : name
+    }
+
+    /// Watches one folder.
+    ///
+    /// - Returns: its node and the names in it; nil where it is none, is polled, or what lies in it is known already.
+    private func watch(
+        _ root: RootWatch, _ real: RealFolder, _ parent: FolderNode?, _ name: [UInt8], _ path: BytePath, force: Bool,
+        found: inout Bool
+    ) -> (FolderNode, FolderListing)? {
+        let absolute = real.path.appending(path)
+        let known = parent == nil ? root.top : parent?.children[name]
+        if parent != nil, let mount = mounts.last(where: { $0.path == absolute }),
+            let reason = FileSystemKind.reasonToPoll(type: mount.type)
+        {
+            // Not even its status is asked for: it may never answer.
+            if let known { drop(known) }
+            if root.pollers[path] == nil { beginPolling(root, path, absolute, reason) }
+            return nil
+        }
+        guard let (status, folder) = look(absolute) else {
+            if let known { drop(known) }
+            return nil
+        }
+        let identity = RootIdentity(status)
+        if let known, known.wd != nil, known.identity == identity, !force { return nil }
+        let node = known ?? makeNode(name, in: parent, of: root)
+        if node.identity != identity {
+            if known != nil { prune(node) }
+            node.identity = identity
+            found = true
+            if beginsRemote(node, parent, absolute, path) { return nil }
+        }
+        let wasWatched = node.wd != nil
+        guard place(node, absolute, path, identity) else { return nil }
+        found = found || !wasWatched && node.wd != nil
+        guard let names = names(in: folder, absolute, path, root) else { return nil }
+        if !node.children.isEmpty {
+            var (rest, present) = (names, Set<[UInt8]>())
+            while let entry = rest.next() {
+                if let name = subfolder(entry, in: rest) { present.insert(name) }
+            }
+            for child in Array(node.children.values) where !present.contains(child.name) { drop(child) }
+        }
+        return (node, names)
     }
 
     private func makeNode(_ name: [UInt8], in parent: FolderNode?, of root: RootWatch) -> FolderNode {
@@ -69,10 +105,9 @@ extension WatchLoop {
         return node
     }
 
-    private func folderStatus(_ path: BytePath) -> FileStatus? {
+    private func look(_ path: BytePath) -> (FileStatus, Descriptor?)? {
         do {
-            guard let status = try Glance.status(path), status.kind == .directory else { return nil }
-            return status
+            return try Glance.look(path)
         } catch {
             say("\(explain(error)); what lies there is not watched")
             return nil
@@ -129,12 +164,14 @@ extension WatchLoop {
         }
     }
 
-    private func subfolders(of absolute: BytePath, _ path: BytePath, _ root: RootWatch) -> [[UInt8]]? {
+    /// What is in the folder once it is watched: anything that comes later raises an event. Where the file system tells that
+    /// no folder is in it, it is not read: files are for the look through the place.
+    private func names(
+        in folder: Descriptor?, _ absolute: BytePath, _ path: BytePath, _ root: RootWatch
+    ) -> FolderListing? {
         do {
-            return try Glance.entries(absolute).compactMap { entry in
-                guard entry.isDirectory != false, !options.ignore.ignores(entry.name) else { return nil }
-                return entry.name
-            }
+            if let folder, try FileSystemKind.hasNoFolders(folder) { return FolderListing() }
+            return try FolderListing(try folder ?? Glance.opened(absolute))
         } catch let fault as Fault {
             if fault.errno == EACCES || fault.errno == EPERM { root.unreadable.insert(path) }
             if fault.errno != ENOENT && fault.errno != ENOTDIR && fault.errno != ELOOP { say(fault.message) }
@@ -146,7 +183,7 @@ extension WatchLoop {
     }
 
     /// A watch on `path` with at least these bits, shared with whoever watches the same inode.
-    func obtain(_ path: BytePath, _ identity: RootIdentity, _ mask: UInt32) -> InotifyLibrary.Added {
+    func obtain(_ path: BytePath, _ identity: RootIdentity, _ mask: UInt32) -> WatchAnswer {
         let known = table.watch(of: identity)
         var wanted = mask
         if let known, let watched = table[known] {
@@ -155,12 +192,12 @@ extension WatchLoop {
         } else if let most = options.maximumWatches, table.count >= most {
             return .failed(ENOSPC)
         }
-        let answer = library.add(path, wanted, known: known)
+        let answer = events.add(path, wanted, known: known)
         if case .watch(let wd) = answer {
             // The kernel replaced the mask of a watch that we knew under another identity.
             if wd != known, let other = table[wd], other.mask & ~wanted != 0 {
                 wanted |= other.mask
-                _ = library.add(path, wanted, known: wd)
+                _ = events.add(path, wanted, known: wd)
             }
             table.enter(wd, identity, wanted)
         }
@@ -174,7 +211,7 @@ extension WatchLoop {
             stopPollers(root, within: path)
             root.unreadable = root.unreadable.filter { !$0.isWithin(path) }
         }
-        node.takeOut()
+        node.detach()
         if root.top === node { root.top = nil }
         node.forEach { below in
             table.detach(below)
@@ -205,17 +242,17 @@ extension WatchLoop {
             }
             let root = node.owner
             if !refused {
-                grow(root, path, force: true)
+                watchTree(root, path, force: true)
                 if node.wd != nil {
                     emit(.subtree(root: root.spec.name, path: path), for: root)
                     continue
                 }
                 refused = true
             }
-            let digest = real.reach().flatMap { FolderDigest.of(path, below: $0, ignoring: options.ignore) }
+            let digest = real.reachForNow().flatMap { FolderDigest.of(path, below: $0, ignoring: options.ignore) }
             if digest?.value != node.digest {
                 node.digest = digest?.value
-                grow(root, path, force: true)
+                watchTree(root, path, force: true)
                 emit(.subtree(root: root.spec.name, path: path), for: root)
             }
         }
