@@ -165,4 +165,40 @@ import Testing
         try await eventually("all are answered", 600) { results.said.count == 100_000 }
         #expect(await settler.pendingCount == 0)
     }
+
+    @Test func aBurstIsTakenOnlyAsFarAsThereIsRoom() async throws {
+        let settler = Settler()
+        var taken = 0
+        while await settler.offer(root: root, path: BytePath("f\(taken)"), settle: 1000) { taken += 1 }
+        #expect(await settler.pendingCount == taken)
+        #expect(await settler.offer(root: root, path: "f0", settle: 1000), "one that is pending can be named again")
+        await settler.forget(root: "root")
+        #expect(await settler.offer(root: root, path: "new", settle: 1000))
+    }
+
+    @Test func roomIsWaitedFor() async throws {
+        let settler = Settler()
+        for name in ["a", "b"] { await settler.add(root: root, path: BytePath(name), settle: 0) }
+        await settler.room(below: 3)
+        async let roomy: Void = settler.room(below: 2)
+        // They are gone; whoever takes them makes room.
+        var gone = 0
+        while gone < 2 { gone += await settler.next().count }
+        await roomy
+        let stuck = Task { await settler.room(below: 0) }
+        stuck.cancel()
+        await stuck.value
+    }
+
+    @Test func whoIsWaitedForTakesNoRoom() async throws {
+        let path = try folder.write("open.txt", "x")
+        let writer = try Descriptor(path, O_WRONLY)
+        let settler = Settler()
+        await settler.add(root: root, path: "open.txt", settle: 0)
+        try await eventually("its writer is waited for") {
+            await settler.pending().map(\.waitingFor) == [.writer]
+        }
+        await settler.room(below: 1)
+        _ = try writer.status()
+    }
 }

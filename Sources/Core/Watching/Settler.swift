@@ -33,7 +33,7 @@ package struct Unsettled: Sendable, Equatable {
 /// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
 /// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.
 package actor Settler {
-    private struct Key: Hashable, Sendable {
+    fileprivate struct Key: Hashable, Sendable {
         let root: String
         let path: BytePath
     }
@@ -50,6 +50,9 @@ package actor Settler {
         var waitingFor: Unsettled.Reason = .quiet
         /// Goes up when the file is named again, so that an answer on its way is not taken for the newer question.
         var turn = 0
+
+        /// Whether it waits for somebody, who may take for ever.
+        var waitsForOthers: Bool { waitingFor != .quiet && waitingFor != .absent }
     }
 
     /// What a look on a lane found.
@@ -62,19 +65,24 @@ package actor Settler {
     }
 
     private var entries: [Key: Entry] = [:]
+    /// Of those, how many wait for somebody else.
+    private var held = 0
     private var deadlines = DeadlineHeap<Key, Int64>()
     private var driver: Task<Void, Never>?
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
-    private var isHandedOut = false
+    /// What was fetched and has not been acknowledged.
+    private var handedOut: [Settled] = []
     private var ready: [Settled] = []
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
+    private var waitingForRoom: [Int: (limit: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
     private let lanes: BlockingLanes
     private let width: Int
     private let patience: Double
 
     private static let batch = 512
+    private static let mostPending = 16_384
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
     private static let longestDownloadWait = 10.0
@@ -113,12 +121,99 @@ package actor Settler {
         schedule(key, after: 0)
     }
 
+    /// The same, unless the file is not pending and so many are that it has to be named again later.
+    ///
+    /// - Returns: whether it is pending now.
+    package func offer(root: WatchRoot, path: BytePath, settle: Double) -> Bool {
+        guard load < Self.mostPending || entries[Key(root: root.name, path: path)] != nil else { return false }
+        add(root: root, path: path, settle: settle)
+        return true
+    }
+
+    /// The same for many at once.
+    ///
+    /// - Returns: those for which there was no room.
+    package func offer(root: WatchRoot, _ files: [(path: BytePath, settle: Double)]) -> [BytePath] {
+        files.compactMap { offer(root: root, path: $0.path, settle: $0.settle) ? nil : $0.path }
+    }
+
+    /// Files that settle or wait to be fetched, but for those that wait for somebody else.
+    package var load: Int { entries.count - held + ready.count }
+
+    /// Waits until fewer than `limit` files settle or wait to be fetched, those apart that wait for somebody else. Ends with
+    /// the task.
+    package func room(below limit: Int) async {
+        while load >= limit, !Task.isCancelled {
+            nextWaiter += 1
+            let ticket = nextWaiter
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if Task.isCancelled {
+                        continuation.resume()
+                    } else {
+                        waitingForRoom[ticket] = (limit, continuation)
+                    }
+                }
+            } onCancel: {
+                Task { await self.release(ticket) }
+            }
+        }
+    }
+
+    private func tellOfRoom() {
+        for (ticket, waiter) in waitingForRoom where load < waiter.limit {
+            waitingForRoom[ticket] = nil
+            waiter.continuation.resume()
+        }
+    }
+
+    /// Those files of one moment that were about to settle, or had settled: they can be waited for whatever comes later.
+    package struct Crowd: Sendable {
+        fileprivate var members: [Key: Fingerprint?]
+
+        package var paths: [BytePath] { members.keys.map(\.path) }
+        package var count: Int { members.count }
+    }
+
+    /// All that settle now or wait to be fetched and acknowledged, but for those that are not there or wait for somebody
+    /// else.
+    package func crowd() -> Crowd {
+        var members: [Key: Fingerprint?] = entries.filter { $0.value.waitingFor == .quiet }.mapValues(\.seen)
+        for key in settledKeys { members[key] = .some(nil) }
+        return Crowd(members: members)
+    }
+
+    /// Those of `crowd` that still do. What has been written since is not waited for: somebody may write for ever.
+    package func remaining(of crowd: Crowd) -> Crowd {
+        let settled = settledKeys
+        var members: [Key: Fingerprint?] = [:]
+        for (key, seen) in crowd.members {
+            if let entry = entries[key] {
+                if entry.waitingFor == .quiet, seen == nil || entry.seen == seen { members[key] = .some(entry.seen) }
+            } else if settled.contains(key) {
+                members[key] = .some(seen)
+            }
+        }
+        return Crowd(members: members)
+    }
+
+    private var settledKeys: Set<Key> {
+        Set(
+            (ready + handedOut).map { settled in
+                switch settled {
+                case .whole(let root, let path, _), .gone(let root, let path): Key(root: root, path: path)
+                }
+            })
+    }
+
     /// Forgets what is pending for a root that is no longer watched.
     package func forget(root: String) {
         for key in entries.keys where key.root == root {
             entries[key] = nil
             deadlines.remove(key)
         }
+        held = entries.values.count(where: \.waitsForOthers)
+        tellOfRoom()
     }
 
     /// The next files that are settled, waiting (without polling) until there are some; empty only when the task is
@@ -139,15 +234,16 @@ package actor Settler {
         let batch = Array(ready.prefix(Self.batch))
         ready.removeFirst(batch.count)
         if ready.isEmpty { ready = [] }
-        isHandedOut = true
+        handedOut = batch
+        tellOfRoom()
         return batch
     }
 
     /// Says that what ``next()`` gave has been seen to.
-    package func acknowledge() { isHandedOut = false }
+    package func acknowledge() { handedOut = [] }
 
-    /// Whether nothing settles or waits to be taken, and what was taken has been acknowledged.
-    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && !isHandedOut }
+    /// Whether nothing settles or waits to be fetched, and what was fetched has been acknowledged.
+    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && handedOut.isEmpty }
 
     /// What is not settled yet, in no order.
     package func pending() -> [Unsettled] {
@@ -156,8 +252,15 @@ package actor Settler {
 
     package var pendingCount: Int { entries.count }
 
+    /// Whether something settles in a folder, or waits to be fetched.
+    package func isPending(within folder: BytePath, of root: String) -> Bool {
+        entries.keys.contains { $0.root == root && $0.path.isWithin(folder) }
+            || settledKeys.contains { $0.root == root && $0.path.isWithin(folder) }
+    }
+
     private func release(_ ticket: Int) {
         waiting.removeValue(forKey: ticket)?.resume()
+        waitingForRoom.removeValue(forKey: ticket)?.continuation.resume()
     }
 
     private func schedule(_ key: Key, after seconds: Double) {
@@ -169,6 +272,7 @@ package actor Settler {
             }
         } else if due < sleepsUntil {
             sleeper?.cancel()
+            sleepsUntil = due
         }
     }
 
@@ -189,7 +293,7 @@ package actor Settler {
             sleepsUntil = .max
             return !Task.isCancelled
         }
-        await lookAt(deadlines.take(upTo: now, limit: 1_024))
+        await lookAt(deadlines.dequeue(upTo: now, limit: 1_024))
         return !Task.isCancelled
     }
 
@@ -215,7 +319,7 @@ package actor Settler {
                 }
             }
             for await findings in group {
-                for (key, turn, finding) in findings where entries[key]?.turn == turn { take(finding, key) }
+                for (key, turn, finding) in findings where entries[key]?.turn == turn { apply(finding, key) }
             }
         }
     }
@@ -245,8 +349,9 @@ package actor Settler {
         return Timestamp.now().nanoseconds - newest >= WatchLoop.nanoseconds(entry.settle)
     }
 
-    private func take(_ finding: Finding, _ key: Key) {
+    private func apply(_ finding: Finding, _ key: Key) {
         guard var entry = entries[key] else { return }
+        let wasHeld = entry.waitsForOthers
         var wait = entry.settle
         switch finding {
         case .whole(let status):
@@ -290,14 +395,18 @@ package actor Settler {
                 wait = over ? 0.5 : Double(WatchLoop.nanoseconds(entry.settle + Self.renameGrace) - away) / 1e9
             } else {
                 entry.goneSince = now
+                // If it comes back before, an event says so.
+                wait = entry.settle + Self.renameGrace
             }
         }
         entries[key] = entry
+        held += (entry.waitsForOthers ? 1 : 0) - (wasHeld ? 1 : 0)
+        if held > 0 { tellOfRoom() }
         schedule(key, after: wait)
     }
 
     private func finish(_ key: Key, _ result: Settled) {
-        entries[key] = nil
+        if entries.removeValue(forKey: key)?.waitsForOthers == true { held -= 1 }
         deadlines.remove(key)
         // What a burst has taken is given back: a dictionary never shrinks by itself.
         if entries.isEmpty { entries = [:] }
