@@ -124,7 +124,7 @@ import Testing
         }
         #expect(heap.earliest() == newest.values.min())
         var taken: [Int] = []
-        while !heap.isEmpty { taken += heap.take(upTo: .max, limit: 7) }
+        while !heap.isEmpty { taken += heap.dequeue(upTo: .max, limit: 7) }
         #expect(taken.compactMap { newest[$0] } == newest.values.sorted())
         #expect(Set(taken) == Set(newest.keys))
     }
@@ -163,6 +163,27 @@ import Testing
         let report = try Scanner.walk(root: missing, ignoring: IgnoreList()) { _, _ in }
         #expect(report.rootMissing)
         #expect(!report.covers("a.txt"))
+    }
+
+    @Test("A folder is said to have no folders only where it has none") func noFolders() throws {
+        let memory = BytePath("/dev/shm").appending("steward-\(randomHex(6))")
+        defer { _ = try? shell("rm -rf \(memory)") }
+        let disk = try TemporaryFolder("leaves")
+        for top in [memory, disk.path.appending("top")] {
+            try makeFolder(top)
+            func hasNone() throws -> Bool { try FileSystemKind.hasNoFolders(try Glance.opened(top)) }
+            let isTold = try hasNone()
+            #expect(isTold || top != memory, "tmpfs counts folders")
+            try writeFile(top.appending("a.txt"))
+            #expect(try hasNone() == isTold)
+            try makeFolder(top.appending("b"))
+            #expect(try !hasNone())
+            try makeFolder(top.appending("c"))
+            try shell("rmdir \(top)/b")
+            #expect(try !hasNone())
+            try shell("rmdir \(top)/c")
+            #expect(try hasNone() == isTold)
+        }
     }
 
     @Test("A folder that may not be read is named", .disabled(if: isRoot, "nothing is unreadable for root"))

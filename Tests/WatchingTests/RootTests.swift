@@ -25,7 +25,8 @@ extension WatchingTests {
             #expect(observer.status.root("root")?.identity == nil)
             try shell("mkdir -p \(root.path)/deep && echo x > \(root.path)/deep/file.txt")
             try await eventually("its file is seen") { observer.files() == ["deep/file.txt"] }
-            #expect(present(observer))
+            // The status follows the marks.
+            try await eventually("it is present") { present(observer) }
             try await eventually("its state is told") { observer.marks.contains(.rootState(root: "root")) }
             await observer.stop()
         }
@@ -33,13 +34,13 @@ extension WatchingTests {
         @Test("A root whose folders appear one by one") func rootFoldersAppear() async throws {
             let observer = try Observer([root])
             for part in ["a", "a/b", "a/b/in"] {
-                try await observer.source.settled()
+                try await observer.source.untilIdle()
                 try makeFolder(folder.path.appending(part))
             }
             try await eventually("it is present") { present(observer) }
             try shell("rm -r \(folder.path)/a")
             try await eventually("it is missing") { !present(observer) }
-            try await observer.source.settled()
+            try await observer.source.untilIdle()
             try folder.write("a/b/in/file.txt", "x")
             try await eventually("it is seen") { observer.files() == ["file.txt"] }
             await observer.stop()
@@ -168,13 +169,13 @@ extension WatchingTests {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try await eventually("the first scan is over") { observer.files() == ["one.txt"] }
-            try await observer.source.settled()
+            try await observer.source.untilIdle()
             let before = observer.source.status().wakeUps
             for number in 0..<50 { try folder.write(BytePath("a/b/noise\(number)"), "x") }
             try writeFile(root.path.appending("two.txt"))
             try await eventually("the file is seen") { observer.files() == ["one.txt", "two.txt"] }
             // One for the file's events, or one for each of them.
-            try await observer.source.settled()
+            try await observer.source.untilIdle()
             #expect(observer.source.status().wakeUps - before <= 8)
             await observer.stop()
         }
@@ -192,14 +193,26 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("Only one at a time and none after the end") func timeNoneAfter() throws {
-            let first = try InotifySource()
-            #expect(throws: Fault.self) { try InotifySource() }
+        @Test("None after the end") func noneAfterTheEnd() throws {
+            var options = WatchOptions()
+            options.events = ByEachWay.events
+            let first = try InotifySource(options)
             first.stop()
             #expect(throws: Fault.self) { try first.start([root]) }
-            let second = try InotifySource()
+            let second = try InotifySource(options)
             second.stop()
         }
+
+        #if LibInotifyTools
+            @Test("Only one at a time by the library") func oneAtATime() throws {
+                var options = WatchOptions()
+                options.events = .library
+                let first = try InotifySource(options)
+                #expect(throws: Fault.self) { try InotifySource(options) }
+                first.stop()
+                try InotifySource(options).stop()
+            }
+        #endif
 
         @Test("A folder of rules") func folderRules() async throws {
             let observer = try Observer([])
@@ -208,7 +221,7 @@ extension WatchingTests {
             observer.source.watchFolder(rules) { changes.withLock { $0 += 1 } }
             func changed(after: Int) async throws {
                 try await eventually("a change is told") { changes.withLock { $0 } > after }
-                try await observer.source.settled()
+                try await observer.source.untilIdle()
             }
             try folder.write("rules.d/10-a.yaml", "x")
             try await changed(after: 0)
@@ -227,7 +240,7 @@ extension WatchingTests {
 
 extension InotifySource {
     /// Until the owner thread has nothing to do any more: no wake-up between two looks.
-    func settled() async throws {
+    func untilIdle() async throws {
         var last = -1
         try await eventually("the owner thread rests") {
             let now = status().wakeUps

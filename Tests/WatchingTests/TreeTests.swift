@@ -63,6 +63,30 @@ extension WatchingTests {
             await observer.stop()
         }
 
+        @Test("A folder that has none when it is first watched is watched, and so are those that it gets")
+        func firstFolders()
+            async throws
+        {
+            // On the memory's own file system and on the disk's, which count the folders in a folder.
+            for above in [BytePath("/dev/shm"), folder.path] {
+                let place = above.appending("steward-\(randomHex(6))")
+                try makeFolder(place)
+                defer { _ = try? shell("rm -rf \(place)") }
+                try makeFolder(place.appending("leaf"))
+                try writeFile(place.appending("leaf/old.txt"))
+                let observer = try Observer([WatchRoot(name: "root", path: place)])
+                try await eventually("what was there is seen") { observer.files() == ["leaf/old.txt"] }
+                #expect(observer.status.root("root")?.watches == 2)
+                try makeFolder(place.appending("leaf/first"))
+                try writeFile(place.appending("leaf/first/new.txt"))
+                try await eventually("the first folder's file is seen") {
+                    observer.files() == ["leaf/old.txt", "leaf/first/new.txt"]
+                }
+                #expect(observer.status.root("root")?.watches == 3)
+                await observer.stop()
+            }
+        }
+
         @Test("A folder moved in and out again") func folderMovedAgain() async throws {
             try folder.write("out/a/b/c.txt", "x")
             let observer = try Observer([root])

@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 
 /// The paths to look at: a set, so that a thousand events on one file are one mark, and bounded, so that no storm can
-/// fill the memory. A mark stays until it is taken; beyond the limit a root's marks collapse to one of the whole root.
+/// fill the memory. A mark stays until it is drained; beyond the limit a root's marks collapse to one of the whole root.
 package final class DirtySet: Sendable {
     private struct State {
         var isHandedOut = false
@@ -41,12 +41,12 @@ package final class DirtySet: Sendable {
         for waiter in wake { waiter.resume() }
     }
 
-    /// Takes a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
+    /// Drains a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
     /// states come first, then renames in their order, then the rest, oldest first.
     package func next() async -> [DirtyMark] {
         while !Task.isCancelled {
-            let taken = take()
-            if !taken.isEmpty { return taken }
+            let marks = drain()
+            if !marks.isEmpty { return marks }
             let ticket = state.withLock { state in
                 state.nextWaiter += 1
                 return state.nextWaiter
@@ -67,28 +67,28 @@ package final class DirtySet: Sendable {
         return []
     }
 
-    /// Takes a batch without waiting; empty if there is nothing.
-    package func take() -> [DirtyMark] {
+    /// Drains a batch without waiting; empty if there is nothing.
+    package func drain() -> [DirtyMark] {
         state.withLock { state in
-            var taken = state.states.take(batch)
-            taken += state.renames.take(batch - taken.count)
-            if taken.count < batch {
-                let more = state.rest.take(batch - taken.count)
+            var marks = state.states.dequeue(batch)
+            marks += state.renames.dequeue(batch - marks.count)
+            if marks.count < batch {
+                let more = state.rest.dequeue(batch - marks.count)
                 for mark in more { state.perRoot[mark.root, default: 1] -= 1 }
-                taken += more
+                marks += more
             }
-            if !taken.isEmpty { state.isHandedOut = true }
-            return taken
+            if !marks.isEmpty { state.isHandedOut = true }
+            return marks
         }
     }
 
-    /// Says that what was taken has been seen to.
+    /// Says that what was drained has been seen to.
     package func acknowledge() { state.withLock { $0.isHandedOut = false } }
 
-    /// Whether nothing waits to be taken, and what was taken has been acknowledged.
+    /// Whether nothing waits to be drained, and what was drained has been acknowledged.
     package var isIdle: Bool { state.withLock { $0.isEmpty && !$0.isHandedOut } }
 
-    /// Marks that wait to be taken.
+    /// Marks that wait to be drained.
     package var count: Int { state.withLock { $0.states.count + $0.renames.count + $0.rest.count } }
 
     private func add(_ mark: DirtyMark, to state: inout State) {
@@ -146,10 +146,10 @@ private struct MarkQueue {
         return true
     }
 
-    mutating func take(_ limit: Int) -> [DirtyMark] {
-        let taken = Array(order[head...].prefix(max(0, limit)))
-        head += taken.count
-        for mark in taken {
+    mutating func dequeue(_ limit: Int) -> [DirtyMark] {
+        let marks = Array(order[head...].prefix(max(0, limit)))
+        head += marks.count
+        for mark in marks {
             members.remove(mark)
             if case .subtree = mark { subtrees -= 1 }
         }
@@ -162,7 +162,7 @@ private struct MarkQueue {
             order.removeSubrange(..<head)
             head = 0
         }
-        return taken
+        return marks
     }
 
     mutating func removeAll(where unwanted: (DirtyMark) -> Bool) {

@@ -77,7 +77,7 @@ final class FolderNode {
         parent.children[name] = self
     }
 
-    /// The path within the root; nil for a folder that was taken out.
+    /// The path within the root; nil for a folder that was detached.
     var path: BytePath? {
         var parts: [[UInt8]] = []
         var node = self
@@ -89,13 +89,13 @@ final class FolderNode {
         return BytePath(bytes: parts.reversed().joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// Takes the node out of its parent, with all below it.
-    func takeOut() {
+    /// Detaches the node from its parent, with all below it.
+    func detach() {
         if parent?.children[name] === self { parent?.children[name] = nil }
         parent = nil
     }
 
-    /// Puts a node that was taken out to another place, which must be free.
+    /// Puts a node that was detached to another place, which must be free.
     func put(_ newName: [UInt8], in newParent: FolderNode) {
         name = newName
         parent = newParent

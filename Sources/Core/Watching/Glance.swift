@@ -12,11 +12,24 @@ enum Glance {
         return try above[path.name].status()
     }
 
+    /// The folder at a path: its status, and itself, open to be read, where it may be; nil where there is none, or a link is
+    /// on the way.
+    static func look(_ path: BytePath) throws -> (status: FileStatus, folder: Descriptor?)? {
+        do {
+            return try Folder.withoutLinks(path).map { (try $0.status(), $0) }
+        } catch {
+            guard let status = try status(path), status.kind == .directory else { return nil }
+            return (status, nil)
+        }
+    }
+
     /// The names in a folder; a link is none.
-    static func entries(_ path: BytePath) throws -> [DirectoryEntry] {
+    static func entries(_ path: BytePath) throws -> [DirectoryEntry] { try Folder(opened(path)).entries() }
+
+    static func opened(_ path: BytePath) throws -> Descriptor {
         let raw = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) }
         guard raw >= 0 else { throw Fault.system("open the folder", path) }
-        return try Folder(Descriptor(owning: raw, path: path)).entries()
+        return Descriptor(owning: raw, path: path)
     }
 
     private static func folder(_ path: BytePath) throws -> Folder? {

@@ -78,7 +78,7 @@ final class Poller: Sendable {
         let before = now
         var after = State()
         after.looked = true
-        guard let real = RealFolder(root.path), let top = real.reach() else {
+        guard let real = RealFolder(root.path), let top = real.reachForNow() else {
             enter(after, before)
             if from.isEmpty, before.present || !before.looked { tell(.rootState(root: root.name)) }
             return

@@ -13,6 +13,8 @@ package struct ScanReport: Sendable {
     package var identity: RootIdentity?
     /// Names that are ignored and that a person may miss, relative; at most 100.
     package var passedOver: [BytePath] = []
+    /// Folders below the root that were asked for (``RootWalk/wantsFolder``), relative.
+    package var wanted: [BytePath] = []
 
     /// Whether the scan can tell about `path`: a name that it did not visit is gone only if this holds.
     package func covers(_ path: BytePath) -> Bool {
@@ -20,99 +22,208 @@ package struct ScanReport: Sendable {
     }
 }
 
+/// A file that a walk has come upon.
+package struct FoundFile {
+    /// Relative to the root.
+    package let folder: BytePath
+    package let name: [UInt8]
+    package let status: FileStatus
+
+    /// Relative to the root.
+    package var path: BytePath { folder.appending(name: name) }
+}
+
 /// The truth that events only hint at: one walk through a root.
 package enum Scanner {
     /// Visits every regular file at or below `from`, in no particular order. Blocks.
     ///
-    /// Links are not followed, ignored names and excluded subtrees not entered; what vanishes meanwhile is passed over.
-    /// `visit` gets the path relative to the root.
-    ///
-    /// - Throws: only what `visit` throws, and `CancellationError` in a cancelled task.
+    /// `visit` gets the path relative to the root. Otherwise as ``RootWalk``.
     package static func walk(
         root: WatchRoot, from: BytePath = "", ignoring: IgnoreList, visit: (BytePath, FileStatus) throws -> Void
     ) throws -> ScanReport {
-        var report = ScanReport()
-        guard let base = RealFolder(root.path), let top = base.reach() else {
+        var walk = RootWalk(root: root, from: from, ignoring: ignoring)
+        while try walk.visit({
+            try visit($0.path, $0.status)
+            return true
+        }) {}
+        return walk.report
+    }
+}
+
+/// A walk through a root that can be left and gone on with: whoever has enough deals with that first, and neither keeps
+/// all that is yet to come in memory nor has anything open meanwhile.
+///
+/// Links are not followed, ignored names and excluded subtrees not entered; what vanishes meanwhile is passed over.
+package struct RootWalk: Sendable {
+    /// Complete once ``visit(_:)`` has returned false.
+    package private(set) var report = ScanReport()
+    /// Which folders are to be reported besides the files.
+    package var wantsFolder: (@Sendable (BytePath, FileStatus) -> Bool)?
+    private let base: RealFolder?
+    private let excluded: Set<BytePath>
+    private let ignoring: IgnoreList
+    private var start: BytePath?
+    /// Folders that are yet to be read.
+    private var folders = PackedPaths()
+    /// The one that is being gone through.
+    private var current: (path: BytePath, names: FolderListing)?
+
+    /// Looks which folder stands there. Blocks.
+    package init(root: WatchRoot, from: BytePath = "", ignoring: IgnoreList) {
+        base = RealFolder(root.path)
+        excluded = base?.excluded(of: root) ?? []
+        self.ignoring = ignoring
+        report.identity = base?.identity
+        report.rootMissing = base == nil
+        let (excluded, isIgnored) = (excluded, ignoring.ignores(anyPartOf: from))
+        start = base == nil || isIgnored || excluded.contains { from.isWithin($0) } ? nil : from
+    }
+
+    /// Visits regular files, in no particular order, until `body` says false or there are no more. Blocks.
+    ///
+    /// - Returns: whether there may be more.
+    /// - Throws: what `body` throws, `CancellationError` in a cancelled task, and `Fault` where the root cannot be opened.
+    package mutating func visit(_ body: (FoundFile) throws -> Bool) throws -> Bool {
+        guard start != nil || current != nil || !folders.isEmpty else { return false }
+        guard let top = try base?.reach() else {
+            // Of what was yet to come nothing is known.
             report.rootMissing = true
-            return report
+            (start, current, folders) = (nil, nil, PackedPaths())
+            return false
         }
-        report.identity = base.identity
-        let excluded = base.excluded(of: root)
-        if ignoring.ignores(anyPartOf: from) || excluded.contains(where: { from.isWithin($0) }) { return report }
-        if !from.isEmpty {
-            guard let first = status(of: from, below: top, &report) else { return report }
-            if first.kind == .file {
-                report.files += 1
-                try visit(from, first)
-            }
-            guard first.kind == .directory else { return report }
+        if let first = start {
+            start = nil
+            if try !begin(at: first, top, body) { return true }
         }
-        var open = [from]
-        while let path = open.popLast() {
+        while current != nil || !folders.isEmpty {
             if Task.isCancelled { throw CancellationError() }
-            guard let (folder, entries) = list(path, below: top, &report) else { continue }
-            report.folders += 1
-            for entry in entries {
-                let path = path.appending(name: entry.name)
-                if ignoring.ignores(entry.name) {
-                    if entry.isDirectory != true, report.passedOver.count < 100, ignoring.isMissed(entry.name) {
-                        report.passedOver.append(path)
-                    }
-                    continue
-                }
-                if entry.isDirectory == true {
-                    if !excluded.contains(path) { open.append(path) }
-                    continue
-                }
-                guard let found = status(of: folder[entry.name], path, &report) else { continue }
-                switch found.kind {
-                case .directory: if !excluded.contains(path) { open.append(path) }
-                case .file:
-                    report.files += 1
-                    try visit(path, found)
-                case .link, .other: continue
+            guard let path = current?.path ?? folders.popLast() else { break }
+            guard let folder = attempt(path, { try Self.reading(top, $0) }) else {
+                current = nil
+                continue
+            }
+            if current == nil {
+                guard let names = attempt(path, { _ in try FolderListing(folder) }) else { continue }
+                report.folders += 1
+                current = (path, names)
+                if let wantsFolder, !path.isEmpty, let status = attempt(path, { _ in try folder.status() }),
+                    wantsFolder(path, status)
+                {
+                    report.wanted.append(path)
                 }
             }
+            if try !goOn(in: Folder(folder), body) { return true }
         }
-        return report
+        return false
+    }
+
+    /// Those of the names that no regular file of the root has now. One that cannot be looked at counts as being there, and
+    /// so does what lies in folders that could not be read. Blocks.
+    ///
+    /// - Throws: `Fault` where the root itself cannot be opened.
+    package func gone(of paths: [BytePath]) throws -> [BytePath] {
+        guard !paths.isEmpty, let top = try base?.reach() else { return [] }
+        return paths.filter { path in
+            guard report.covers(path) else { return false }
+            do {
+                return try top.spot(path).status()?.kind != .file
+            } catch {
+                return Self.passes.contains((error as? Fault)?.errno ?? 0)
+            }
+        }
+    }
+
+    private static func reading(_ top: Root, _ path: BytePath) throws -> Descriptor {
+        path.isEmpty ? try top.folder.reading() : try top.open(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    private mutating func begin(at path: BytePath, _ top: Root, _ body: (FoundFile) throws -> Bool) throws -> Bool {
+        guard !path.isEmpty else {
+            folders.append(path)
+            return true
+        }
+        let found = attempt(path) { try top.spot($0).status() } ?? nil
+        guard let found, found.kind == .file else {
+            if found?.kind == .directory { folders.append(path) }
+            return true
+        }
+        report.files += 1
+        return try body(FoundFile(folder: path.parent, name: path.name, status: found))
+    }
+
+    /// - Returns: false where `body` has enough.
+    private mutating func goOn(in folder: Folder, _ body: (FoundFile) throws -> Bool) throws -> Bool {
+        while let path = current?.path, let entry = current?.names.next(), let names = current?.names {
+            let name = names.name(of: entry)
+            if ignoring.ignores(name) {
+                if entry.isDirectory != true, report.passedOver.count < 100, ignoring.isMissed(name) {
+                    report.passedOver.append(path.appending(name: name))
+                }
+                continue
+            }
+            if entry.isDirectory == true {
+                enter(path.appending(name: name))
+                continue
+            }
+            let found: FileStatus?
+            do {
+                found = try names.status(of: entry, in: folder)
+            } catch {
+                note(error, path.appending(name: name))
+                continue
+            }
+            switch found?.kind {
+            case .directory: enter(path.appending(name: name))
+            case .file:
+                guard let found else { continue }
+                report.files += 1
+                if try !body(FoundFile(folder: path, name: name, status: found)) { return false }
+            case .link, .other, nil: continue
+            }
+        }
+        current = nil
+        return true
+    }
+
+    private mutating func enter(_ folder: BytePath) {
+        if !excluded.contains(folder) { folders.append(folder) }
     }
 
     /// What is not there, or lies behind a link, which is not part of the root even if a mark names something below it,
     /// is passed over.
     private static let passes: Set<Int32> = [ENOENT, ENOTDIR, ELOOP, EXDEV]
 
-    private static func status(of path: BytePath, below root: Root, _ report: inout ScanReport) -> FileStatus? {
+    private mutating func attempt<R>(_ path: BytePath, _ look: (BytePath) throws -> R) -> R? {
         do {
-            return try root.spot(path).status()
-        } catch let fault as Fault {
-            if !passes.contains(fault.errno ?? 0) { report.unreadable.append((path, fault)) }
+            return try look(path)
         } catch {
-            report.unreadable.append((path, Fault(.failed, explain(error), path: path)))
-        }
-        return nil
-    }
-
-    private static func list(
-        _ path: BytePath, below root: Root, _ report: inout ScanReport
-    ) -> (Folder, [DirectoryEntry])? {
-        do {
-            let folder = try root.folder(path)
-            return (folder, try folder.entries())
-        } catch let fault as Fault {
-            if !passes.contains(fault.errno ?? 0) { report.unreadable.append((path, fault)) }
-        } catch {
-            report.unreadable.append((path, Fault(.failed, explain(error), path: path)))
-        }
-        return nil
-    }
-
-    private static func status(of spot: Spot, _ path: BytePath, _ report: inout ScanReport) -> FileStatus? {
-        do {
-            return try spot.status()
-        } catch {
-            report.unreadable.append((path, error as? Fault ?? Fault(.failed, explain(error), path: path)))
+            note(error, path)
             return nil
         }
+    }
+
+    private mutating func note(_ error: any Error, _ path: BytePath) {
+        let fault = error as? Fault ?? Fault(.failed, explain(error), path: path)
+        if !Self.passes.contains(fault.errno ?? 0) { report.unreadable.append((path, fault)) }
+    }
+}
+
+/// Paths one above the other in one piece of memory: there may be as many as a root has folders.
+private struct PackedPaths: Sendable {
+    private var bytes: [UInt8] = []
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func append(_ path: BytePath) {
+        // No path has a NUL.
+        bytes.append(0)
+        bytes += path.bytes
+    }
+
+    mutating func popLast() -> BytePath? {
+        guard let start = bytes.lastIndex(of: 0) else { return nil }
+        defer { bytes.removeSubrange(start...) }
+        return BytePath(bytes: bytes[(start + 1)...])
     }
 }
 
@@ -135,12 +246,17 @@ struct RealFolder: Equatable {
 
     /// What lies below it is reached through this, which is not to be kept: an open folder keeps its file system from
     /// being unmounted. Nil where another folder stands there by now. Blocks.
-    func reach() -> Root? {
-        guard let folder = (try? FolderIdentity.open(path)) ?? nil, let status = try? folder.status(),
-            RootIdentity(status) == identity
-        else { return nil }
+    ///
+    /// - Throws: `Fault` where that cannot be told: too many files are open, say.
+    func reach() throws -> Root? {
+        guard let folder = try FolderIdentity.open(path), RootIdentity(try folder.status()) == identity else {
+            return nil
+        }
         return Root(folder)
     }
+
+    /// The same for who looks again soon: where it cannot be told, the root counts as missing until then.
+    func reachForNow() -> Root? { (try? reach()) ?? nil }
 
     /// The root's excluded subtrees, relative to it.
     func excluded(of root: WatchRoot) -> Set<BytePath> {

@@ -131,11 +131,30 @@ package struct WatchOptions: Sendable {
     package var rescanBackoff: Double = 1
     /// Watches to use at most; nil leaves it to the kernel's limit.
     package var maximumWatches: Int?
-    /// The library cannot forget a watch that the kernel dropped by itself (a removed folder); after so many, or as many as
-    /// there are watches, it is started anew, followed by a rescan.
+    /// libinotifytools cannot forget a watch that the kernel dropped by itself (a removed folder); after so many, or as
+    /// many as there are watches, it is started anew, followed by a rescan.
     package var staleLimit: Int = 5_000
     /// Told every message for people, on the owner thread: it must not block.
     package var onMessage: (@Sendable (String) -> Void)?
+
+    /// By what the kernel's events come.
+    package enum Events: Sendable, CaseIterable {
+        /// inotify's own system calls.
+        case calls
+        #if LibInotifyTools
+            /// libinotifytools.
+            case library
+        #endif
+
+        package static var standard: Events {
+            #if LibInotifyTools
+                .library
+            #else
+                .calls
+            #endif
+        }
+    }
+    package var events: Events = .standard
 
     package init(ignore: IgnoreList = IgnoreList()) { self.ignore = ignore }
 }

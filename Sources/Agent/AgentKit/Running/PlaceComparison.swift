@@ -1,66 +1,144 @@
 import Ledger
 import Platform
+import Synchronization
 import Watching
 
-/// What is on the disk compared with what the ledger knows. Of each known file eight bytes are in memory, however many
-/// there are.
-struct PlaceComparison {
-    /// Files that the ledger does not know as they are.
-    private(set) var news: [BytePath] = []
-    /// Files that the ledger has and the disk has not.
-    private(set) var gone: [BytePath] = []
-    /// Of those that were asked for, the ones that are not there.
-    private(set) var left: [BytePath] = []
-    private(set) var report: ScanReport
+/// What is on the disk compared with what the ledger knows, part by part, so that the parts can be judged before the rest
+/// is looked at. Of each known file eight bytes are in memory, of each name in the folder at hand little more than its
+/// bytes, and of no more news than a part has anything.
+final class PlaceComparison: Sendable {
+    /// What has been found since the last one.
+    struct Part: Sendable {
+        /// Files that the ledger did not know as they are.
+        var news: [BytePath] = []
+        /// Files that the ledger has and the disk has not. They come after all news: a file that was renamed is found
+        /// under its new name first.
+        var gone: [BytePath] = []
+    }
+
+    /// At the end.
+    struct Summary: Sendable {
+        let report: ScanReport
+        /// Of those that were asked for, the ones that are not there.
+        let left: [BytePath]
+    }
+
+    private struct State {
+        var walk: RootWalk
+        var isWalking = true
+        /// Of what the ledger knew at the beginning: what has not been found as it was.
+        var known: Set<Int> = []
+        var absent: Set<BytePath>
+        /// Where in the ledger that is looked up.
+        var mark: FilePageMark? = FilePageMark()
+        var bytes: [UInt8] = []
+    }
+
+    private let name: String
+    private let path: BytePath
+    private let awaited: [BytePath]
+    private let ledger: Ledger
+    private let state: Mutex<State>
 
     /// Blocks.
     ///
-    /// - Parameter awaited: paths of which it is to be told whether they are there.
-    /// - Throws: `Fault(.transient)` where the ledger cannot be read just now; `CancellationError` in a cancelled task.
-    init(_ root: WatchRoot, from path: BytePath, ignoring: IgnoreList, awaited: [BytePath], ledger: Ledger) throws {
-        let (name, names) = (root.name, ledger.names)
+    /// - Parameters:
+    ///   - awaited: paths of which it is to be told whether they are there.
+    ///   - wantsFolder: which folders the report is to name.
+    /// - Throws: `Fault(.transient)` where the ledger cannot be read just now.
+    init(
+        _ root: WatchRoot, from path: BytePath, ignoring: IgnoreList, awaited: [BytePath], ledger: Ledger,
+        wantsFolder: (@Sendable (BytePath, FileStatus) -> Bool)? = nil
+    ) throws {
+        (name, self.path, self.awaited, self.ledger) = (root.name, path, awaited, ledger)
         var known: Set<Int> = []
+        var bytes: [UInt8] = []
         try ledger.readBlocking { transaction in
-            try transaction.eachFile(name, within: path) { stored, fingerprint, _ in
-                known.insert(Self.mark(stored, fingerprint))
+            if path.isEmpty { known.reserveCapacity(try transaction.countNames(root.name)) }
+            try transaction.eachFile(root.name, within: path) { stored, fingerprint, _ in
+                known.insert(Self.mark(stored, fingerprint, &bytes))
             }
         }
-        var absent = Set(awaited)
-        var news: [BytePath] = []
-        // Under both names: what the ledger knew of a hidden file before its name was met stands under its token.
-        var changed: Set<BytePath> = []
-        report = try Scanner.walk(root: root, from: path, ignoring: ignoring) { path, status in
-            guard status.kind == .file else { return }
-            if !absent.isEmpty { absent.remove(path) }
-            if known.remove(Self.mark(path, status.fingerprint)) != nil { return }
-            let token = try names.stored(name, path)
-            if token != path {
-                changed.insert(token)
-                if known.remove(Self.mark(token, status.fingerprint)) != nil { return }
-            }
-            changed.insert(path)
-            news.append(path)
-        }
-        self.news = news
-        left = awaited.filter(absent.contains)
-        // Only where something known was not found as it was is the ledger asked what that is.
-        guard !known.isEmpty, !report.rootMissing else { return }
-        let (rest, found) = (known, report)
-        gone = try ledger.readBlocking { transaction in
-            var gone: [BytePath] = []
-            try transaction.eachFile(name, within: path) { stored, fingerprint, isKept in
-                guard !isKept, rest.contains(Self.mark(stored, fingerprint)), !changed.contains(stored) else { return }
-                let shown = names.shown(name, stored)
-                if !changed.contains(shown), found.covers(shown) { gone.append(shown) }
-            }
-            return gone
+        var walk = RootWalk(root: root, from: path, ignoring: ignoring)
+        walk.wantsFolder = wantsFolder
+        state = Mutex(State(walk: walk, known: known, absent: Set(awaited)))
+    }
+
+    /// The next part, with some `most` files; nil after the last. Blocks.
+    ///
+    /// - Throws: as ``init(_:from:ignoring:awaited:ledger:)``; `CancellationError` in a cancelled task.
+    func next(most: Int) throws -> Part? {
+        try state.withLock { state in
+            var part = Part()
+            if state.isWalking { state.isWalking = try walk(&state, &part, most) }
+            guard part.news.isEmpty, !state.isWalking else { return part }
+            // Only where something known was not found as it was is the ledger asked what that is.
+            if state.known.isEmpty || state.walk.report.rootMissing { state.mark = nil }
+            guard let mark = state.mark else { return nil }
+            part.gone = try gone(&state, from: mark, most)
+            return part
         }
     }
 
+    var summary: Summary {
+        state.withLock { Summary(report: $0.walk.report, left: awaited.filter($0.absent.contains)) }
+    }
+
+    private func walk(_ state: inout State, _ part: inout Part, _ most: Int) throws -> Bool {
+        var (known, absent, bytes, news) = (Set<Int>(), Set<BytePath>(), [UInt8](), [BytePath]())
+        // Taken out for the time, for what is in two places is copied when it is changed.
+        swap(&known, &state.known)
+        swap(&absent, &state.absent)
+        swap(&bytes, &state.bytes)
+        defer { (state.known, state.absent, state.bytes, part.news) = (known, absent, bytes, news) }
+        return try state.walk.visit { file in
+            if !absent.isEmpty { absent.remove(file.path) }
+            if known.remove(Self.mark(file.folder, file.name, file.status.fingerprint, &bytes)) != nil { return true }
+            let path = file.path
+            let token = try ledger.names.stored(name, path)
+            if token != path, known.remove(Self.mark(token, file.status.fingerprint, &bytes)) != nil { return true }
+            news.append(path)
+            return news.count < most
+        }
+    }
+
+    /// What the ledger still holds as it was at the beginning, and the disk does not.
+    private func gone(_ state: inout State, from mark: FilePageMark, _ most: Int) throws -> [BytePath] {
+        var missing: [BytePath] = []
+        var (known, bytes) = (Set<Int>(), [UInt8]())
+        swap(&known, &state.known)
+        swap(&bytes, &state.bytes)
+        defer { (state.known, state.bytes) = (known, bytes) }
+        state.mark = try ledger.readBlocking { transaction in
+            try transaction.eachFile(name, within: path, from: mark, most: most) { stored, fingerprint, isKept in
+                guard !isKept, known.remove(Self.mark(stored, fingerprint, &bytes)) != nil else { return }
+                missing.append(ledger.names.shown(name, stored))
+            }
+        }
+        return try state.walk.gone(of: missing)
+    }
+
+    private static func mark(_ path: BytePath, _ fingerprint: Fingerprint, _ bytes: inout [UInt8]) -> Int {
+        bytes.removeAll(keepingCapacity: true)
+        bytes += path.bytes
+        return mark(bytes, fingerprint)
+    }
+
+    /// The same for the path of which these are the parts.
+    private static func mark(
+        _ folder: BytePath, _ name: [UInt8], _ fingerprint: Fingerprint, _ bytes: inout [UInt8]
+    ) -> Int {
+        bytes.removeAll(keepingCapacity: true)
+        bytes += folder.bytes
+        if !folder.isEmpty { bytes.append(UInt8(ascii: "/")) }
+        bytes += name
+        return mark(bytes, fingerprint)
+    }
+
     /// Sixty-four bits that another path or version has by chance once in some 10^19; with another key at each start.
-    private static func mark(_ path: BytePath, _ fingerprint: Fingerprint) -> Int {
+    private static func mark(_ path: [UInt8], _ fingerprint: Fingerprint) -> Int {
         var hasher = Hasher()
-        hasher.combine(path)
+        path.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(fingerprint)
         return hasher.finalize()
     }
