@@ -1,3 +1,4 @@
+import Cage
 import ComicTestSupport
 import Foundation
 import OwnFiles

@@ -29,11 +29,11 @@ import Testing
         #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, patience: 120))
         #expect(WorkerLimits.standard.standstill == 30)
         var words: ArraySlice = ["limits=3,4", "list"]
-        #expect(WorkerLimits(takenFrom: &words)?.solidProcessorSeconds == 4)
+        #expect(WorkerLimits(consuming: &words)?.solidProcessorSeconds == 4)
         #expect(words == ["list"])
         for wrong in ["limits=", "limits=0,1", "limits=4,3", "limits=1", "limits=-1,5", "limits=a,b"] {
             var words: ArraySlice = [wrong]
-            #expect(WorkerLimits(takenFrom: &words) == nil, "\(wrong)")
+            #expect(WorkerLimits(consuming: &words) == nil, "\(wrong)")
         }
     }
 
@@ -248,6 +248,11 @@ import Testing
         }
         let crowd = (0...ArchiveLimits.maxHeaderCount).map { header($0, "\($0).txt") }
         #expect(try await judge(path, by: try fake("", crowd + [end])).word == "too-many-headers")
+        let pages = (0...ArchiveLimits.maxEntryCount).flatMap { [header($0, "\($0).png"), content($0, 1)] }
+        #expect(try await judge(path, by: try fake("", [structure([])] + pages + [end])).word == "too-many-pages")
+        let most = ArchiveLimits.maxUncompressedEntrySize
+        let bytes = (0..<21).flatMap { [header($0, "\($0).png"), content($0, most)] }
+        #expect(try await judge(path, by: try fake("", [structure([])] + bytes + [end])).word == "too-many-bytes")
         let names = (0..<4300).map { header($0, String(repeating: "n", count: 1000) + "\($0).txt") }
         #expect(try await judge(path, by: try fake("", names + [end])).word == "bad-name")
     }

@@ -1,12 +1,11 @@
 import CLinux
+import Cage
 import Glibc
 import Platform
 
 /// The agent's end of the socket: one question at a time, answered from the loop that reads what the worker says. Never
 /// blocks on the worker.
-final class ArchiveAnswers {
-    enum Step { case goesOn, nonsense }
-
+final class ArchiveAnswers: CagedDialogue {
     private let archive: AskedArchive
     private let socket: Descriptor
     private var question: [UInt8] = []
@@ -33,34 +32,35 @@ final class ArchiveAnswers {
 
     /// Goes on where the socket is ready. Blocks for as long as it takes to read what was asked for.
     ///
+    /// - Returns: false where what it asks for makes no sense.
     /// - Throws: what reading the archive throws.
-    func step() throws -> Step {
+    func goOn() throws -> Bool {
         if !unsent.isEmpty {
             put()
-            return .goesOn
+            return true
         }
         var part = [UInt8](repeating: 0, count: ArchiveQuestion.length - question.count)
         let got = recv(socket.raw, &part, part.count, Self.flags)
-        if got < 0, [EAGAIN, EINTR].contains(errno) { return .goesOn }
+        if got < 0, [EAGAIN, EINTR].contains(errno) { return true }
         guard got > 0 else {
             // It asks no more; what it says, and how it ends, is told elsewhere.
             isOver = true
-            return .goesOn
+            return true
         }
         question += part[..<got]
-        guard question.count == ArchiveQuestion.length else { return .goesOn }
+        guard question.count == ArchiveQuestion.length else { return true }
         var cursor = ByteCursor(question)
         question = []
         guard let offset = cursor.number(8).flatMap({ Int64(exactly: $0) }), let count = cursor.number(4),
             (1...UInt64(ArchiveQuestion.mostBytes)).contains(count), offset <= archive.size,
             Int64(count) <= archive.size - offset
-        else { return .nonsense }
+        else { return false }
         try answer.withUnsafeMutableBytes {
             try archive.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<Int(count)]), offset)
         }
         unsent = 0..<Int(count)
         put()
-        return .goesOn
+        return true
     }
 
     private func put() {

@@ -1,6 +1,6 @@
+import Cage
 // What the worker and the agent say to each other belongs to what this module offers.
 @_exported import ComicParsing
-import Foundation
 import Glibc
 import OwnFiles
 import Platform
@@ -26,7 +26,9 @@ package struct ArchiveWorker: Sendable {
     package init(
         program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard, unar: [String] = []
     ) throws {
-        guard let found = program ?? Self.locate(), Self.isProgram(found) else {
+        guard let found = program ?? CagedProgram.locate("steward-unpack", variable: "STEWARD_UNPACK"),
+            Self.isProgram(found)
+        else {
             let named = program ?? getenv("STEWARD_UNPACK").map { BytePath(String(cString: $0)) }
             throw Fault(
                 .fatal,
@@ -41,16 +43,8 @@ package struct ArchiveWorker: Sendable {
         places = ExaminationPlaces(count: count)
     }
 
-    private static func locate() -> BytePath? {
-        if let named = getenv("STEWARD_UNPACK") { return BytePath(String(cString: named)) }
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map { BytePath($0) }
-        guard let folder = own?.parent else { return nil }
-        return [folder.appending("steward-unpack"), folder.parent.appending("libexec/steward/steward-unpack")]
-            .first(where: isProgram)
-    }
-
     /// Whether it can be started now.
-    package static func isProgram(_ path: BytePath) -> Bool { path.withCString { access($0, X_OK) } == 0 }
+    package static func isProgram(_ path: BytePath) -> Bool { CagedProgram.isProgram(path) }
 
     /// Walks over all of an archive and judges it.
     ///
@@ -167,7 +161,7 @@ package struct ArchiveWorker: Sendable {
                 let words = ["extract"] + targets.keys.sorted().map { "\($0)" }
                 let outcome = try process(readable(.file(Descriptor(path))), words).run { record in
                     if case .structure(let found) = record { structure = found }
-                    return try extraction.take(record)
+                    return try extraction.consume(record)
                 }
                 guard extraction.whole.count == targets.count else { throw try refusal(path, outcome, structure) }
                 return extraction.whole
@@ -254,7 +248,7 @@ struct Extraction {
         self.targets = targets
     }
 
-    mutating func take(_ record: WorkerRecord) throws -> Bool {
+    mutating func consume(_ record: WorkerRecord) throws -> Bool {
         switch record {
         case .bytes(let position, let bytes):
             if current?.position != position { try open(position) }

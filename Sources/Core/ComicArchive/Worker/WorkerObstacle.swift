@@ -1,3 +1,4 @@
+import Cage
 import Glibc
 import Platform
 

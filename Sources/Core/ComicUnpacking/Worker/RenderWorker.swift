@@ -1,4 +1,5 @@
 import CLinux
+import Cage
 import ComicParsing
 import Glibc
 import OwnFiles
@@ -29,20 +30,20 @@ enum RenderWorker {
             case ("draw", 2) where numbers[0] > 0 && numbers[1] > 0:
                 let words = [
                     "-f", "\(numbers[0])", "-l", "\(numbers[0])", "-r", "\(numbers[1])", "-cropbox", "-jpeg",
-                    "-jpegopt", "quality=90", "-q", RenderCage.input,
+                    "-jpegopt", "quality=90", "-q", ProgramCage.input,
                 ]
                 try run("pdftoppm", words, .output, limits.drawingSeconds)
             case ("check", 1) where numbers[0] > 0:
                 let words = ["-l", "\(ArchiveLimits.maxEntryCount)", "-scale-to", "\(checkedSide)", "-cropbox"]
                 let seconds = limits.lookingSeconds(numbers[0])
-                try run("pdftoppm", words + ["-progress", RenderCage.input], .complaints, seconds)
+                try run("pdftoppm", words + ["-progress", ProgramCage.input], .complaints, seconds)
             case ("look", 2) where numbers[0] > 0 && numbers[1] >= numbers[0]:
                 let words = [
                     "-f", "\(numbers[0])", "-l", "\(numbers[1])", "-scale-to", "\(PageRenderer.lookedAtSide)",
                     "-cropbox",
                 ]
                 let seconds = limits.lookingSeconds(numbers[1] - numbers[0] + 1)
-                try run("pdftoppm", words + ["-q", RenderCage.input], .output, seconds)
+                try run("pdftoppm", words + ["-q", ProgramCage.input], .output, seconds)
             case ("probe", 1): try probe(arguments[1], limits)
             case ("probed", 1): RenderProbe.run(arguments[1])
             default: _exit(64)
@@ -52,14 +53,14 @@ enum RenderWorker {
         }
     }
 
-    private static let infoWords = ["-f", "1", "-l", "\(ArchiveLimits.maxEntryCount + 1)", RenderCage.input]
+    private static let infoWords = ["-f", "1", "-l", "\(ArchiveLimits.maxEntryCount + 1)", ProgramCage.input]
 
     private static func run(
-        _ name: String, _ arguments: [String], _ channel: RenderCage.Channel, _ seconds: UInt64
+        _ name: String, _ arguments: [String], _ channel: ProgramCage.Channel, _ seconds: UInt64
     ) throws -> Never {
         for folder in ["/usr/bin", "/usr/local/bin"] {
             guard let program = try? Descriptor(BytePath(folder).appending(name), follow: true) else { continue }
-            try RenderCage.become(program, [name] + arguments, on: channel, processorSeconds: seconds)
+            try ProgramCage.become(program, [name] + arguments, on: channel, processorSeconds: seconds)
         }
         _exit(WorkerStatus.notInstalled)
     }
@@ -71,7 +72,7 @@ enum RenderWorker {
         let maps = String(decoding: try readMaps(), as: UTF8.self)
         let libraries = Set(
             maps.split(separator: "\n").compactMap { line in line.firstIndex(of: "/").map { line[$0...] } })
-        try RenderCage.become(
+        try ProgramCage.become(
             program, ["steward-unpack", "pdf", "probed", what], on: .output,
             processorSeconds: limits.processorSeconds, also: libraries.map { String($0) } + ["/proc/self/maps"])
     }

@@ -1,16 +1,17 @@
+import Cage
 import ComicParsing
 import Glibc
 import OwnFiles
 import Platform
 
 /// `steward-unpack unar`: a RAR on descriptor 3, the contents of all its files one behind the other on descriptor 4, in the
-/// worker's second profile (``RenderCage``).
+/// worker's second profile (``ProgramCage``).
 ///
 /// Words behind the command name a program in `unar`'s place and its arguments. It leaves with
 /// ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the program was never started, else as that does.
 enum UnarWorker {
     /// No archive within the archive, no resource forks, no folder to hold it all, and no file: to the standard output.
-    private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", RenderCage.input]
+    private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", ProgramCage.input]
 
     /// What its libraries want to know of the process and of where names of users stand.
     // It asks who its user is, and gives up where nobody answers; of root the C library knows by itself.
@@ -21,7 +22,7 @@ enum UnarWorker {
         do {
             for path in programs {
                 guard let program = try? Descriptor(path, follow: true) else { continue }
-                try RenderCage.become(
+                try ProgramCage.become(
                     program, other.isEmpty ? words : other, on: .output,
                     processorSeconds: limits.solidProcessorSeconds, also: readable, asksForSockets: true)
             }

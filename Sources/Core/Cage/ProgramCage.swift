@@ -1,15 +1,14 @@
 import CLinux
-import ComicParsing
 import Glibc
 import Platform
 
-/// The worker's second profile: it becomes a foreign program that draws pages or unpacks a solid RAR, and nothing else, for
-/// good.
+/// A worker's second profile: it becomes a foreign program that reads the file it was handed (draws pages, unpacks a solid
+/// RAR, tells the text of a PDF), and nothing else, for good.
 ///
 /// What the cage holds against, and what not, is written beside its filter in `RenderCage.c`.
-enum RenderCage {
+package enum ProgramCage {
     /// Bytes. Pages are drawn whole in memory, at the size of the page and of each picture in it.
-    static let memory: UInt64 = 1 << 30
+    package static let memory: UInt64 = 1 << 30
 
     /// Where programs, their libraries, fonts and the tables of fonts lie. No folder of a user is among them.
     private static let readable = [
@@ -18,13 +17,13 @@ enum RenderCage {
     ]
 
     /// Opened anew it is read where it stands; from its standard input the renderer takes a whole file into memory.
-    static let input = "/dev/fd/0"
+    package static let input = "/dev/fd/0"
 
     /// The dynamic loaders, which the kernel executes for the program.
     private static let loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
     /// Where the program's output goes; its other channel goes nowhere.
-    enum Channel: Int32 { case output = 1, complaints }
+    package enum Channel: Int32 { case output = 1, complaints }
 
     /// Replaces this process by `program`, with the file on descriptor 3 as its standard input and the pipe on 4 as
     /// `channel`.
@@ -33,7 +32,7 @@ enum RenderCage {
     ///   - also: files that it may read besides.
     ///   - asksForSockets: whether it does so by itself: it gets none, and goes on.
     /// - Throws: `Fault` where the cage cannot be closed or the program not started; it does not come back else.
-    static func become(
+    package static func become(
         _ program: Descriptor, _ arguments: [String], on channel: Channel, processorSeconds: UInt64,
         also: [String] = [], asksForSockets: Bool = false
     ) throws -> Never {

@@ -3,7 +3,8 @@ import Glibc
 /// Looks whether a worker that says nothing does anything.
 struct StandstillWatch {
     private let id: pid_t
-    private let limits: WorkerLimits
+    private let standstill: Int64
+    private let halt: Int64
     private let secondsBetweenWords: UInt64?
     /// Of the processor, when it last moved and when it last spoke; nil where nobody can tell.
     private var used: Double?
@@ -11,8 +12,13 @@ struct StandstillWatch {
     private var lastMoved = SuspendingClock.now
     private var haltedSince: SuspendingClock.Instant?
 
-    init(_ id: pid_t, limits: WorkerLimits, secondsBetweenWords: UInt64?) {
-        (self.id, self.limits, self.secondsBetweenWords) = (id, limits, secondsBetweenWords)
+    /// - Parameters:
+    ///   - standstill: seconds by the clock that it may do nothing.
+    ///   - halt: seconds by the clock for which somebody may halt it (SIGSTOP).
+    ///   - secondsBetweenWords: of the processor; nil where it need not speak.
+    init(_ id: pid_t, standstill: Int64, halt: Int64, secondsBetweenWords: UInt64?) {
+        (self.id, self.standstill, self.halt) = (id, standstill, halt)
+        self.secondsBetweenWords = secondsBetweenWords
         used = Self.processorSeconds(id)
         usedAtWord = used
     }
@@ -29,7 +35,7 @@ struct StandstillWatch {
     }
 
     /// How it ends, where it is not to go on.
-    mutating func look() -> WorkerProcess.Outcome? {
+    mutating func look<Last>() -> CagedEnding<Last>? {
         let now = Self.processorSeconds(id)
         if let most = secondsBetweenWords, let now, let usedAtWord, now - usedAtWord > Double(most) {
             return .killed(signal: SIGXCPU)
@@ -37,13 +43,13 @@ struct StandstillWatch {
         if Self.isHalted(id) {
             let since = haltedSince ?? .now
             haltedSince = since
-            if since.duration(to: .now) > .seconds(min(limits.halt, limits.standstill)) { return .halted }
+            if since.duration(to: .now) > .seconds(min(halt, standstill)) { return .halted }
         } else {
             haltedSince = nil
         }
         if now == nil || now != used {
             (used, lastMoved) = (now, .now)
-        } else if lastMoved.duration(to: .now) > .seconds(limits.standstill) {
+        } else if lastMoved.duration(to: .now) > .seconds(standstill) {
             return .stalled
         }
         return nil
