@@ -10,6 +10,12 @@ package func builtWorker() throws -> ArchiveWorker {
     try ArchiveWorker(program: Built.program("steward-unpack"))
 }
 
+/// Whether libvips is installed: without it no thumbnail is made, and all else works.
+package let hasThumbnails: Bool = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].contains { root in
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    return ([""] + folders).contains { FileManager.default.fileExists(atPath: "\(root)/\($0)/libvips.so.42") }
+}
+
 /// The folder of foreign archives beside a checkout; nil where it is absent.
 package func sharedArchives() -> [BytePath] {
     let root = URL(fileURLWithPath: Checkout.root.parent.appending("shared/fixtures/archives").text)

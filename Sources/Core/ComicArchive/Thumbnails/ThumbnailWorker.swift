@@ -1,3 +1,4 @@
+import Cage
 import Glibc
 import OwnFiles
 import Platform
@@ -70,6 +71,37 @@ package struct ThumbnailWorker: Sendable {
         return outcomes
     }
 
+    /// The thumbnail of one picture in a file that is open, which the worker itself reads.
+    ///
+    /// - Throws: as the others.
+    package func shrink(picture: Descriptor, to size: ThumbnailSize) async throws -> ThumbnailOutcome {
+        try await lanes.run {
+            let length = try picture.status().size
+            var outcome = ThumbnailOutcome.failed("nothing was made of it")
+            try run(.file(picture), [0], Self.painting(size), { outcome = $1 }) { _ in
+                ["pictures"] + Self.words(size) + ["0", "\(length)"]
+            }
+            return outcome
+        }
+    }
+
+    /// The picture in a file that is open in another format, which the worker itself reads. Blocks.
+    ///
+    /// - Returns: a picture of that format that fits the box.
+    /// - Throws: as the others.
+    package func convert(opened picture: Descriptor, as wish: PictureWish) throws -> ThumbnailOutcome {
+        var outcome = ThumbnailOutcome.failed("nothing was made of it")
+        let work = Work<ThumbnailOutcome>(
+            made: { _, bytes in
+                guard let header = ImageHeader.read(bytes), header.format.rawValue == wish.format.rawValue,
+                    header.width <= wish.width, header.height <= wish.height
+                else { return nil }
+                return .made(bytes)
+            }, failed: { .failed($0) }, most: PictureWish.limit)
+        try run(.file(picture), [0], work, { outcome = $1 }) { _ in ["convert"] + wish.words }
+        return outcome
+    }
+
     /// Decodes every pixel of entries of one archive, in one pass over it. Blocks; may be more than `count` at a time.
     ///
     /// - Returns: what was seen of each.
@@ -119,6 +151,8 @@ package struct ThumbnailWorker: Sendable {
         let made: (EntryContent, [UInt8]) -> Outcome?
         /// With the reason.
         let failed: (String) -> Outcome
+        /// Bytes of one picture. Of a JPEG what noise in the largest box comes to.
+        var most = 32 << 20
     }
 
     private static func painting(_ size: ThumbnailSize) -> Work<ThumbnailOutcome> {
@@ -145,7 +179,7 @@ package struct ThumbnailWorker: Sendable {
                 program: worker.program, archive: archive, arguments: words,
                 patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4),
                 pass: worker.pass)
-            let outcome = try process.run { try batch.take($0, receive) }
+            let outcome = try process.run { try batch.consume($0, receive) }
             left.removeAll { batch.done.contains($0) }
             if case .mute(WorkerStatus.notInstalled) = outcome { throw Self.absent }
             if case .finished(let end) = outcome {
@@ -199,23 +233,20 @@ private struct ThumbnailBatch<Outcome> {
     private(set) var begun: Int?
     private var jpeg: [UInt8] = []
 
-    /// Bytes of one JPEG: what noise in the largest box comes to.
-    private var most: Int { 32 << 20 }
-
     init(wanted: Set<Int>, work: ThumbnailWorker.Work<Outcome>) {
         self.wanted = wanted
         self.work = work
     }
 
     /// - Returns: false where it says what makes no sense.
-    mutating func take(_ record: WorkerRecord, _ receive: (Int, Outcome) throws -> Void) throws -> Bool {
+    mutating func consume(_ record: WorkerRecord, _ receive: (Int, Outcome) throws -> Void) throws -> Bool {
         switch record {
         case .bytes(let position, let bytes) where bytes.isEmpty:
             guard begun == nil, wanted.contains(position), !done.contains(position) else { return false }
             begun = position
             jpeg = []
         case .bytes(let position, let bytes):
-            guard position == begun, jpeg.count + bytes.count <= most else { return false }
+            guard position == begun, jpeg.count + bytes.count <= work.most else { return false }
             jpeg += bytes
         case .content(let content):
             guard content.position == begun else { return false }

@@ -22,6 +22,49 @@ package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertib
     package var description: String { "\(width)x\(height)" }
 }
 
+/// What is made of a picture that is converted.
+package struct PictureWish: Sendable, Equatable {
+    /// What pictures are written as.
+    package enum Format: String, Sendable, Codable, CaseIterable {
+        case jpeg, png, webp
+    }
+
+    package let format: Format
+    /// 1...100; says nothing to a PNG.
+    package let quality: Int
+    /// The box that it is to fit in, in pixels: it is shrunk, and never enlarged.
+    package let width: Int
+    package let height: Int
+
+    package init(format: Format, quality: Int, width: Int, height: Int) {
+        (self.format, self.quality) = (format, quality)
+        (self.width, self.height) = (width, height)
+    }
+
+    /// Bytes of what is made.
+    package static let limit = 128 << 20
+
+    /// For the worker's command line; see ``init(words:)``.
+    package var words: [String] { [format.rawValue, "\(quality)", "\(width)", "\(height)"] }
+
+    /// - Returns: nil where it is none.
+    package init?(words: some Collection<String>) {
+        let words = Array(words)
+        guard words.count == 4, let format = Format(rawValue: words[0]), let quality = Int(words[1]),
+            let width = Int(words[2]), let height = Int(words[3]), (1...100).contains(quality),
+            (1...ImageHeader.sideLimit).contains(width), (1...ImageHeader.sideLimit).contains(height)
+        else { return nil }
+        self.init(format: format, quality: quality, width: width, height: height)
+    }
+}
+
+extension ThumbnailSize {
+    /// As which a thumbnail is made.
+    package var wish: PictureWish {
+        PictureWish(format: .jpeg, quality: Self.quality, width: width, height: height)
+    }
+}
+
 /// What was seen of one page when each of its pixels was decoded.
 package enum PageSight: Sendable, Equatable {
     case whole

@@ -1,4 +1,5 @@
 import CLinux
+import Cage
 import ComicParsing
 import Glibc
 import Platform
@@ -18,9 +19,11 @@ enum ThumbnailCage {
 
     /// Loads libvips, gives everything up, makes one thumbnail, and closes the filter.
     ///
-    /// - Parameter asks: whether the archive's bytes are asked for.
+    /// - Parameters:
+    ///   - asks: whether the archive's bytes are asked for.
+    ///   - format: as which pictures are made.
     /// - Throws: ``Absent`` without libvips; `Fault` where it is of no use or the cage is refused.
-    static func enter(pictures count: Int, asks: Bool) throws {
+    static func enter(pictures count: Int, asks: Bool, format: PictureWish.Format = .jpeg) throws {
         UnpackCage.warmUp()
         var message = [CChar](repeating: 0, count: 301)
         let state = steward_picture_open(&message, 300)
@@ -36,21 +39,22 @@ enum ThumbnailCage {
         else { throw Fault.system("give up privileges") }
         // Before the first thread is started: a domain is inherited, not shared.
         guard steward_landlock_nothing() >= 0 else { throw Fault.system("enter an empty Landlock domain") }
-        try warmUp()
+        try warmUp(format)
         guard steward_filter_painter(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
     }
 
     /// What libvips and the C library do only once, they do here, where a file that they look for is refused instead of
     /// ending the process.
-    private static func warmUp() throws {
-        var (jpeg, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
+    private static func warmUp(_ format: PictureWish.Format) throws {
+        var (made, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         var message = [CChar](repeating: 0, count: 301)
         let code = steward_picture_shrink(
-            dot, UInt64(dot.count), 1, 1, Int32(ThumbnailSize.quality), 1, 1, &jpeg, &length, &message, 300)
-        guard code == 0, let jpeg else {
-            throw Fault(.failed, "libvips does not make a JPEG of a PNG: \(text(message))")
+            dot, UInt64(dot.count), 1, 1, format.number, Int32(ThumbnailSize.quality), 1, 1, &made, &length, &message,
+            300)
+        guard code == 0, let made else {
+            throw Fault(.failed, "libvips makes no \(format.rawValue) of a PNG: \(text(message))")
         }
-        steward_picture_free(jpeg)
+        steward_picture_free(made)
     }
 
     private static func text(_ message: [CChar]) -> String {
@@ -64,6 +68,17 @@ enum ThumbnailCage {
         0x0A, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0xF8, 0x0F, 0x00, 0x01, 0x01, 0x01, 0x00, 0xB1, 0x38, 0xF6,
         0x14, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
     ]
+}
+
+extension PictureWish.Format {
+    /// As C knows it.
+    var number: steward_picture_format {
+        switch self {
+        case .jpeg: STEWARD_PICTURE_JPEG
+        case .png: STEWARD_PICTURE_PNG
+        case .webp: STEWARD_PICTURE_WEBP
+        }
+    }
 }
 
 /// Tries what this cage forbids. It comes back only where the cage is broken: then the exit status is 1.
@@ -83,7 +98,7 @@ enum ThumbnailProbe {
         case "execve": execve("/bin/true", [nil], [nil])
         case "load": _ = dlopen("libsteward-probe.so", RTLD_NOW)
         case "prctl": steward_set_parent_death_signal(0)
-        default: UnpackProbe.run(what)
+        default: CageProbe.run(what)
         }
         _exit(1)
     }

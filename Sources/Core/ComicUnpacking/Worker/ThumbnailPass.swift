@@ -9,28 +9,22 @@ import Platform
 /// - `decode POSITION...`: nothing is made of these entries, but each of their pixels is decoded once.
 /// - `pictures WIDTH HEIGHT FIRST LENGTH...`: of the pictures that stand one behind the other in the file on
 ///   descriptor 3, from number FIRST (of 0) on.
+/// - `convert FORMAT QUALITY WIDTH HEIGHT`: of the one picture that the file on descriptor 3 is, in that format.
 /// - `probe WHAT`: breaks one rule of the cage, to prove that it holds.
 ///
 /// For each picture an empty `bytes` record says that it is begun, `bytes` and `content` what was made of it. Where
 /// libvips is not installed the process leaves with ``WorkerStatus/notInstalled`` and says nothing.
 enum ThumbnailPass {
     static func main(_ words: [String], archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) -> Never {
+        if words.first == "convert" { convert(words.dropFirst(), bytes, output) }
         let numbers = words.dropFirst().compactMap { Int($0) }
         guard let mode = words.first, mode == "probe" || numbers.count >= (mode == "decode" ? 1 : 3),
             numbers.allSatisfy({ $0 >= 0 })
         else { _exit(64) }
-        do {
-            try ThumbnailCage.enter(
-                pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2), asks: bytes.isAsked)
-        } catch is ThumbnailCage.Absent {
-            _exit(WorkerStatus.notInstalled)
-        } catch {
-            output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
-            _exit(70)
-        }
+        enter(pictures: mode == "decode" ? numbers.count : max(0, numbers.count - 2), bytes, .jpeg, output)
         if mode == "probe" { ThumbnailProbe.run(words.dropFirst().first ?? "") }
         let size = mode == "decode" ? nil : ThumbnailSize(width: numbers[0], height: numbers[1])
-        let easel = Easel(size: size, output: output)
+        let easel = Easel(wish: size?.wish, output: output)
         do {
             switch mode {
             case "decode":
@@ -41,6 +35,34 @@ enum ThumbnailPass {
             case "pictures": try pictures(bytes, first: numbers[2], lengths: Array(numbers.dropFirst(3)), easel)
             default: _exit(64)
             }
+        } catch {
+            output.send(.end(WorkerEnd(reason: .unreadable, message: explain(error))))
+        }
+        _exit(0)
+    }
+
+    /// Closes the cage, or ends the process.
+    private static func enter(
+        pictures count: Int, _ bytes: ArchiveBytes, _ format: PictureWish.Format, _ output: RecordOutput
+    ) {
+        do {
+            try ThumbnailCage.enter(pictures: count, asks: bytes.isAsked, format: format)
+        } catch is ThumbnailCage.Absent {
+            _exit(WorkerStatus.notInstalled)
+        } catch {
+            output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
+            _exit(70)
+        }
+    }
+
+    private static func convert(
+        _ words: ArraySlice<String>, _ bytes: ArchiveBytes, _ output: RecordOutput
+    ) -> Never {
+        guard let wish = PictureWish(words: words) else { _exit(64) }
+        enter(pictures: 100, bytes, wish.format, output)
+        do {
+            let easel = Easel(wish: wish, output: output)
+            try pictures(bytes, first: 0, lengths: [Int(min(bytes.size, Int64(Int.max)))], easel)
         } catch {
             output.send(.end(WorkerEnd(reason: .unreadable, message: explain(error))))
         }
@@ -66,7 +88,7 @@ enum ThumbnailPass {
 /// Makes one thumbnail after the other and hands them over.
 struct Easel {
     /// nil where pictures are decoded and nothing is made of them.
-    let size: ThumbnailSize?
+    let wish: PictureWish?
     let output: RecordOutput
 
     func begin(_ position: Int) { output.send(.bytes(position: position, [])) }
@@ -88,7 +110,7 @@ struct Easel {
         case .unknown: return fail(position, "it is no picture that is known")
         }
         var message = [CChar](repeating: 0, count: 301)
-        guard let size else {
+        guard let wish else {
             let sight = steward_picture_look(
                 picture, UInt64(picture.count), UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &message,
                 300)
@@ -96,20 +118,22 @@ struct Easel {
             if sight == STEWARD_PICTURE_NOTHING { return fail(position, what) }
             return output.send(.content(content(position, .whole, 0, sight == STEWARD_PICTURE_WHOLE ? "" : what)))
         }
-        var (jpeg, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
+        var (made, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         let code = steward_picture_shrink(
-            picture, UInt64(picture.count), Int32(size.width), Int32(size.height), Int32(ThumbnailSize.quality),
-            UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &jpeg, &length, &message, 300)
-        guard code == 0, let jpeg else {
+            picture, UInt64(picture.count), Int32(wish.width), Int32(wish.height), wish.format.number,
+            Int32(wish.quality), UInt64(ImageHeader.sideLimit), UInt64(ImageHeader.pixelLimit), &made, &length,
+            &message,
+            300)
+        guard code == 0, let made else {
             return fail(position, BytePath.escape(message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }))
         }
-        let bytes = UnsafeRawBufferPointer(start: jpeg, count: Int(length))
+        let bytes = UnsafeRawBufferPointer(start: made, count: Int(length))
         for start in stride(from: 0, to: bytes.count, by: 262_144) {
             let part = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 262_144, bytes.count)])
             output.send(.bytes(position: position, Array(part)))
         }
         output.send(.content(content(position, .whole, Int64(bytes.count), "")))
-        steward_picture_free(jpeg)
+        steward_picture_free(made)
     }
 
     private func content(
@@ -147,13 +171,13 @@ struct ThumbnailWalk {
             if step == .badEntry {
                 easel.fail(position, archive.error)
             } else {
-                take(position, buffer)
+                paint(position, buffer)
             }
         }
         finish(.complete)
     }
 
-    private func take(_ position: Int, _ buffer: UnsafeMutableRawBufferPointer) {
+    private func paint(_ position: Int, _ buffer: UnsafeMutableRawBufferPointer) {
         let header = archive.header(at: position)
         guard header.kind == .file, !header.isEncrypted else {
             return easel.fail(position, header.isEncrypted ? "it is encrypted" : "it is no file")

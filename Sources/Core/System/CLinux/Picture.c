@@ -21,6 +21,8 @@ static struct {
     void (*operation_block_set)(const char *, int);
     int (*thumbnail_buffer)(void *, size_t, Image **, int, ...);
     int (*jpegsave_buffer)(Image *, void **, size_t *, ...);
+    int (*pngsave_buffer)(Image *, void **, size_t *, ...);
+    int (*webpsave_buffer)(Image *, void **, size_t *, ...);
     int (*deviate)(Image *, double *, ...);
     Image *(*image_new_from_buffer)(const void *, size_t, const char *, ...);
     int (*image_get_width)(const Image *);
@@ -48,6 +50,8 @@ static const struct {
     {"vips_operation_block_set", (void **)&vips.operation_block_set},
     {"vips_thumbnail_buffer", (void **)&vips.thumbnail_buffer},
     {"vips_jpegsave_buffer", (void **)&vips.jpegsave_buffer},
+    {"vips_pngsave_buffer", (void **)&vips.pngsave_buffer},
+    {"vips_webpsave_buffer", (void **)&vips.webpsave_buffer},
     {"vips_deviate", (void **)&vips.deviate},
     {"vips_image_new_from_buffer", (void **)&vips.image_new_from_buffer},
     {"vips_image_get_width", (void **)&vips.image_get_width},
@@ -117,6 +121,8 @@ enum steward_picture_state steward_picture_open(char *message, uint64_t capacity
     static const char *const allowed[] = {
         "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
         "VipsForeignLoadTiff", "VipsForeignLoadHeif", "VipsForeignSaveJpeg",
+        // The one by libpng, the other by libspng: whichever libvips was built with.
+        "VipsForeignSavePng", "VipsForeignSaveSpng", "VipsForeignSaveWebp",
     };
     for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++)
         vips.operation_block_set(allowed[index], 0);
@@ -131,9 +137,23 @@ static int failed(const char *text, char *message, uint64_t capacity) {
     return -1;
 }
 
+static int save(Image *small, enum steward_picture_format format, int quality, void **made, size_t *length) {
+    switch (format) {
+    case STEWARD_PICTURE_PNG: return vips.pngsave_buffer(small, made, length, "strip", 1, NULL);
+    case STEWARD_PICTURE_WEBP: return vips.webpsave_buffer(small, made, length, "Q", quality, "strip", 1, NULL);
+    default: break;
+    }
+    const double white[] = {255};
+    void *background = vips.array_double_new(white, 1);
+    int code = vips.jpegsave_buffer(
+        small, made, length, "Q", quality, "strip", 1, "optimize_coding", 1, "background", background, NULL);
+    vips.area_unref(background);
+    return code;
+}
+
 int steward_picture_shrink(
-    const void *bytes, uint64_t size, int width, int height, int quality, uint64_t side, uint64_t pixels, void **jpeg,
-    uint64_t *jpeg_size, char *message, uint64_t capacity) {
+    const void *bytes, uint64_t size, int width, int height, enum steward_picture_format format, int quality,
+    uint64_t side, uint64_t pixels, void **made, uint64_t *made_size, char *message, uint64_t capacity) {
     Image *header = vips.image_new_from_buffer(bytes, size, "", NULL);
     if (!header) return failed(vips.error_buffer(), message, capacity);
     uint64_t wide = vips.image_get_width(header), high = vips.image_get_height(header);
@@ -146,14 +166,10 @@ int steward_picture_shrink(
             (void *)bytes, size, &small, width, "height", height, "size", 2, has_profile ? "export_profile" : NULL,
             "srgb", NULL))
         return failed(vips.error_buffer(), message, capacity);
-    const double white[] = {255};
-    void *background = vips.array_double_new(white, 1);
     size_t length = 0;
-    int code = vips.jpegsave_buffer(
-        small, jpeg, &length, "Q", quality, "strip", 1, "optimize_coding", 1, "background", background, NULL);
-    vips.area_unref(background);
+    int code = save(small, format, quality, made, &length);
     vips.object_unref(small);
-    *jpeg_size = length;
+    *made_size = length;
     return code ? failed(vips.error_buffer(), message, capacity) : 0;
 }
 
@@ -191,4 +207,4 @@ enum steward_picture_sight steward_picture_look(
     return rest > 0.01 ? STEWARD_PICTURE_PART : STEWARD_PICTURE_NOTHING;
 }
 
-void steward_picture_free(void *jpeg) { vips.free(jpeg); }
+void steward_picture_free(void *made) { vips.free(made); }

@@ -9,15 +9,19 @@ enum steward_picture_state { STEWARD_PICTURE_READY, STEWARD_PICTURE_ABSENT, STEW
 /// HEIC and AVIF. Opens files: to be called before the cage is entered. `message` is filled where it is unusable.
 enum steward_picture_state steward_picture_open(char *message, uint64_t capacity);
 
-/// Makes a JPEG of at most `width` × `height` pixels in sRGB: turned as its orientation says, shrunk but never
-/// enlarged, transparent parts white, without metadata. Of an animation the first picture.
+/// What a picture is written as.
+enum steward_picture_format { STEWARD_PICTURE_JPEG, STEWARD_PICTURE_PNG, STEWARD_PICTURE_WEBP };
+
+/// Makes a picture of at most `width` × `height` pixels in sRGB: turned as its orientation says, shrunk but never
+/// enlarged, without metadata; in a JPEG transparent parts are white. Of an animation the first picture. `quality` says
+/// nothing to a PNG.
 ///
 /// A picture that says, when its header is decoded, that it has a side over `side` or more than `pixels` pixels is not
-/// decoded further. 0 and the JPEG, to be given to `steward_picture_free`; or -1 and why in `message`.
+/// decoded further. 0 and the picture, to be given to `steward_picture_free`; or -1 and why in `message`.
 int steward_picture_shrink(
-    const void *bytes, uint64_t size, int width, int height, int quality, uint64_t side, uint64_t pixels, void **jpeg,
-    uint64_t *jpeg_size, char *message, uint64_t capacity);
-void steward_picture_free(void *jpeg);
+    const void *bytes, uint64_t size, int width, int height, enum steward_picture_format format, int quality,
+    uint64_t side, uint64_t pixels, void **made, uint64_t *made_size, char *message, uint64_t capacity);
+void steward_picture_free(void *made);
 
 /// What ``steward_picture_look`` saw.
 enum steward_picture_sight { STEWARD_PICTURE_WHOLE, STEWARD_PICTURE_PART, STEWARD_PICTURE_NOTHING };

@@ -1,15 +1,11 @@
-import ComicArchive
-import ComicTestSupport
 import Foundation
-import Platform
-import TestSupport
 
 /// Real pictures, made by hand or, where a codec would be needed, the smallest that one has written (40 × 60, red).
-enum Picture {
+package enum Picture {
     /// A PNG of one colour, its pixels in stored zlib blocks.
     ///
     /// - Parameter pixel: 3 bytes, or 4 with transparency.
-    static func png(_ width: Int, _ height: Int, _ pixel: [UInt8] = [200, 30, 30]) -> [UInt8] {
+    package static func png(_ width: Int, _ height: Int, _ pixel: [UInt8] = [200, 30, 30]) -> [UInt8] {
         let line = [0] + [UInt8](repeatElement(pixel, count: width).joined())
         return png(
             width, height, colours: pixel.count == 4 ? 6 : 2, rows: [UInt8](repeatElement(line, count: height).joined())
@@ -17,7 +13,7 @@ enum Picture {
     }
 
     /// The same of any lines, each with its filter before it.
-    static func png(_ width: Int, _ height: Int, colours: UInt8 = 2, rows lines: [UInt8]) -> [UInt8] {
+    package static func png(_ width: Int, _ height: Int, colours: UInt8 = 2, rows lines: [UInt8]) -> [UInt8] {
         var packed: [UInt8] = [0x78, 0x01]
         for start in stride(from: 0, to: lines.count, by: 65_535) {
             let part = lines[start..<min(start + 65_535, lines.count)]
@@ -27,17 +23,17 @@ enum Picture {
     }
 
     /// A PNG that begins well and has any bytes for pixels.
-    static func png(_ width: Int, _ height: Int, colours: UInt8, _ packed: [UInt8]) -> [UInt8] {
+    package static func png(_ width: Int, _ height: Int, colours: UInt8, _ packed: [UInt8]) -> [UInt8] {
         let header = big(width, 4) + big(height, 4) + [8, colours, 0, 0, 0]
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header) + chunk("IDAT", packed)
             + chunk("IEND", [])
     }
 
     /// The 69 bytes that cost a decoder half a minute and a gigabyte.
-    static let bomb = png(65_535, 65_535, colours: 6, [0x78, 0x9C, 0x03, 0, 0, 0, 0, 1])
+    package static let bomb = png(65_535, 65_535, colours: 6, [0x78, 0x9C, 0x03, 0, 0, 0, 0, 1])
 
     /// A TIFF of one colour, uncompressed.
-    static func tiff(_ width: Int, _ height: Int) -> [UInt8] {
+    package static func tiff(_ width: Int, _ height: Int) -> [UInt8] {
         let pixels = [UInt8](repeatElement([200, 30, 30], count: width * height).joined())
         func entry(_ tag: Int, _ type: Int, _ value: Int, count: Int = 1) -> [UInt8] {
             little(tag, 2) + little(type, 2) + little(count, 4) + little(value, 4)
@@ -50,18 +46,18 @@ enum Picture {
         return [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0] + directory + little(8, 2) + little(8, 2) + little(8, 2) + pixels
     }
 
-    static let webp = decoded(
+    package static let webp = decoded(
         "UklGRkgAAABXRUJQVlA4IDwAAABwAwCdASooADwAPxGIvlisKSajoqgBgCIJZwDUyAd7tTT4QQAA/uX6PjCaS27/9V/j79sIcyuNon4AAAA=")
-    static let gif = decoded(
+    package static let gif = decoded(
         "R0lGODdhKAA8AIEAAMgeHgAAAAAAAAAAACwAAAAAKAA8AEAIUAABCBxIsKDBgwgTKlzIsKHDhxAjSpxIsaLFixgzatzIsaPHjyBDihxJ"
             + "sqTJkyhTqlzJsqXLlzBjypxJs6bNmzhz6tzJs6fPn0CDCh1K1GZAADs=")
-    static let avif = decoded(
+    package static let avif = decoded(
         "AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAADrbWV0YQAAAAAAAAAhaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAAAAAA"
             + "AOcGl0bQAAAAAAAQAAAB5pbG9jAAAAAEQAAAEAAQAAAAEAAAETAAAAKwAAAChpaW5mAAAAAAABAAAAGmluZmUCAAAAAAEAAGF2MDFD"
             + "b2xvcgAAAABqaXBycAAAAEtpcGNvAAAAFGlzcGUAAAAAAAAAKAAAADwAAAAQcGl4aQAAAAADCAgIAAAADGF2MUOBAAwAAAAAE2NvbHJu"
             + "Y2x4AAEADQAGgAAAABdpcG1hAAAAAAAAAAEAAQQBAoMEAAAAM21kYXQSAAoJGBVn7aICGg0IMhwcR4eF3dNNNMLAAADPyinHlPUFtR1D"
             + "QvYygC84")
-    static let heic = decoded(
+    package static let heic = decoded(
         "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAX1tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAACJp"
             + "bG9jAAAAAERAAAEAAQAAAAABoQABAAAAAAAAABoAAAAjaWluZgAAAAAAAQAAABVpbmZlAgAAAAABAABodmMxAAAAAA5waXRtAAAAAAAB"
             + "AAAA/WlwcnAAAADdaXBjbwAAAHZodmNDAQNwAAAAkAAAAAAAHvAA/P34+AAADwNgAAEAGEABDAH//wNwAAADAJAAAAMAAAMAHroCQGEA"
@@ -70,7 +66,7 @@ enum Picture {
             + "cG1hAAAAAAAAAAEAAQWBAgMFhAAAACJtZGF0AAAAFigBrxmA70mlv//f4x/19q/4prWmPm4=")
 
     /// A JPEG with a note that its left side is its top (EXIF orientation 6).
-    static func turned(_ jpeg: [UInt8]) -> [UInt8] {
+    package static func turned(_ jpeg: [UInt8]) -> [UInt8] {
         let exif: [UInt8] =
             Array("Exif\0\0II".utf8) + [0x2A, 0, 8, 0, 0, 0, 1, 0] + [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
             + [0, 0, 0, 0]
@@ -104,10 +100,4 @@ enum Picture {
         }
         return high << 16 | low
     }
-}
-
-/// Whether libvips is installed: without it no thumbnail is made, and all else works.
-let hasThumbnails: Bool = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].contains { root in
-    let folders = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    return ([""] + folders).contains { FileManager.default.fileExists(atPath: "\(root)/\($0)/libvips.so.42") }
 }
