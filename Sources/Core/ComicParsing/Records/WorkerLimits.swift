@@ -60,8 +60,8 @@ package struct WorkerLimits: Sendable, Equatable {
     /// The first word on the worker's command line.
     package var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
 
-    /// Takes what ``word`` says from the front of `arguments`; without one the standard limits hold.
-    package init?(takenFrom arguments: inout ArraySlice<String>) {
+    /// Consumes what ``word`` says at the front of `arguments`; without one the standard limits hold.
+    package init?(consuming arguments: inout ArraySlice<String>) {
         self = .standard
         guard let first = arguments.first, first.hasPrefix("limits=") else { return }
         let numbers = first.dropFirst(7).split(separator: ",").compactMap { UInt64($0) }

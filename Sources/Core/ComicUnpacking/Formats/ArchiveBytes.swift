@@ -45,7 +45,7 @@ final class ArchiveBytes {
     ///
     /// - Returns: how many bytes there were: fewer only at the archive's end; -1 where they cannot be read.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
-        isAsked ? ask(for: target, at: offset) : take(target, at: offset)
+        isAsked ? ask(for: target, at: offset) : readHere(target, at: offset)
     }
 
     /// As many bytes as there are, up to `count`.
@@ -57,7 +57,7 @@ final class ArchiveBytes {
         }
     }
 
-    private func take(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+    private func readHere(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         var done = 0
         while done < target.count {
             let got = pread(

@@ -32,14 +32,17 @@ final class CompressedStream {
     private var inflated: Int64 = 0
     private var crc = CRC32()
     private var isAtEnd = false
+    private let isOwn: Bool
     /// Why no more bytes came, where it was not the end.
     private(set) var failure: (reason: WorkerEnd.Reason, message: String)?
 
     /// What headers and the padding between entries may take beside the entries.
     private static let overhead: Int64 = 64 << 20
 
-    init?(_ compression: Compression, _ bytes: ArchiveBytes) {
+    /// - Parameter isOwn: whether the agent has packed it itself, so that it may inflate to any size.
+    init?(_ compression: Compression, _ bytes: ArchiveBytes, isOwn: Bool = false) {
         guard let archive = archive_read_new() else { return nil }
+        self.isOwn = isOwn
         self.compression = compression
         self.bytes = bytes
         self.archive = archive
@@ -84,11 +87,11 @@ final class CompressedStream {
             return nil
         }
         inflated += Int64(got)
-        if inflated > ArchiveLimits.maxTotalUncompressedSize + Self.overhead {
+        if !isOwn, inflated > ArchiveLimits.maxTotalUncompressedSize + Self.overhead {
             fail(.tooManyBytes, "")
             return nil
         }
-        if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size {
+        if !isOwn, inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size {
             fail(.ratio, "")
             return nil
         }

@@ -31,6 +31,8 @@ final class LibraryArchive {
     private static let leastWindow = 4096
     private static let window = 131_072
     private let zeros: UnsafeMutableRawBufferPointer
+    /// Whether the agent has packed it itself; to be said before it is opened.
+    var isOwn = false
     /// Where the archive is a compressed TAR.
     private var stream: CompressedStream?
     /// Bytes of the entry that were handed out, and those that stand ready behind a hole.
@@ -107,7 +109,7 @@ final class LibraryArchive {
     }
 
     private func open(_ compression: Compression) -> Bool {
-        stream = CompressedStream(compression, source.pointee.bytes)
+        stream = CompressedStream(compression, source.pointee.bytes, isOwn: isOwn)
         guard let stream, stream.open() else { return false }
         archive_read_set_callback_data(archive, Unmanaged.passUnretained(stream).toOpaque())
         archive_read_set_read_callback(archive) { _, data, buffer in

@@ -14,6 +14,10 @@ final class UnpackPass {
     private var inflated: Int64 = 0
     private var names = 0
     private var pages = 0
+    /// Bytes that an entry may have; nil for what a page or a metadata file may.
+    private var most: Int64?
+    /// Whether the agent has packed it itself, so that nobody can have meant harm with its size.
+    private var isOwn = false
 
     /// What is said of a walk, but for the bytes of an entry that is handed over.
     private enum Saying { case all, headers, nothing }
@@ -43,6 +47,13 @@ final class UnpackPass {
             case .skipped, .refused: .skip
             }
         }
+    }
+
+    func unpack(isOwn: Bool) throws {
+        self.isOwn = isOwn
+        archive.isOwn = isOwn
+        most = isOwn ? .max : ArchiveLimits.maxTotalUncompressedSize
+        try walk { $0.kind == .file && !$0.isEncrypted ? .hand : .skip }
     }
 
     func list() throws { try walk { _ in .skip } }
@@ -170,7 +181,8 @@ final class UnpackPass {
             return nil
         }
         let isMetadata = EntryRole(of: header) == .metadata
-        let most = isMetadata ? ArchiveLimits.maxMetadataSize : ArchiveLimits.maxUncompressedEntrySize
+        let most =
+            self.most ?? (isMetadata ? ArchiveLimits.maxMetadataSize : ArchiveLimits.maxUncompressedEntrySize)
         let isRar = rarFiles != nil
         var content = EntryContent(
             position: header.position, state: .whole, size: 0, crc32: 0, hash: nil, image: nil, message: "")
@@ -191,8 +203,10 @@ final class UnpackPass {
             }
             content.size += Int64(part.count)
             inflated += Int64(part.count)
-            if inflated > ArchiveLimits.maxTotalUncompressedSize { return .tooManyBytes }
-            if inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size { return .ratio }
+            if !isOwn, inflated > ArchiveLimits.maxTotalUncompressedSize { return .tooManyBytes }
+            if !isOwn, inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size {
+                return .ratio
+            }
             if content.size > most {
                 content.state = .oversize
                 break reading
@@ -203,7 +217,7 @@ final class UnpackPass {
             if hands {
                 hand(part, header.position)
             } else {
-                picture.take(part)
+                picture.consume(part)
             }
         }
         content.crc32 = isRar ? crc.value : 0
@@ -288,7 +302,7 @@ private struct PictureHead {
     /// Whether there was more of the file than is looked at.
     var isFull: Bool { found != nil }
 
-    mutating func take(_ part: UnsafeRawBufferPointer) {
+    mutating func consume(_ part: UnsafeRawBufferPointer) {
         var rest = part[...]
         while found == nil, !rest.isEmpty {
             if passing > 0 {

@@ -1,3 +1,4 @@
+import Cage
 import ComicParsing
 import Glibc
 import Platform
@@ -8,6 +9,8 @@ import Platform
 /// - `inspect [hash]`: every header, and for each page and metadata file its size, checksum, image header.
 /// - `list`: every header; no entry is read.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
+/// - `unpack [own]`: every header, and the bytes of every file; of any size where the agent has packed it itself.
+/// - `pack FORMAT ...`: the other way round: the file on descriptor 3, or a folder, packed; see ``PackPass``.
 /// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
 /// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
 /// - `claims`: what a RAR 4's headers say of its entries; see ``RarClaimsPass``.
@@ -22,7 +25,7 @@ package enum UnpackWorker {
     /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line, 70 without a cage.
     package static func main(_ arguments: [String]) -> Never {
         var words = arguments.dropFirst()
-        guard let limits = WorkerLimits(takenFrom: &words), let command = words.popFirst() else { _exit(64) }
+        guard let limits = WorkerLimits(consuming: &words), let command = words.popFirst() else { _exit(64) }
         let rest = Array(words)
         if command == "pdf" { RenderWorker.main(rest, limits) }
         if command == "unar" { UnarWorker.main(rest, limits) }
@@ -38,13 +41,15 @@ package enum UnpackWorker {
                 output.send(.end(WorkerEnd(reason: .noCage, message: explain(error))))
                 _exit(70)
             }
-            if command == "probe" { UnpackProbe.run(rest.first ?? "") }
+            if command == "probe" { CageProbe.run(rest.first ?? "") }
             let pass = UnpackPass(archive: archive, bytes: bytes, output: output)
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
             case "claims": try RarClaimsPass.tell(bytes, output)
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
+            case "unpack": try pass.unpack(isOwn: rest.contains("own"))
+            case "pack": try PackPass.run(rest, bytes, output)
             case "page":
                 try pass.page(rest.first.flatMap { Int($0) } ?? 0) { try LibraryArchive(bytes) }
             default: _exit(64)
@@ -94,28 +99,5 @@ final class RecordOutput {
                 done += max(0, put)
             }
         }
-    }
-}
-
-/// Tries what the cage forbids. It comes back only where the cage is broken: then the exit status is 1.
-enum UnpackProbe {
-    static func run(_ what: String) -> Never {
-        switch what {
-        case "open": _ = open("/etc/passwd", O_RDONLY)
-        case "create": _ = open("/tmp/steward-probe", O_WRONLY | O_CREAT, 0o600)
-        case "socket": _ = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        case "fork":
-            var id = pthread_t()
-            pthread_create(&id, nil, { _ in nil }, nil)
-        case "exec":
-            var id = pid_t()
-            posix_spawn(&id, "/bin/true", nil, nil, [nil], [nil])
-        case "mmap": _ = mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        case "write": _ = write(UnpackWorker.archiveDescriptor, "x", 1)
-        case "kill": kill(getppid(), 0)
-        case "none": _exit(0)
-        default: _exit(64)
-        }
-        _exit(1)
     }
 }
