@@ -151,7 +151,9 @@ import Testing
         let head = try compress(Array(tar(1).prefix(2 * 512 + 3 * 1024)), .gzip)
         let bytes = head + (0..<160).flatMap { _ in member }
         let verdict = try await judge(bytes)
-        #expect(["ratio", "damaged-archive", "too-many-bytes"].contains(verdict.word), "\(verdict.word)")
+        // On a busy machine the worker's own limits come first.
+        #expect(
+            ["ratio", "damaged-archive", "too-many-bytes", "worker-limit"].contains(verdict.word), "\(verdict.word)")
     }
 
     private func compress(_ bytes: [UInt8], _ compression: Compression) throws -> [UInt8] {

@@ -132,7 +132,7 @@ import Testing
         for size in [1, 7, bytes.count] {
             var look = PdfLook()
             for start in stride(from: 0, to: bytes.count, by: size) {
-                let goesOn = look.take(Array(bytes[start..<min(start + size, bytes.count)]))
+                let goesOn = look.consume(Array(bytes[start..<min(start + size, bytes.count)]))
                 #expect(goesOn)
             }
             #expect(look.drawn == 4 && look.plain == [0, 2])
@@ -140,7 +140,7 @@ import Testing
         for nonsense in ["P5\n1 1\n255\n", "P6\n0 1\n255\n", "P6\n9999 9999\n255\n", String(repeating: "P", count: 50)]
         {
             var look = PdfLook()
-            let goesOn = look.take(Array(nonsense.utf8))
+            let goesOn = look.consume(Array(nonsense.utf8))
             #expect(!goesOn)
         }
     }

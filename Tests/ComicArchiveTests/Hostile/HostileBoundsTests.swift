@@ -37,7 +37,7 @@ struct HostileBoundsTests {
                 if let page = verdict.report?.pages.first(where: { $0.damage == nil }) {
                     let reader = try await factory.reader(for: path)
                     if reader is WorkerArchiveReader {
-                        try await Self.take(page, reader, in: folder.appending("cache"))
+                        try await Self.extract(page, reader, in: folder.appending("cache"))
                     }
                 }
                 try bounds.check(path)
@@ -51,7 +51,7 @@ struct HostileBoundsTests {
     }
 
     /// Reads a page as a person would, and closes the comic.
-    private static func take(_ page: PageReport, _ reader: any ArchiveReader, in cache: BytePath) async throws {
+    private static func extract(_ page: PageReport, _ reader: any ArchiveReader, in cache: BytePath) async throws {
         try Durable.makeDirectory(cache)
         let url = try await reader.extractEntry(page.entry, into: cache)
         let path = BytePath(url.path)

@@ -14,7 +14,7 @@ struct PdfLook {
     private var isPlain = true
 
     /// - Returns: false where it is to be stopped.
-    mutating func take(_ bytes: [UInt8]) -> Bool {
+    mutating func consume(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while makesSense, let byte = rest.first {
             guard left > 0 else {

@@ -120,24 +120,24 @@ struct PdfCheck {
     private(set) var documentComplaints: [String] = []
     private(set) var makesSense = true
     private var line: [UInt8] = []
-    private var taken = 0
+    private var consumed = 0
 
     /// - Returns: false where it is to be stopped.
-    mutating func take(_ bytes: [UInt8]) -> Bool {
-        taken += bytes.count
+    mutating func consume(_ bytes: [UInt8]) -> Bool {
+        consumed += bytes.count
         for byte in bytes {
             if byte != UInt8(ascii: "\n") {
                 if line.count < 400 { line.append(byte) }
                 continue
             }
-            take(line: line)
+            consume(line: line)
             line = []
         }
-        if taken > Self.limit { makesSense = false }
+        if consumed > Self.limit { makesSense = false }
         return makesSense
     }
 
-    private mutating func take(line: [UInt8]) {
+    private mutating func consume(line: [UInt8]) {
         let text = String(decoding: line, as: UTF8.self)
         let words = text.split(separator: " ")
         if let number = words.first.flatMap({ Int($0) }), words.count >= 2, Int(words[1]) != nil {

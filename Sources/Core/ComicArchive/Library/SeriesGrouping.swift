@@ -47,10 +47,10 @@ package enum SeriesGrouping {
             let sorted = members.sorted(by: precedes)
             return SeriesGroup(id: "auto-\(key)", name: sorted.first?.series ?? key, members: sorted)
         }
-        let taken = Set(groups.flatMap(\.members).map(\.path))
+        let grouped = Set(groups.flatMap(\.members).map(\.path))
         return (
             PageOrder.sorted(groups) { Array($0.name.utf8) + [0] + Array($0.id.utf8) },
-            members.filter { !taken.contains($0.path) }
+            members.filter { !grouped.contains($0.path) }
         )
     }
 
@@ -75,8 +75,8 @@ package enum SeriesGrouping {
             let found = series.members.flatMap { byContent[$0.content] ?? byPath[$0.path].map { [$0] } ?? [] }
             return SeriesGroup(id: series.id, name: series.name, members: found)
         }.filter { !$0.members.isEmpty }
-        let taken = Set(own.flatMap(\.members).map(\.path))
-        let (groups, loose) = group(members.filter { !taken.contains($0.path) })
+        let grouped = Set(own.flatMap(\.members).map(\.path))
+        let (groups, loose) = group(members.filter { !grouped.contains($0.path) })
         return (own + groups, loose)
     }
 

@@ -21,10 +21,10 @@ struct NameReading {
     private static let digitsClass = Set("0123456789")
 
     /// Whether a digit alone may be the number: in the name of a folder it is part of the name.
-    private let takesDigits: Bool
+    private let acceptsDigits: Bool
 
     init(_ name: String, isFolder: Bool = false) {
-        takesDigits = !isFolder
+        acceptsDigits = !isFolder
         var stem = name[...]
         if let dot = name.lastIndex(of: "."), dot != name.startIndex,
             ComicFileType(name: Array(name.utf8)) != .unknown
@@ -60,12 +60,12 @@ struct NameReading {
     }
 
     mutating func read() -> ComicName {
-        takeBrackets()
-        takeDate()
-        takeVolume()
-        takeNumber()
-        if found.number == nil { takeBareNumber() }
-        if found.number == nil { takeLooseNumber() }
+        parseBrackets()
+        parseDate()
+        parseVolume()
+        parseNumber()
+        if found.number == nil { parseBareNumber() }
+        if found.number == nil { parseLooseNumber() }
         if found.number == nil, let bracketNumber {
             found.number = ComicName.withoutZeros(bracketNumber)
             found.isNumberedLikeACopy = true
@@ -77,7 +77,7 @@ struct NameReading {
             let title = clean(text[rest...])
             if !title.isEmpty { found.title = title }
         }
-        takePartOfTitle()
+        parsePartOfTitle()
         splitSeries()
         // "第03卷 Title", "001 - Title": nothing before the marker, so what follows is all the name there is.
         if found.series == nil, let title = found.title { (found.series, found.title) = (title, nil) }
@@ -85,7 +85,7 @@ struct NameReading {
     }
 
     /// "008 - Simple Truth 03 (of 06)": the story is counted as well as the issue.
-    private mutating func takePartOfTitle() {
+    private mutating func parsePartOfTitle() {
         guard found.count != nil, found.number != nil, let title = found.title,
             let match = title.wholeMatch(of: patterns.titleAndPart)
         else { return }
@@ -104,7 +104,7 @@ struct NameReading {
     // MARK: Brackets
 
     /// Takes each innermost bracket out of the text, leaving a mark so that words do not run together.
-    private mutating func takeBrackets() {
+    private mutating func parseBrackets() {
         let closing: [Character: Character] = ["(": ")", "[": "]", "{": "}", "【": "】", "（": "）"]
         var kept = ""
         var cutOffset: Int?
@@ -172,7 +172,7 @@ struct NameReading {
 
     // MARK: Markers
 
-    private mutating func takeDate() {
+    private mutating func parseDate() {
         if let match = text.firstMatch(of: patterns.monthAndYear), stands(match.range),
             match.range.lowerBound != text.startIndex
         {
@@ -187,7 +187,7 @@ struct NameReading {
         mark(match.range.lowerBound, match.range.upperBound)
     }
 
-    private mutating func takeVolume() {
+    private mutating func parseVolume() {
         if let match = text.firstMatch(of: patterns.cjkVolume) ?? text.firstMatch(of: patterns.cjkVolumeBefore) {
             found.volume = Int(match.output.1)
             return mark(match.range.lowerBound, match.range.upperBound)
@@ -207,21 +207,21 @@ struct NameReading {
         }
     }
 
-    private mutating func takeNumber() {
+    private mutating func parseNumber() {
         guard found.number == nil else { return }
         if let match = text.firstMatch(of: patterns.cjkNumber) {
-            return take(match.output.1, match.range)
+            return accept(match.output.1, match.range)
         }
         if let match = text.firstMatch(of: patterns.hash) {
             isMarked = true
-            return take(match.output.1, match.range)
+            return accept(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.chapterWord)
         where stands(match.range) {
-            return take(match.output.1, match.range)
+            return accept(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.chapterLetter) where stands(match.range) {
-            return take(match.output.1, match.range)
+            return accept(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.numberOf) where stands(match.range) {
             // Of a story that is told in several issues.
@@ -230,15 +230,15 @@ struct NameReading {
                 continue
             }
             found.count = Int(match.output.2)
-            return take(match.output.1, match.range)
+            return accept(match.output.1, match.range)
         }
     }
 
     /// The last number that stands alone and is not part of the name: no year, not the first word, and of one digit
     /// only where something else says that a number is to be expected.
-    private mutating func takeBareNumber() {
+    private mutating func parseBareNumber() {
         let matches = text.matches(of: patterns.bare)
-        if takeNumberBesideVolume(matches.map(\.range)) || takeNumberBeforeStory() { return }
+        if parseNumberBesideVolume(matches.map(\.range)) || parseNumberBeforeStory() { return }
         for match in matches.reversed() where stands(match.range) && !used.contains(where: { $0.overlaps(match.range) })
         {
             var range = match.range
@@ -254,52 +254,52 @@ struct NameReading {
             if digits.count == 4, let year = Int(digits), Self.years.contains(year) { continue }
             let isPadded = digits.count >= 2 || digits.first == "0"
             let isLast = clean(text[range.upperBound...]).isEmpty
-            let isExpected = takesDigits || hadBrackets || found.volume != nil
+            let isExpected = acceptsDigits || hadBrackets || found.volume != nil
             guard isPadded || isLast && isExpected && bracketNumber == nil else { continue }
             // "100 Bullets" begins with a name, "001 - Title" with a number.
             if clean(text[..<range.lowerBound]).isEmpty, digits.first != "0" { continue }
-            if isLast, takeBook(number, range) { return }
+            if isLast, parseBook(number, range) { return }
             if let cut, range.lowerBound > cut, found.volume == nil, found.year != nil, !isLast { continue }
-            return take(number, range)
+            return accept(number, range)
         }
     }
 
     /// "v1 3", "v1 Annual 01": the number that follows the volume, whatever comes after it.
-    private mutating func takeNumberBesideVolume(_ ranges: [Range<String.Index>]) -> Bool {
+    private mutating func parseNumberBesideVolume(_ ranges: [Range<String.Index>]) -> Bool {
         guard found.volume != nil, let rest, let range = ranges.first(where: { $0.lowerBound >= rest && stands($0) })
         else { return false }
         let between = clean(text[rest..<range.lowerBound])
         guard between.isEmpty || ["annual", "special"].contains(between.lowercased()) else { return false }
         if text[range].first == "-" { return false }
         if !between.isEmpty { addition = between }
-        take(text[range], range)
+        accept(text[range], range)
         return true
     }
 
     /// "008 - Simple Truth 03": of two numbers the padded one before a dash is that of the issue.
-    private mutating func takeNumberBeforeStory() -> Bool {
+    private mutating func parseNumberBeforeStory() -> Bool {
         guard let number = text.firstMatch(of: patterns.numberAndDash)?.output.1 else { return false }
         let range = number.startIndex..<number.endIndex
         guard stands(range), !clean(text[..<range.lowerBound]).isEmpty else { return false }
-        take(number, range)
+        accept(number, range)
         return true
     }
 
     /// "Bloodshot Book 03": a volume by another name, and the only number that there is.
-    private mutating func takeBook(_ number: Substring, _ range: Range<String.Index>) -> Bool {
+    private mutating func parseBook(_ number: Substring, _ range: Range<String.Index>) -> Bool {
         guard found.volume == nil, let match = text[..<range.lowerBound].firstMatch(of: patterns.book) else {
             return false
         }
         let title = clean(text[match.range.lowerBound..<range.upperBound])
-        take(number, range)
+        accept(number, range)
         mark(match.range.lowerBound, nil)
         (found.volume, found.title) = (Int(number), title)
         return true
     }
 
     /// "batman 3 title": a digit between words, where no other number is; "52" alone.
-    private mutating func takeLooseNumber() {
-        guard takesDigits, bracketNumber == nil, found.volume == nil, used.isEmpty else { return }
+    private mutating func parseLooseNumber() {
+        guard acceptsDigits, bracketNumber == nil, found.volume == nil, used.isEmpty else { return }
         let ranges = text.matches(of: patterns.bare).map(\.range).filter { stands($0) }
         if let range = ranges.first, ranges.count == 1, text[range].allSatisfy({ Self.digitsClass.contains($0) }) {
             let isAlone = clean(text[..<range.lowerBound] + text[range.upperBound...]).isEmpty
@@ -309,11 +309,11 @@ struct NameReading {
                 return
             }
             let isBetween = !clean(text[..<range.lowerBound]).isEmpty && !clean(text[range.upperBound...]).isEmpty
-            if isBetween, text[range].count == 1 { take(text[range], range) }
+            if isBetween, text[range].count == 1 { accept(text[range], range) }
         }
     }
 
-    private mutating func take(_ number: Substring, _ range: Range<String.Index>) {
+    private mutating func accept(_ number: Substring, _ range: Range<String.Index>) {
         found.number = ComicName.withoutZeros(String(number))
         mark(range.lowerBound, range.upperBound)
     }

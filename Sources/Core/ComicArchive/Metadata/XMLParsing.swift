@@ -15,26 +15,26 @@ struct XMLParsing {
             if let last = open.indices.last { open[last].append(element) } else { root = element }
         }
         while at < input.count {
-            if takes("<!--") {
+            if consume("<!--") {
                 try skip(past: "-->", "an unfinished comment")
-            } else if takes("<![CDATA[") {
+            } else if consume("<![CDATA[") {
                 let text = try skip(past: "]]>", "an unfinished CDATA section")
                 guard let last = open.indices.last else { throw malformed("text outside of the document") }
                 open[last].append(text: text)
-            } else if takes("<?") {
+            } else if consume("<?") {
                 try skip(past: "?>", "an unfinished processing instruction")
-            } else if takes("<!") {
+            } else if consume("<!") {
                 guard dialect == .xhtml, root == nil, open.isEmpty, !hasDocumentType else { throw .documentType }
                 hasDocumentType = true
                 try skipDocumentType()
-            } else if takes("</") {
+            } else if consume("</") {
                 let name = try self.name()
                 skipSpace()
-                guard takes(">"), let element = open.popLast(), element.name == local(name) else {
+                guard consume(">"), let element = open.popLast(), element.name == local(name) else {
                     throw malformed("an end tag that ends nothing")
                 }
                 close(element)
-            } else if takes("<") {
+            } else if consume("<") {
                 guard root == nil else { throw malformed("a second document") }
                 let (element, isEmpty) = try startTag()
                 elements += 1
@@ -57,7 +57,7 @@ struct XMLParsing {
 
     /// Passes over what names a document type, unread: nothing is fetched. One that defines anything itself is refused.
     private mutating func skipDocumentType() throws(XMLTree.Problem) {
-        guard takes("DOCTYPE") || takes("doctype") else { throw .documentType }
+        guard consume("DOCTYPE") || consume("doctype") else { throw .documentType }
         while at < input.count {
             let scalar = input[at]
             at += 1
@@ -73,11 +73,11 @@ struct XMLParsing {
         var attributes: [String: String] = [:]
         while true {
             skipSpace()
-            if takes("/>") { return (XMLTree(name: local(name), attributes: attributes), true) }
-            if takes(">") { return (XMLTree(name: local(name), attributes: attributes), false) }
+            if consume("/>") { return (XMLTree(name: local(name), attributes: attributes), true) }
+            if consume(">") { return (XMLTree(name: local(name), attributes: attributes), false) }
             let key = try self.name()
             skipSpace()
-            guard takes("=") else { throw malformed("an attribute without a value") }
+            guard consume("=") else { throw malformed("an attribute without a value") }
             skipSpace()
             guard at < input.count, input[at] == "\"" || input[at] == "'" else {
                 throw malformed("an attribute's value without quotes")
@@ -144,7 +144,7 @@ struct XMLParsing {
         while at < input.count, [" ", "\t", "\r", "\n"].contains(input[at]) { at += 1 }
     }
 
-    private mutating func takes(_ text: String) -> Bool {
+    private mutating func consume(_ text: String) -> Bool {
         guard input[at...].starts(with: text.unicodeScalars) else { return false }
         at += text.unicodeScalars.count
         return true
@@ -155,7 +155,7 @@ struct XMLParsing {
         let start = at
         while at < input.count {
             let stop = at
-            if takes(end) { return String(String.UnicodeScalarView(input[start..<stop])) }
+            if consume(end) { return String(String.UnicodeScalarView(input[start..<stop])) }
             at += 1
         }
         throw malformed(what)

@@ -16,7 +16,7 @@ struct RarClaims {
     private var header: EntryHeader?
 
     /// - Returns: false where the worker says what makes no sense.
-    mutating func take(_ record: WorkerRecord) -> Bool {
+    mutating func consume(_ record: WorkerRecord) -> Bool {
         switch record {
         case .structure(let found): structure = found
         case .header(let found):

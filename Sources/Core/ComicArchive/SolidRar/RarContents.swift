@@ -30,7 +30,7 @@ struct RarContents {
     }
 
     /// - Returns: false where there is more than the headers claim.
-    mutating func take(_ part: [UInt8], _ put: Put) throws -> Bool {
+    mutating func consume(_ part: [UInt8], _ put: Put) throws -> Bool {
         var rest = part[...]
         while !rest.isEmpty {
             guard wanted > 0 else { return false }

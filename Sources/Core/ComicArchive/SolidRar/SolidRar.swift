@@ -1,3 +1,4 @@
+import Cage
 import OwnFiles
 import Platform
 
@@ -21,7 +22,7 @@ struct SolidRar {
         let zip = try MemoryFile.filled(claims.total, path) { put in
             var contents = RarContents(claims.entries)
             try contents.begin(put)
-            let outcome = try unar(file).stream { try contents.take($0, put) }
+            let outcome = try unar(file).stream { try contents.consume($0, put) }
             if let refusal = try refusal(outcome, contents, claims) { throw refusal }
             try contents.finish(put)
         }
@@ -30,7 +31,7 @@ struct SolidRar {
 
     private func claims() throws -> (RarClaims, WorkerEnd) {
         var claims = RarClaims()
-        let outcome = try worker.process(.file(file), ["claims"]).run { claims.take($0) }
+        let outcome = try worker.process(.file(file), ["claims"]).run { claims.consume($0) }
         if let obstacle = try worker.obstacle(outcome, path) { throw obstacle }
         let isEncrypted = claims.entries.contains(where: \.header.isEncrypted)
         // Whether it goes on behind what is there is asked when that has been read.

@@ -1,3 +1,4 @@
+import Cage
 import Glibc
 import Platform
 
@@ -38,12 +39,12 @@ struct ArchiveJudge {
     }
 
     /// - Returns: false once the verdict stands; the worker is then stopped.
-    mutating func take(_ record: WorkerRecord) -> Bool {
+    mutating func consume(_ record: WorkerRecord) -> Bool {
         switch record {
         case .structure(let found): structure = found
-        case .header(let header): take(header)
-        case .content(let content): take(content)
-        case .bytes(let position, let bytes): take(bytes, at: position)
+        case .header(let header): consume(header)
+        case .content(let content): consume(content)
+        case .bytes(let position, let bytes): consume(bytes, at: position)
         case .end: break
         }
         return refusal == nil
@@ -53,7 +54,7 @@ struct ArchiveJudge {
         if refusal == nil { refusal = (reason, message) }
     }
 
-    private mutating func take(_ header: EntryHeader) {
+    private mutating func consume(_ header: EntryHeader) {
         guard header.position == headers, awaited == nil, unreadable == nil else {
             return refuse(.workerNonsense, "the unpacking process lost count of the entries")
         }
@@ -78,7 +79,7 @@ struct ArchiveJudge {
         }
     }
 
-    private mutating func take(_ bytes: [UInt8], at position: Int) {
+    private mutating func consume(_ bytes: [UInt8], at position: Int) {
         guard let awaited, awaited.header.position == position, awaited.role == .metadata else {
             return refuse(.workerNonsense, "the unpacking process sent bytes that were not asked for")
         }
@@ -91,7 +92,7 @@ struct ArchiveJudge {
         }
     }
 
-    private mutating func take(_ content: EntryContent) {
+    private mutating func consume(_ content: EntryContent) {
         guard let (header, role) = awaited else {
             guard content.position == unreadable else {
                 return refuse(.workerNonsense, "the unpacking process answered for what was not asked for")

@@ -1,3 +1,5 @@
+import Cage
+
 /// A comic that is not taken: what is wrong with it, without its name.
 struct ComicRefusal: Error {
     let reason: RefusalReason

@@ -7,10 +7,10 @@ package struct ValidationProgress: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes a record in.
+    /// Counts a record.
     ///
     /// - Returns: whether it was one that changes anything.
-    mutating func take(_ record: WorkerRecord) -> Bool {
+    mutating func consume(_ record: WorkerRecord) -> Bool {
         guard case .content(let content) = record else { return false }
         pages += 1
         // What a worker claims must not be able to end the agent.

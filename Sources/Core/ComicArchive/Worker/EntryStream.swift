@@ -44,7 +44,7 @@ package final class EntryStream: Sendable {
             var done = 0
             while done < buffer.count {
                 if rest.part.isEmpty {
-                    guard let next = try pipe.take() else { break }
+                    guard let next = try pipe.receive() else { break }
                     rest.part = next[...]
                 }
                 let part = rest.part.prefix(buffer.count - done)
@@ -127,7 +127,7 @@ private final class EntryPipe: Sendable {
     }
 
     /// - Returns: nil at the end.
-    func take() throws -> [UInt8]? {
+    func receive() throws -> [UInt8]? {
         filled.wait()
         let (part, end) = state.withLock { state in
             (state.parts.isEmpty ? nil : state.parts.removeFirst(), state.end)

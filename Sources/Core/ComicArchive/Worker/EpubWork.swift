@@ -52,7 +52,7 @@ struct EpubOrder: Sendable {
         var seen: Set<[UInt8]> = []
         for item in spine {
             for picture in try pictures(item, places, texts, &order.damage) where seen.insert(picture).inserted {
-                order.take(picture, places)
+                order.consume(picture, places)
             }
         }
         return order
@@ -77,7 +77,7 @@ struct EpubOrder: Sendable {
         }
     }
 
-    private mutating func take(_ picture: [UInt8], _ places: [[UInt8]: Int]) {
+    private mutating func consume(_ picture: [UInt8], _ places: [[UInt8]: Int]) {
         if places[picture] != nil {
             pictures.append(picture)
         } else if PageRules.refusal(picture) == nil, PageRules.skip(picture) == nil {

@@ -23,7 +23,7 @@ final class ExaminationPlaces: Sendable {
     func run<R: Sendable>(
         share: QuickShare, aside: @escaping @Sendable () -> Void, _ body: @Sendable (ExaminationPass) throws -> R
     ) async throws -> R {
-        await quick.take()
+        await quick.acquire()
         let pass = ExaminationPass(share, quick: quick, slow: slow, aside: aside)
         do {
             defer { pass.leave() }
@@ -32,7 +32,7 @@ final class ExaminationPlaces: Sendable {
             // A process that waits would keep its memory; few archives are slow, and a share is short.
             aside()
         }
-        await slow.take()
+        await slow.acquire()
         defer { slow.give() }
         return try await lanes.run { try body(ExaminationPass(among: slow)) }
     }
@@ -106,7 +106,7 @@ final class ExaminationPass: Sendable {
             guard state.place == .quick else { return false }
             let clock = began.duration(to: .now) / .seconds(1)
             guard state.spent + seconds > share.processor || clock > share.clock else { return false }
-            guard slow.takeIfFree() else { throw PutOff() }
+            guard slow.acquireIfFree() else { throw PutOff() }
             state.place = .slow
             return true
         }
@@ -142,7 +142,7 @@ final class Seats: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    func take() async {
+    func acquire() async {
         await withCheckedContinuation { continuation in
             let hasSeat = state.withLock { state in
                 guard state.free > 0 else {
@@ -156,7 +156,7 @@ final class Seats: Sendable {
         }
     }
 
-    func takeIfFree() -> Bool {
+    func acquireIfFree() -> Bool {
         state.withLock { state in
             guard state.free > 0 else { return false }
             state.free -= 1

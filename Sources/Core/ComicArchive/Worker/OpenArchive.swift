@@ -44,9 +44,9 @@ extension ArchiveWorker {
         var done = ValidationProgress()
         var isEpub = false
         let outcome = try process.run { record in
-            if let progress, done.take(record) { progress(done) }
+            if let progress, done.consume(record) { progress(done) }
             if case .header(let header) = record, header.path == Epub.container { isEpub = true }
-            return judge.take(rar?.told(record) ?? record)
+            return judge.consume(rar?.told(record) ?? record)
         }
         if let obstacle = try obstacle(outcome, path) { throw obstacle }
         let order = isEpub && outcome.isComplete ? try epubOrder(archive, try headers(archive)) : nil

@@ -1,3 +1,4 @@
+import Cage
 import OwnFiles
 import Platform
 
@@ -33,7 +34,7 @@ extension ArchiveWorker {
             var run = PageRun(path: path, index: index, target: target)
             do {
                 let outcome = try process(readable(.file(Descriptor(path))), ["page", "\(index)"]).run {
-                    try run.take($0)
+                    try run.consume($0)
                 }
                 return try run.pages(outcome) { try refusal(path, outcome, run.structure) }
             } catch {
@@ -62,7 +63,7 @@ private struct PageRun {
     /// Whether there is a file at `target`.
     var isBegun: Bool { extraction.map { !$0.opened.isEmpty } ?? false }
 
-    mutating func take(_ record: WorkerRecord) throws -> Bool {
+    mutating func consume(_ record: WorkerRecord) throws -> Bool {
         switch record {
         case .structure(let found): structure = found
         case .header(let header):
@@ -80,7 +81,7 @@ private struct PageRun {
             var extraction = extraction ?? Extraction(path: path, targets: [found[index].position: target])
             defer { self.extraction = extraction }
             do {
-                return try extraction.take(record)
+                return try extraction.consume(record)
             } catch {
                 throw InkyPanelsError.archive(.extractionFailed(underlying: error))
             }

@@ -1,3 +1,4 @@
+import Cage
 import Foundation
 import Glibc
 import OwnFiles
@@ -57,7 +58,7 @@ struct PdfWork {
     func check(_ count: Int, progress: (Int) -> Void) throws -> PdfCheck {
         var check = PdfCheck()
         let outcome = try run(["check", "\(count)"], secondsBetweenWords: limits.drawingSeconds) { part in
-            let goesOn = check.take(part)
+            let goesOn = check.consume(part)
             progress(check.drawn)
             return goesOn
         }
@@ -76,7 +77,7 @@ struct PdfWork {
     private func empty(among indices: some Collection<Int>) throws -> Set<Int> {
         guard let first = indices.min(), let last = indices.max() else { return [] }
         var look = PdfLook()
-        let outcome = try run(["look", "\(first + 1)", "\(last + 1)"]) { look.take($0) }
+        let outcome = try run(["look", "\(first + 1)", "\(last + 1)"]) { look.consume($0) }
         switch outcome {
         case .vanished, .stopped:
             return Set(indices.filter { look.plain.contains($0 - first) || $0 - first >= look.drawn })
