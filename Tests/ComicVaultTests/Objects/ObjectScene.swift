@@ -20,7 +20,7 @@ struct ObjectScene {
 
     /// A new file, open for reading and writing.
     func file(_ bytes: [UInt8] = []) throws -> Descriptor {
-        let file = try Descriptor(folder.path.appending("f\(names.take())"), O_RDWR | O_CREAT | O_EXCL)
+        let file = try Descriptor(folder.path.appending("f\(names.next())"), O_RDWR | O_CREAT | O_EXCL)
         try file.write(bytes, at: 0)
         return file
     }

@@ -16,22 +16,22 @@ package struct ByteReader {
     package var isAtEnd: Bool { remaining == 0 }
 
     /// - Returns: nil, with nothing consumed, where fewer bytes are left.
-    package mutating func take(_ count: Int) -> [UInt8]? {
+    package mutating func read(_ count: Int) -> [UInt8]? {
         guard count >= 0, count <= remaining else { return nil }
         defer { offset += count }
         return Array(bytes[offset..<(offset + count)])
     }
 
     package mutating func integer<I: FixedWidthInteger>(_: I.Type = I.self) -> I? {
-        guard let taken = take(MemoryLayout<I>.size) else { return nil }
-        return taken.reduce(I.zero) { $0 << 8 | I(truncatingIfNeeded: $1) }
+        guard let read = read(MemoryLayout<I>.size) else { return nil }
+        return read.reduce(I.zero) { $0 << 8 | I(truncatingIfNeeded: $1) }
     }
 
     /// Consumes `count` bytes.
     ///
     /// - Returns: whether they were there and all zero.
-    package mutating func zeros(_ count: Int) -> Bool { take(count)?.allSatisfy { $0 == 0 } ?? false }
+    package mutating func zeros(_ count: Int) -> Bool { read(count)?.allSatisfy { $0 == 0 } ?? false }
 
     /// Consumes the rest.
-    package mutating func rest() -> [UInt8] { take(remaining) ?? [] }
+    package mutating func rest() -> [UInt8] { read(remaining) ?? [] }
 }

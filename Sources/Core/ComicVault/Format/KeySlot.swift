@@ -77,7 +77,7 @@ package struct KeySlot: Sendable {
         func damaged(_ why: String) -> VaultError { .damagedSlot(path, why: why) }
         guard bytes.count == Self.size else { throw damaged("\(bytes.count) bytes instead of \(Self.size)") }
         var reader = ByteReader(bytes)
-        guard reader.take(8) == Self.magic else { throw damaged("magic") }
+        guard reader.read(8) == Self.magic else { throw damaged("magic") }
         guard reader.integer(UInt8.self) == Self.format else {
             throw VaultError.unsupportedFormat(path, what: "slot format \(bytes[8])")
         }
@@ -87,12 +87,12 @@ package struct KeySlot: Sendable {
         guard reader.zeros(2) else { throw damaged("bytes 10 and 11") }
         guard let iterations = reader.integer(UInt32.self), iterations == (kind == .password ? Self.iterations : 0)
         else { throw VaultError.unsupportedFormat(path, what: "another number of iterations than 600,000") }
-        guard let vault = reader.take(16).flatMap(VaultID.init), reader.take(16) == id.bytes else {
+        guard let vault = reader.read(16).flatMap(VaultID.init), reader.read(16) == id.bytes else {
             throw damaged("it names another slot")
         }
-        guard let salt = reader.take(32), let commitment = reader.take(32),
+        guard let salt = reader.read(32), let commitment = reader.read(32),
             let length = reader.integer(UInt32.self), length <= UInt32(VaultDescription.limit), reader.zeros(12),
-            let description = reader.take(Int(length)), reader.zeros(VaultDescription.limit - Int(length))
+            let description = reader.read(Int(length)), reader.zeros(VaultDescription.limit - Int(length))
         else { throw damaged("its copy of vault.json") }
         self.bytes = bytes
         self.id = id

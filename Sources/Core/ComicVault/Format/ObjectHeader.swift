@@ -73,7 +73,7 @@ package struct ObjectHeader: Hashable, Sendable {
             throw VaultError.truncatedObject(path, size: Int64(bytes.count), expected: nil)
         }
         var reader = ByteReader(bytes)
-        guard reader.take(8) == Self.magic else { throw damaged("magic") }
+        guard reader.read(8) == Self.magic else { throw damaged("magic") }
         guard let format = reader.integer(UInt8.self), format == Self.format else {
             throw VaultError.unsupportedFormat(path, what: "object format \(bytes[8])")
         }
@@ -85,13 +85,13 @@ package struct ObjectHeader: Hashable, Sendable {
             throw VaultError.unsupportedFormat(path, what: "chunks of 2^\(bytes[11]) bytes")
         }
         guard reader.zeros(4) else { throw damaged("bytes 12 to 15") }
-        guard let vault = reader.take(16).flatMap(VaultID.init), let id = reader.take(16).flatMap(ObjectID.init),
-            reader.take(AESGCM.nonceSize) != nil
+        guard let vault = reader.read(16).flatMap(VaultID.init), let id = reader.read(16).flatMap(ObjectID.init),
+            reader.read(AESGCM.nonceSize) != nil
         else { throw damaged("names") }
         guard reader.zeros(4) else { throw damaged("bytes 60 to 63") }
-        let encapsulatedKey = reader.take(X25519.size) ?? []
+        let encapsulatedKey = reader.read(X25519.size) ?? []
         guard wrap == .publicKey || encapsulatedKey.allSatisfy({ $0 == 0 }) else { throw damaged("bytes 64 to 95") }
-        guard reader.take(Self.wrappedKeySize + HMACSHA256.size) != nil, reader.zeros(reader.remaining) else {
+        guard reader.read(Self.wrappedKeySize + HMACSHA256.size) != nil, reader.zeros(reader.remaining) else {
             throw damaged("bytes 176 to 255")
         }
         self.bytes = bytes

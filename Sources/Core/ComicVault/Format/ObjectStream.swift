@@ -32,11 +32,11 @@ struct ObjectStream {
     func run(_ kind: ObjectKind, length: Int64, _ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
         let buffer = try AlignedBuffer(Self.carry + self.window)
         var window = Window(start: Self.carry, end: Self.carry, offset: 0)
-        let head = try take(ObjectSize.header, buffer, &window)
+        let head = try nextBytes(ObjectSize.header, buffer, &window)
         guard head.elementsEqual(header.bytes) else { throw VaultError.damagedObject(file.path, .headerTag) }
         for index in 0..<size.chunks {
             let count = size.length(ofChunk: index)
-            let sealed = try take(count + AESGCM.tagSize, buffer, &window)
+            let sealed = try nextBytes(count + AESGCM.tagSize, buffer, &window)
             guard try cipher.open(index, UnsafeRawBufferPointer(sealed), into: sealed) else {
                 throw VaultError.damagedObject(file.path, .chunk(index, of: size.chunks))
             }
@@ -47,7 +47,7 @@ struct ObjectStream {
     }
 
     private struct Window {
-        /// What is read and not taken yet, as places in the buffer.
+        /// What is read and not handed out yet, as places in the buffer.
         var start: Int
         var end: Int
         /// Of the next read, in the file.
@@ -55,7 +55,7 @@ struct ObjectStream {
     }
 
     /// The next `count` bytes of the file, in the buffer until the next call.
-    private func take(
+    private func nextBytes(
         _ count: Int, _ buffer: AlignedBuffer, _ window: inout Window
     ) throws -> UnsafeMutableRawBufferPointer {
         if window.end - window.start < count {

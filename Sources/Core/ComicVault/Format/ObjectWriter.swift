@@ -64,14 +64,14 @@ package enum ObjectWriter {
             lastTag = Array(all.suffix(AESGCM.tagSize))
         }
         try source.finish()
-        try settle(file)
+        try finalize(file)
         return SealedObject(
             kind: kind, length: content.total, hash: source.hash, header: header, lastTag: lastTag, size: size,
             file: file, prefix: content.prefix, contentKey: contentKey, source: content.path)
     }
 
     /// A guard against accidents, and no time that tells something; then to the disk.
-    private static func settle(_ file: Descriptor) throws {
+    private static func finalize(_ file: Descriptor) throws {
         guard fchmod(file.raw, 0o400) == 0 else { throw Fault.system("change the mode of", file.path) }
         let constant = timespec(tv_sec: 946_684_800, tv_nsec: 0)
         guard futimens(file.raw, [constant, constant]) == 0 else { throw Fault.system("set the time of", file.path) }
