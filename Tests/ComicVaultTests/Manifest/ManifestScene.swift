@@ -31,7 +31,7 @@ final class ManifestScene: Sendable {
     /// Opens as the next life of the agent does.
     func reopen() throws -> Manifest {
         let manifest = try open()
-        try manifest.settle()
+        try manifest.reconcile()
         return manifest
     }
 

@@ -44,14 +44,14 @@ import Testing
             try scene.replace("log-1-1", Array(bytes[..<length]))
             do {
                 let cut = try scene.open()
-                #expect(cut.standing == .rolledBack(mark: manifest.head, disk: cut.head), "cut at \(length)")
-                #expect(throws: VaultError.self) { try cut.settle() }
+                #expect(cut.freshness == .rolledBack(mark: manifest.head, disk: cut.head), "cut at \(length)")
+                #expect(throws: VaultError.self) { try cut.reconcile() }
                 #expect(throws: VaultError.self) { try cut.append(.added(try Sample.entry("X.cbz"))) }
                 #expect(throws: VaultError.self) { try cut.consolidate() }
             } catch VaultError.manifestCorrupted {}
         }
         try Durable.remove(scene.path("log-1-1"))
-        guard case .rolledBack = try scene.open().standing else { throw TestFailure("a lost log is not seen") }
+        guard case .rolledBack = try scene.open().freshness else { throw TestFailure("a lost log is not seen") }
     }
 
     @Test("Every flipped bit of every log is seen") func everyFlippedBit() throws {
@@ -79,7 +79,7 @@ import Testing
             }
             try scene.replace(name, bytes)
         }
-        #expect(try scene.open().standing == .known)
+        #expect(try scene.open().freshness == .known)
     }
 
     @Test("A log that is gone is a gap") func logGoneGap() throws {
@@ -155,17 +155,17 @@ import Testing
         let new = try scene.copy(of: scene.names())
         try scene.restore(old)
         let rolledBack = try scene.open()
-        #expect(rolledBack.standing == .rolledBack(mark: manifest.head, disk: rolledBack.head))
+        #expect(rolledBack.freshness == .rolledBack(mark: manifest.head, disk: rolledBack.head))
         #expect(names(rolledBack) == ["A.cbz"])
 
         try rolledBack.acceptRollback()
-        #expect(rolledBack.standing == .known)
+        #expect(rolledBack.freshness == .known)
         #expect(rolledBack.head.gen == 2)
         try add("C.cbz", to: rolledBack)
         #expect(names(try scene.reopen()) == ["A.cbz", "C.cbz"])
         // The abandoned branch comes back.
         try scene.restore(new)
-        guard case .rolledBack = try scene.open().standing else { throw TestFailure("the other branch is not seen") }
+        guard case .rolledBack = try scene.open().freshness else { throw TestFailure("the other branch is not seen") }
     }
 
     @Test("An accepted rollback is newer than both branches") func acceptedRollbackNewer() throws {
@@ -179,7 +179,7 @@ import Testing
         try rolledBack.acceptRollback()
         #expect(rolledBack.head.gen == 6)
         try scene.restore(new)
-        guard case .rolledBack = try scene.open().standing else { throw TestFailure("the other branch is not seen") }
+        guard case .rolledBack = try scene.open().freshness else { throw TestFailure("the other branch is not seen") }
     }
 
     @Test("The mark may lag behind by what a crash leaves") func markLagBehind() throws {
@@ -189,8 +189,8 @@ import Testing
         try add("B.cbz", to: manifest)
         try scene.host().replaceMark(mark)
         let next = try scene.open()
-        #expect(next.standing == .known)
-        try next.settle()
+        #expect(next.freshness == .known)
+        try next.reconcile()
         #expect(names(next) == ["A.cbz", "B.cbz"])
         #expect(try scene.host().mark()?.head == next.head)
 
@@ -198,7 +198,7 @@ import Testing
         let before = try #require(try scene.host().mark())
         try next.consolidate()
         try scene.host().replaceMark(before)
-        #expect(try scene.open().standing == .known)
+        #expect(try scene.open().freshness == .known)
     }
 
     @Test("An incomplete record beyond the mark is dropped at any length") func incompleteRecordBeyond() throws {
@@ -212,7 +212,7 @@ import Testing
         for length in (clean + 1)..<bytes.count {
             try scene.replace("log-1-0", Array(bytes[..<length]))
             let next = try scene.open()
-            #expect(next.standing == .known)
+            #expect(next.freshness == .known)
             #expect(names(next) == ["A.cbz"])
             #expect(next.tornTail?.bytes == length - clean)
         }
@@ -249,7 +249,7 @@ import Testing
         try Durable.remove(scene.home.path.appending("host/mark"))
         guard case .tornTail = try scene.damage() else { throw TestFailure("it was not asked") }
         let manifest = try scene.open(dropsTornTail: true)
-        #expect(manifest.standing == .firstUse)
+        #expect(manifest.freshness == .firstUse)
         #expect(names(manifest) == ["A.cbz"])
         // A bad record with good ones after it is no matter of asking.
         var damaged = bytes
@@ -262,9 +262,9 @@ import Testing
         try add("A.cbz", to: scene.create())
         try Durable.remove(scene.home.path.appending("host/mark"))
         let manifest = try scene.open()
-        #expect(manifest.standing == .firstUse)
-        try manifest.settle()
-        #expect(try scene.open().standing == .known)
+        #expect(manifest.freshness == .firstUse)
+        try manifest.reconcile()
+        #expect(try scene.open().freshness == .known)
     }
 
     @Test("A damaged mark is not a lost one") func damagedMarkLost() throws {
@@ -280,7 +280,7 @@ import Testing
             flipped[bit / 8] ^= 1 << (bit % 8)
             try scene.home.write("host/mark", flipped)
             do {
-                guard case .rolledBack = try scene.open().standing else {
+                guard case .rolledBack = try scene.open().freshness else {
                     Issue.record("bit \(bit) of the mark is not seen")
                     continue
                 }

@@ -39,7 +39,7 @@ import Testing
         #expect(again.state == manifest.state)
         #expect(again.head == manifest.head)
         #expect(again.state.tombstones.count == 2)
-        #expect(again.standing == .known)
+        #expect(again.freshness == .known)
     }
 
     @Test("Many generations keep every head and tombstone") func manyGenerationsKeep() throws {

@@ -110,7 +110,7 @@ struct Examination: Equatable {
         isPublicKeyWrong =
             (try? vault.folder.open(VaultLayout.publicKey).read(at: 0, count: 33)) != opened.secrets.keyPair.publicKey
         let manifest = try Manifest(vault.folder, keys: keys, host: host)
-        switch manifest.standing {
+        switch manifest.freshness {
         case .known: break
         case .firstUse: gate = "first use"
         case .rolledBack: gate = "rolled back"

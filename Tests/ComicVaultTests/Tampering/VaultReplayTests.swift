@@ -142,14 +142,14 @@ struct VaultReplayTests {
         let path = scene.vault.appending(VaultLayout.drop(drop))
         let bytes = try Descriptor(path).readAll()
         let vault = try scene.open()
-        try scene.takeInAll(vault)
+        try scene.ingestAll(vault)
         try TamperingScene.write(bytes, path)
         guard case .unknown = try #require(try vault.drops().waiting.first).origin else {
             throw TestFailure("a deposit that was taken in waits for being taken in")
         }
         vault.lock()
         let again = try scene.locked()
-        #expect(try again.unlock(StoreScene.credential()).recovery.takenIn == [drop])
+        #expect(try again.unlock(StoreScene.credential()).recovery.ingested == [drop])
         try scene.expect(["A.cbz", "B.cbz"], in: again)
         _ = try again.remove(try #require(try again.comic(named: "B.cbz")).id)
         try TamperingScene.write(bytes, path)
@@ -158,7 +158,7 @@ struct VaultReplayTests {
         guard case .unknown = try #require(try last.drops().waiting.first).origin else {
             throw TestFailure("a removed comic's deposit is taken for a new one")
         }
-        #expect(throws: Fault.self) { try last.takeIn(drop) { try StoreScene.verdict($0) } }
+        #expect(throws: Fault.self) { try last.ingest(drop) { try StoreScene.verdict($0) } }
         try scene.expect(["A.cbz"], in: last)
     }
 

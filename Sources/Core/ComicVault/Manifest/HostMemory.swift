@@ -43,8 +43,8 @@ package struct HostDeposit: Hashable, Sendable {
         /// Its file may not have its name yet.
         case making
         case waiting
-        /// It has been taken in, or was not wanted: its file goes, or has gone, without anything to be said about it.
-        case settled
+        /// It has been ingested, or was not wanted: its file goes, or has gone, without anything to be said about it.
+        case resolved = "settled"
     }
 
     package init(

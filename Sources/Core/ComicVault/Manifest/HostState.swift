@@ -46,7 +46,7 @@ package struct HostState: Sendable {
 
     // MARK: the pin
 
-    /// The vaults that deposits may be sealed to: one, or while a rekey is being settled both.
+    /// The vaults that deposits may be sealed to: one, or while a rekey is being finished both.
     ///
     /// - Returns: an empty list where nothing is trusted yet.
     package func pins() throws -> [HostPin] {
@@ -102,7 +102,7 @@ package struct HostState: Sendable {
 
     // MARK: the deposits
 
-    /// What this host has sealed to the vault and not yet seen taken in, by name.
+    /// What this host has sealed to the vault and not yet seen ingested, by name.
     package func deposits() throws -> [ObjectID: HostDeposit] {
         guard try FileStatus.of(depositFolder) != nil else { return [:] }
         var found: [ObjectID: HostDeposit] = [:]
@@ -114,7 +114,7 @@ package struct HostState: Sendable {
                     let mac = fields.value("header").flatMap(bytesOf(hexadecimal:)), mac.count == 32
                 else { return nil }
                 let stage: HostDeposit.Stage =
-                    fields.value("settled") != nil ? .settled : fields.value("making") != nil ? .making : .waiting
+                    fields.value("settled") != nil ? .resolved : fields.value("making") != nil ? .making : .waiting
                 return HostDeposit(drop: id, vault: vault, length: length, headerMAC: mac, stage: stage)
             }
         }

@@ -6,7 +6,7 @@ import Platform
 package final class Manifest {
     package private(set) var state: ManifestState
     package private(set) var head: ManifestHead
-    package private(set) var standing: ManifestStanding
+    package private(set) var freshness: ManifestFreshness
     /// An incomplete record that was dropped when the manifest was read, if there was one.
     package let tornTail: (log: LogName, bytes: Int)?
 
@@ -31,7 +31,7 @@ package final class Manifest {
     /// Bytes after which a log is followed by the next.
     private static let logSize: Int64 = 8 << 20
 
-    /// Reads and checks the manifest. Nothing is changed on the disk: see ``settle()``.
+    /// Reads and checks the manifest. Nothing is changed on the disk: see ``reconcile()``.
     ///
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
     /// - Throws: ``VaultError``.
@@ -58,7 +58,7 @@ package final class Manifest {
         self.isReadOnly = isReadOnly
         state = reading.state
         head = reading.head
-        standing = reading.standing
+        freshness = reading.freshness
         tornTail = reading.tornTail
         junk = reading.junk
         isUneven = reading.tornTail != nil || !reading.junk.isEmpty
@@ -93,7 +93,7 @@ package final class Manifest {
         isReadOnly = false
         self.head = head
         state = content.state
-        standing = .known
+        freshness = .known
         tornTail = nil
         junk = []
         isUneven = false
@@ -107,10 +107,10 @@ package final class Manifest {
     /// Brings the host's mark up to the manifest, and finishes a consolidation that was interrupted.
     ///
     /// - Throws: ``VaultError/rolledBack(mark:disk:)`` where the manifest is not what this host remembers.
-    package func settle() throws {
+    package func reconcile() throws {
         try requireKnown()
         if try host.mark()?.head != head { try raiseMark() }
-        standing = .known
+        freshness = .known
         try removeLeftovers()
     }
 
@@ -150,9 +150,9 @@ package final class Manifest {
     /// Takes an older copy of the vault for the vault, after a person has decided so. The generation that follows is
     /// newer than both, so that the other branch is recognised should it come back.
     package func acceptRollback() throws {
-        guard case .rolledBack(let mark, let disk) = standing else { return }
+        guard case .rolledBack(let mark, let disk) = freshness else { return }
         try consolidate(to: max(mark.gen, disk.gen) + 1)
-        standing = .known
+        freshness = .known
     }
 
     private func consolidate(to gen: UInt64) throws {
@@ -178,7 +178,7 @@ package final class Manifest {
         guard !isReadOnly else {
             throw Fault(.failed, "the vault is open to be looked at, and cannot be changed; please report this")
         }
-        if case .rolledBack(let mark, let disk) = standing { throw VaultError.rolledBack(mark: mark, disk: disk) }
+        if case .rolledBack(let mark, let disk) = freshness { throw VaultError.rolledBack(mark: mark, disk: disk) }
     }
 
     /// Reads the manifest once more from the disk.
@@ -194,7 +194,7 @@ package final class Manifest {
     func requireOnDisk() throws {
         let mark = try host.mark()
         let reading = try onDisk(mark)
-        guard mark != nil, reading.standing == .known, reading.head == head, reading.state == state else {
+        guard mark != nil, reading.freshness == .known, reading.head == head, reading.state == state else {
             throw VaultError.rolledBack(mark: mark?.head ?? head, disk: reading.head)
         }
     }

@@ -1,7 +1,7 @@
 import Platform
 
 /// How a manifest stands to what this host remembers of it.
-package enum ManifestStanding: Hashable, Sendable {
+package enum ManifestFreshness: Hashable, Sendable {
     /// The mark lies on the chain.
     case known
     /// There is no mark: whether this is the newest state of the vault, nobody can tell.
@@ -15,7 +15,7 @@ struct ManifestReading: Sendable {
     let content: SnapshotContent
     let state: ManifestState
     let head: ManifestHead
-    let standing: ManifestStanding
+    let freshness: ManifestFreshness
     /// The number that the next log must have.
     let nextLog: UInt64
     /// Records since the snapshot.
@@ -56,10 +56,10 @@ struct ManifestReading: Sendable {
                 throw ManifestDamage.contradiction(fault.message)
             }
         }
-        let standing = Self.standing(mark?.head, content, chain)
+        let freshness = Self.freshness(mark?.head, content, chain)
         if let rest = chain.rest {
             guard rest.mayBeTorn, !Self.wasDurable(after: chain.head, mark?.head) else { throw rest.damage }
-            if standing == .firstUse, !dropsTornTail {
+            if freshness == .firstUse, !dropsTornTail {
                 throw ManifestDamage.tornTail(rest.log, bytes: rest.bytes)
             }
             tornTail = (rest.log, rest.bytes)
@@ -72,7 +72,7 @@ struct ManifestReading: Sendable {
         self.content = content
         self.state = state
         head = chain.head
-        self.standing = standing
+        self.freshness = freshness
         nextLog = UInt64(files.logs(of: gen).count)
         recordCount = chain.records.count
         hasRemovals = chain.records.contains { if case .removed = $0 { true } else { false } }
@@ -85,9 +85,9 @@ struct ManifestReading: Sendable {
         mark.map { $0.gen == head.gen && $0.seq > head.seq } ?? false
     }
 
-    private static func standing(
+    private static func freshness(
         _ mark: ManifestHead?, _ content: SnapshotContent, _ chain: ManifestChain
-    ) -> ManifestStanding {
+    ) -> ManifestFreshness {
         guard let mark else { return .firstUse }
         if chain.heads.contains(mark) || content.heads.contains(mark) { return .known }
         return .rolledBack(mark: mark, disk: chain.head)

@@ -67,7 +67,7 @@ package struct ManifestState: Sendable, Equatable {
         }
     }
 
-    /// Takes in one change.
+    /// Applies one change.
     ///
     /// - Throws: as ``check(_:)``; nothing is changed then.
     package mutating func apply(_ record: ManifestRecord) throws {
@@ -90,7 +90,7 @@ package struct ManifestState: Sendable, Equatable {
         }
     }
 
-    /// Takes in a tombstone of a snapshot, whose comic is long gone.
+    /// Applies a tombstone of a snapshot, whose comic is long gone.
     mutating func bury(_ object: ObjectID) { tombstones.insert(object) }
 
     private func entry(_ id: ComicID) throws -> ComicEntry {

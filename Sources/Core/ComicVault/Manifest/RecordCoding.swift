@@ -45,7 +45,7 @@ struct RecordDecoder {
     }
 
     mutating func fixed(_ field: String, _ count: Int) throws -> [UInt8] {
-        guard let value = reader.take(count) else { throw Mismatch(field: field) }
+        guard let value = reader.read(count) else { throw Mismatch(field: field) }
         return value
     }
 
