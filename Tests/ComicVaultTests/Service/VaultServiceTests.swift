@@ -26,14 +26,14 @@ private final class Notices: Sendable {
         all.withLock { $0.compactMap { if case .locked(let reason) = $0 { reason } else { nil } } }
     }
 
-    var takenIn: [ObjectID] {
-        all.withLock { $0.compactMap { if case .takenIn(let id) = $0 { id } else { nil } } }
+    var ingested: [ObjectID] {
+        all.withLock { $0.compactMap { if case .ingested(let id) = $0 { id } else { nil } } }
     }
 
     var refused: [ObjectID: String] {
         all.withLock { all in
             var found: [ObjectID: String] = [:]
-            for case .notTakenIn(let id, let code) in all { found[id] = code }
+            for case .notIngested(let id, let code) in all { found[id] = code }
             return found
         }
     }
@@ -246,24 +246,24 @@ struct VaultServiceTests {
     // MARK: Deposits
 
     @Test("What was deposited while it was locked is taken in at the unlock")
-    func takesDepositsIn() async throws {
+    func ingestsDeposits() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
-        guard case .deposited(let deposit) = try await service.take(comic("B.cbz", key: "b")) else {
+        guard case .deposited(let deposit) = try await service.importComic(comic("B.cbz", key: "b")) else {
             throw TestFailure("it was sealed with keys that nobody has")
         }
         #expect(try await service.comic(key: Array("b".utf8)) == nil)
         try await service.unlock(StoreScene.credential())
-        try await waitUntil("it is taken in") { notices.takenIn == [deposit.drop] }
-        try await waitUntil("that is over") { await !service.isTakingIn }
+        try await waitUntil("it is taken in") { notices.ingested == [deposit.drop] }
+        try await waitUntil("that is over") { await !service.isIngesting }
         #expect(try await names(service) == ["A.cbz", "B.cbz"])
         #expect(try await service.comic(key: Array("b".utf8))?.name == "B.cbz")
         #expect(try scene.files("vault/drop").isEmpty)
         // Unlocked, it goes straight in, and once.
-        guard case .sealed(.added(let entry)) = try await service.take(comic("C.cbz", key: "c")) else {
+        guard case .sealed(.added(let entry)) = try await service.importComic(comic("C.cbz", key: "c")) else {
             throw TestFailure("it was deposited")
         }
-        guard case .sealed(.alreadyAdded(let again)) = try await service.take(comic("C.cbz", key: "c")) else {
+        guard case .sealed(.alreadyAdded(let again)) = try await service.importComic(comic("C.cbz", key: "c")) else {
             throw TestFailure("it was added twice")
         }
         #expect(entry.id == again.id)
@@ -278,13 +278,13 @@ struct VaultServiceTests {
         let file = scene.path.appending("inbox-copy")
         try Durable.replaceOwn(file, with: bytes)
         for (key, policy) in [("one", DuplicatePolicy.skip), ("two", .keep)] {
-            _ = try await service.take(
+            _ = try await service.importComic(
                 VaultComic(
                     archive: Descriptor(file), hash: ContentHash(of: bytes), name: "A.cbz", summary: ComicSummary(),
                     key: Array(key.utf8), duplicates: policy))
         }
         try await service.unlock(StoreScene.credential())
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         #expect(try await names(service) == ["A (1).cbz", "A.cbz"])
         #expect(try await service.comic(key: Array("one".utf8)) == nil)
         #expect(try await service.comic(key: Array("two".utf8))?.name == "A (1).cbz")
@@ -305,8 +305,8 @@ struct VaultServiceTests {
         try scene.remove(BytePath("vault/drop/\(gone.drop)"))
         let service = service()
         try await service.unlock(StoreScene.credential())
-        try await waitUntil("all were tried") { await !service.isTakingIn }
-        #expect(notices.takenIn == [good.drop])
+        try await waitUntil("all were tried") { await !service.isIngesting }
+        #expect(notices.ingested == [good.drop])
         #expect(notices.refused == [bad.drop: "noComic"])
         #expect(notices.missing == 1)
         #expect(await service.refusals[bad.drop]?.contains("letter.cbz is no comic") == true)
@@ -323,10 +323,10 @@ struct VaultServiceTests {
         let deposit = try scene.deposit("B.cbz", host: stranger)
         let service = service()
         try await service.unlock(StoreScene.credential())
-        try await waitUntil("all were tried") { await !service.isTakingIn }
-        #expect(notices.takenIn.isEmpty && notices.refused.isEmpty)
-        await #expect(throws: Fault.self) { try await service.takeIn(deposit.drop, isApproved: false) }
-        _ = try await service.takeIn(deposit.drop, isApproved: true)
+        try await waitUntil("all were tried") { await !service.isIngesting }
+        #expect(notices.ingested.isEmpty && notices.refused.isEmpty)
+        await #expect(throws: Fault.self) { try await service.ingest(deposit.drop, isApproved: false) }
+        _ = try await service.ingest(deposit.drop, isApproved: true)
         #expect(try await names(service) == ["B.cbz"])
         await service.lock(.stop)
     }
@@ -337,7 +337,7 @@ struct VaultServiceTests {
         let place = VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("other"))
         let service = VaultService(place, judge: SceneJudge())
         do {
-            _ = try await service.take(comic("B.cbz", key: "b"))
+            _ = try await service.importComic(comic("B.cbz", key: "b"))
             Issue.record("it was sealed to a key that nobody has compared")
         } catch let fault as Fault {
             #expect(fault.kind == .failed)

@@ -9,7 +9,7 @@ import Testing
 
 /// What is done to a vault of two comics, A.cbz and B.cbz, when the process dies.
 enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
-    case add, remove, rename, consolidate, changePassword, addSlot, deposit, takeIn, adopt, acceptRollback, rekey
+    case add, remove, rename, consolidate, changePassword, addSlot, deposit, ingest, adopt, acceptRollback, rekey
 
     var testDescription: String { rawValue }
 
@@ -21,7 +21,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
             _ = try vault.add(scene.comic(name, hasParts: self == .remove && name == "A.cbz"))
         }
         switch self {
-        case .takeIn: _ = try scene.deposit("C.cbz")
+        case .ingest: _ = try scene.deposit("C.cbz")
         case .adopt:
             let content = ObjectContent(StoreScene.archive("C.cbz"))
             _ = try StoreScene.orphan(content, in: vault)
@@ -58,7 +58,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         case .rename: if let entry = try vault.comic(named: "A.cbz") { _ = try vault.rename(entry.id, to: "C.cbz") }
         case .consolidate: try vault.consolidate()
         case .addSlot: _ = try vault.addSlot(StoreScene.credential("new"))
-        case .takeIn: try scene.takeInAll(vault)
+        case .ingest: try scene.ingestAll(vault)
         case .adopt: for object in try vault.quarantine() { _ = try vault.adopt(object.id, as: "C.cbz") }
         case .acceptRollback: _ = try vault.acceptRollback()
         default: break
@@ -96,7 +96,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
     /// What may be there after the kill, before anything is done again.
     var interim: [[String]] {
         switch self {
-        case .add, .takeIn, .adopt: [["A.cbz", "B.cbz"], finished]
+        case .add, .ingest, .adopt: [["A.cbz", "B.cbz"], finished]
         case .remove, .rename: [["A.cbz", "B.cbz"], finished]
         default: [finished]
         }
@@ -104,7 +104,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 
     var finished: [String] {
         switch self {
-        case .add, .takeIn, .adopt: ["A.cbz", "B.cbz", "C.cbz"]
+        case .add, .ingest, .adopt: ["A.cbz", "B.cbz", "C.cbz"]
         case .remove: ["B.cbz"]
         case .rename: ["B.cbz", "C.cbz"]
         default: ["A.cbz", "B.cbz"]
@@ -132,7 +132,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 
     private func expectInterim(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws {
         let vault = try open(sample, scene, comment)
-        if case .rolledBack = try vault.standing() {
+        if case .rolledBack = try vault.freshness() {
             #expect(sample == .acceptRollback, comment)
             return
         }
@@ -146,7 +146,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         let vault = try open(sample, scene, comment)
         if sample == .deposit {
             // Wherever it died, what lies there is this host's; one more never harms.
-            try scene.takeInAll(vault)
+            try scene.ingestAll(vault)
             try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: vault, comment)
         } else {
             try scene.expect(sample.finished, in: vault, comment)

@@ -17,7 +17,7 @@ import Testing
         #expect(try scene.files("vault/drop") == [BytePath(deposit.drop.description)])
         let vault = try scene.open()
         #expect(try vault.list().map(\.name) == ["A.cbz"])
-        try scene.takeInAll(vault)
+        try scene.ingestAll(vault)
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
         #expect(try scene.files("vault/drop").isEmpty)
         #expect(try scene.host().deposits().isEmpty)
@@ -60,8 +60,8 @@ import Testing
         guard case .unknown = try #require(try again.drops().waiting.first).origin else {
             throw TestFailure("a strange deposit is taken for an own one")
         }
-        #expect(throws: Fault.self) { try again.takeIn(deposit.drop) { try StoreScene.verdict($0) } }
-        _ = try again.takeIn(deposit.drop, isApproved: true) { try StoreScene.verdict($0) }
+        #expect(throws: Fault.self) { try again.ingest(deposit.drop) { try StoreScene.verdict($0) } }
+        _ = try again.ingest(deposit.drop, isApproved: true) { try StoreScene.verdict($0) }
         try scene.expect(["B.cbz"], in: again)
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(report.missing == [one])
         guard case .changed = try #require(report.waiting.first).origin else { throw TestFailure("not seen") }
         #expect(throws: (any Error).self) {
-            try vault.takeIn(other.drop, isApproved: true) { try StoreScene.verdict($0) }
+            try vault.ingest(other.drop, isApproved: true) { try StoreScene.verdict($0) }
         }
         #expect(try vault.list().isEmpty)
     }
@@ -87,7 +87,7 @@ import Testing
         let vault = try scene.create()
         let deposit = try scene.deposit("B.cbz")
         #expect(throws: Fault.self) {
-            try vault.takeIn(deposit.drop) { _ in throw Fault(.refused, "no comic") }
+            try vault.ingest(deposit.drop) { _ in throw Fault(.refused, "no comic") }
         }
         #expect(try vault.drops().waiting.map(\.id) == [deposit.drop])
         try scene.expect([], in: vault)
@@ -97,7 +97,7 @@ import Testing
         let vault = try scene.create()
         _ = try scene.deposit("B.cbz")
         _ = try scene.deposit("B.cbz")
-        try scene.takeInAll(vault)
+        try scene.ingestAll(vault)
         try scene.expect(["B.cbz"], in: vault)
         #expect(try scene.files("vault/drop").isEmpty)
     }
@@ -119,7 +119,7 @@ import Testing
         // The same import again, and another one of the same bytes.
         for (name, key) in [("C.cbz", "B.cbz"), ("D.cbz", "another")] {
             let deposit = try scene.deposit(name, content: "B.cbz", key: key)
-            let outcome = try vault.takeIn(deposit.drop) { try StoreScene.verdict($0, of: "B.cbz") }
+            let outcome = try vault.ingest(deposit.drop) { try StoreScene.verdict($0, of: "B.cbz") }
             if name == "C.cbz" {
                 let entry = try #require(try vault.comic(named: "C.cbz"))
                 #expect(outcome == .added(entry) && entry.drop == deposit.drop && entry.key.isEmpty)
@@ -140,7 +140,7 @@ import Testing
     func strangeKey() throws {
         let vault = try scene.create("A.cbz")
         let deposit = try scene.deposit("B.cbz", key: "A.cbz")
-        _ = try vault.takeIn(deposit.drop) { try StoreScene.verdict($0) }
+        _ = try vault.ingest(deposit.drop) { try StoreScene.verdict($0) }
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
@@ -151,14 +151,14 @@ import Testing
         try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: stranger), host: stranger)
         let own = try scene.deposit("B.cbz", content: "A.cbz", duplicates: .keep)
         let strange = try scene.deposit("C.cbz", content: "A.cbz", duplicates: .keep, host: stranger)
-        let first = try vault.takeIn(own.drop) { try StoreScene.verdict($0, of: "A.cbz") }
+        let first = try vault.ingest(own.drop) { try StoreScene.verdict($0, of: "A.cbz") }
         #expect(first.isNew && first.entry.key == Array("B.cbz".utf8))
-        let second = try vault.takeIn(strange.drop, isApproved: true) { try StoreScene.verdict($0, of: "A.cbz") }
+        let second = try vault.ingest(strange.drop, isApproved: true) { try StoreScene.verdict($0, of: "A.cbz") }
         #expect(!second.isNew)
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
         // Once, however often it was deposited.
         let again = try scene.deposit("B.cbz", content: "A.cbz", duplicates: .keep)
-        _ = try vault.takeIn(again.drop) { try StoreScene.verdict($0, of: "A.cbz") }
+        _ = try vault.ingest(again.drop) { try StoreScene.verdict($0, of: "A.cbz") }
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
@@ -169,7 +169,7 @@ import Testing
         let vault = try scene.create("A.cbz")
         let drop = try scene.lyingDeposit("B.cbz", claiming: claimed)
         let error = #expect(throws: VaultError.self) {
-            try vault.takeIn(drop, isApproved: true) { try StoreScene.verdict($0) }
+            try vault.ingest(drop, isApproved: true) { try StoreScene.verdict($0) }
         }
         #expect(error?.description.contains("not the one that its envelope names") == true)
         #expect(try scene.files("vault/drop") == [BytePath("\(drop)")])
@@ -185,7 +185,7 @@ import Testing
         let deposit = try scene.deposit("B.cbz")
         let size = try #require(try vault.drops().waiting.first).size
         #expect(size > length, "the file has more than the archive")
-        _ = try vault.takeIn(deposit.drop, limit: length) { try StoreScene.verdict($0) }
+        _ = try vault.ingest(deposit.drop, limit: length) { try StoreScene.verdict($0) }
         try scene.expect(["B.cbz"], in: vault)
     }
 
@@ -194,12 +194,12 @@ import Testing
         let vault = try scene.create()
         let deposit = try scene.deposit("B.cbz")
         let fault = #expect(throws: Fault.self) {
-            try vault.takeIn(deposit.drop, limit: 100) { try StoreScene.verdict($0) }
+            try vault.ingest(deposit.drop, limit: 100) { try StoreScene.verdict($0) }
         }
         #expect(fault?.kind == .refused && fault?.code == VaultDeposit.tooLarge)
         #expect(fault?.message.contains("take-in \(deposit.drop)") == true)
         #expect(try vault.drops().waiting.map(\.id) == [deposit.drop])
-        _ = try vault.takeIn(deposit.drop, isApproved: true, limit: 100) { try StoreScene.verdict($0) }
+        _ = try vault.ingest(deposit.drop, isApproved: true, limit: 100) { try StoreScene.verdict($0) }
         try scene.expect(["B.cbz"], in: vault)
     }
 
@@ -227,13 +227,13 @@ import Testing
         let renamed = try ObjectID.random()
         try Durable.replaceOwn(scene.vault.appending(VaultLayout.drop(renamed)), with: bytes)
         #expect(throws: VaultError.self) {
-            try vault.takeIn(renamed, isApproved: true) { try StoreScene.verdict($0) }
+            try vault.ingest(renamed, isApproved: true) { try StoreScene.verdict($0) }
         }
         let other = try StoreScene()
         let strange = try other.create()
         try Durable.replaceOwn(other.vault.appending(VaultLayout.drop(deposit.drop)), with: bytes)
         #expect(throws: VaultError.self) {
-            try strange.takeIn(deposit.drop, isApproved: true) { try StoreScene.verdict($0) }
+            try strange.ingest(deposit.drop, isApproved: true) { try StoreScene.verdict($0) }
         }
     }
 }

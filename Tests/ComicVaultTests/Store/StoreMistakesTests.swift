@@ -68,7 +68,7 @@ struct StoreMistakesTests {
         try scene.create("A.cbz").lock()
         let vault = try SealedVault(at: scene.vault, host: scene.host("another machine"))
         let report = try vault.unlock(StoreScene.credential())
-        #expect(report.isNewlyPinned && report.standing == .firstUse)
+        #expect(report.isNewlyPinned && report.freshness == .firstUse)
         try scene.expect(["A.cbz"], in: vault)
     }
 

@@ -186,7 +186,7 @@ import Testing
         _ = try scene.deposit("C.cbz")
         #expect(throws: Fault.self, "nobody says that they are comics") { try rekey() }
         #expect(throws: Stop.self) {
-            try rekey(judge: Judge()) { if case .takingIn(let done, _) = $0 { done == 1 } else { false } }
+            try rekey(judge: Judge()) { if case .ingesting(let done, _) = $0 { done == 1 } else { false } }
         }
         #expect(try scene.locked().drops().waiting.count == 1)
         try rekey(judge: Judge())
@@ -217,7 +217,7 @@ import Testing
         #expect(try scene.locked().drops().waiting.map(\.id) == [strange])
         let again = try scene.open()
         try scene.expect(["B.cbz"], in: again)
-        _ = try again.takeIn(strange, isApproved: true, judge: Judge())
+        _ = try again.ingest(strange, isApproved: true, judge: Judge())
         again.lock()
         try rekey(judge: Judge())
         try scene.expect(["B.cbz", "S.cbz"], in: scene.open("new"))

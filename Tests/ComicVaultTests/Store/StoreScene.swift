@@ -157,10 +157,10 @@ final class StoreScene: Sendable {
     }
 
     /// Takes everything in that this host has deposited.
-    func takeInAll(_ vault: SealedVault) throws {
+    func ingestAll(_ vault: SealedVault) throws {
         for drop in try vault.drops().waiting {
             guard case .ownDeposit = drop.origin else { continue }
-            _ = try vault.takeIn(drop.id) { content in try Self.verdict(content) }
+            _ = try vault.ingest(drop.id) { content in try Self.verdict(content) }
         }
     }
 

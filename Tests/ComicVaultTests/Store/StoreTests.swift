@@ -292,7 +292,7 @@ import Testing
         try scene.copy("older", to: "vault")
 
         let old = try scene.locked()
-        guard case .rolledBack = try old.unlock(StoreScene.credential()).standing else {
+        guard case .rolledBack = try old.unlock(StoreScene.credential()).freshness else {
             throw TestFailure("the older copy was taken for the vault")
         }
         #expect(try old.list().map(\.name) == ["A.cbz"])
@@ -315,9 +315,9 @@ import Testing
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
         let vault = try scene.locked()
-        #expect(try vault.unlock(StoreScene.credential()).standing == .firstUse)
+        #expect(try vault.unlock(StoreScene.credential()).freshness == .firstUse)
         vault.lock()
-        #expect(try scene.locked().unlock(StoreScene.credential()).standing == .known)
+        #expect(try scene.locked().unlock(StoreScene.credential()).freshness == .known)
     }
 
     @Test("Locking while a comic is added leaves nothing") func lockingComicAdded() throws {

@@ -15,7 +15,7 @@ package struct VaultComic: Sendable {
     package let key: [UInt8]
     package let duplicates: DuplicatePolicy
     /// Makes metadata, thumbnails and page pack, one of each kind at most. Called only where the vault is unlocked; a
-    /// deposit gets its parts when it is taken in.
+    /// deposit gets its parts when it is ingested.
     package let parts: @Sendable () throws -> [(kind: ObjectKind, content: ObjectContent)]
 
     package init(
@@ -35,10 +35,10 @@ package struct VaultComic: Sendable {
 }
 
 /// How a vault has taken a comic. Either way it is durable, read back and verified, and its source may go.
-package enum VaultTaken: Sendable {
+package enum VaultImportOutcome: Sendable {
     /// The vault was unlocked.
     case sealed(AddOutcome)
-    /// The vault is locked here: the comic lies in `drop/`, sealed to the public key, and is taken in at the next unlock.
+    /// The vault is locked here: the comic lies in `drop/`, sealed to the public key, and is ingested at the next unlock.
     case deposited(HostDeposit)
 }
 
@@ -47,7 +47,7 @@ extension VaultService {
     ///
     /// - Throws: `Fault`: `.transient` while a rekey is at work or the content changed, `.refused` for a name that cannot
     ///   be one, `.failed` where this host does not trust the vault, or the vault is not as this host left it.
-    package func take(_ comic: VaultComic) async throws -> VaultTaken {
+    package func importComic(_ comic: VaultComic) async throws -> VaultImportOutcome {
         do {
             do {
                 let outcome = try await use { vault in

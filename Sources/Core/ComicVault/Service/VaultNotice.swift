@@ -20,9 +20,9 @@ package enum VaultNotice: Sendable {
     case unlocked(UnlockReport)
     case locked(LockReason)
     /// A deposit became a comic, or was one already.
-    case takenIn(ObjectID)
+    case ingested(ObjectID)
     /// A deposit waits, with the reason in one word; ``VaultService/refusals`` has it in full.
-    case notTakenIn(ObjectID, code: String)
+    case notIngested(ObjectID, code: String)
     /// Deposits of this host that are gone.
     case missing(Int)
     /// What went wrong in the background.

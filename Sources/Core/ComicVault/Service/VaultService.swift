@@ -22,8 +22,8 @@ package actor VaultService {
     private var lastUse = ContinuousClock.now
     private var idleTimer: Task<Void, Never>?
     private var suspendWatch: SuspendWatch?
-    private var intake: Task<Void, Never>?
-    /// Why deposits were not taken in since the vault was unlocked, for the person who asks. May name what is in them.
+    private var ingestion: Task<Void, Never>?
+    /// Why deposits were not ingested since the vault was unlocked, for the person who asks. May name what is in them.
     package private(set) var refusals: [ObjectID: String] = [:]
 
     /// Touches nothing on the disk.
@@ -44,10 +44,10 @@ package actor VaultService {
     /// When it was unlocked.
     package var unlockedSince: Timestamp? { since }
 
-    /// Whether deposits are being taken in.
-    package var isTakingIn: Bool { intake != nil }
+    /// Whether deposits are being ingested.
+    package var isIngesting: Bool { ingestion != nil }
 
-    /// Unlocks the vault, and begins to take in this host's deposits in the background.
+    /// Unlocks the vault, and begins to ingest this host's deposits in the background.
     ///
     /// - Returns: nil where it is unlocked already; the credential was not looked at then.
     /// - Throws: `VaultError`, `Fault`.
@@ -73,7 +73,7 @@ package actor VaultService {
         }
         begin(opened)
         notice(.unlocked(report))
-        if case .rolledBack = report.standing {} else { takeInOwn() }
+        if case .rolledBack = report.freshness {} else { ingestOwn() }
         return report
     }
 
@@ -105,8 +105,8 @@ package actor VaultService {
         suspendWatch = nil
         idleTimer?.cancel()
         idleTimer = nil
-        intake?.cancel()
-        intake = nil
+        ingestion?.cancel()
+        ingestion = nil
         await gate.runQuietly { opened.lock() }
         notice(.locked(reason))
         return true
@@ -149,11 +149,11 @@ package actor VaultService {
 
     // MARK: Deposits
 
-    /// Takes a deposit in that a person has approved.
-    package func takeIn(_ id: ObjectID, isApproved: Bool) async throws -> AddOutcome {
+    /// Ingests a deposit that a person has approved.
+    package func ingest(_ id: ObjectID, isApproved: Bool) async throws -> AddOutcome {
         let judge = judge
         do {
-            let outcome = try await use { try $0.takeIn(id, isApproved: isApproved, judge: judge) }
+            let outcome = try await use { try $0.ingest(id, isApproved: isApproved, judge: judge) }
             refusals[id] = nil
             return outcome
         } catch {
@@ -162,29 +162,29 @@ package actor VaultService {
         }
     }
 
-    /// Begins to take in the deposits that this host has made.
-    private func takeInOwn() {
+    /// Begins to ingest the deposits that this host has made.
+    private func ingestOwn() {
         let unlocked = locks
-        intake = Task {
-            await self.takeInAll()
+        ingestion = Task {
+            await self.ingestAll()
             // Locked and unlocked meanwhile: then it is another one's turn.
-            if self.locks == unlocked { self.intake = nil }
+            if self.locks == unlocked { self.ingestion = nil }
         }
     }
 
-    private func takeInAll() async {
+    private func ingestAll() async {
         do {
             let drops = try await use { try $0.drops() }
             if !drops.missing.isEmpty { notice(.missing(drops.missing.count)) }
             for drop in drops.waiting where drop.origin == .ownDeposit {
                 if Task.isCancelled { return }
                 do {
-                    _ = try await takeIn(drop.id, isApproved: false)
-                    notice(.takenIn(drop.id))
+                    _ = try await ingest(drop.id, isApproved: false)
+                    notice(.ingested(drop.id))
                 } catch VaultError.locked {
                     return
                 } catch {
-                    notice(.notTakenIn(drop.id, code: (error as? Fault)?.code ?? "failed"))
+                    notice(.notIngested(drop.id, code: (error as? Fault)?.code ?? "failed"))
                 }
             }
         } catch VaultError.locked {
@@ -196,17 +196,17 @@ package actor VaultService {
 }
 
 extension SealedVault {
-    /// Takes a deposit in that `judge` accepts; see ``takeIn(_:isApproved:limit:validate:)``. One deposit at a time,
+    /// Ingests a deposit that `judge` accepts; see ``ingest(_:isApproved:limit:validate:)``. One deposit at a time,
     /// whichever vault they are in.
-    package func takeIn(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
-        try takingIn.withLock { _ in
-            try takeIn(id, isApproved: isApproved) { try judge.judge($0) }
+    package func ingest(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
+        try ingesting.withLock { _ in
+            try ingest(id, isApproved: isApproved) { try judge.judge($0) }
         }
     }
 }
 
-/// Held while a deposit is taken in.
-private let takingIn = Mutex(())
+/// Held while a deposit is ingested.
+private let ingesting = Mutex(())
 
 extension BlockingLane {
     /// For work that cannot fail.
@@ -230,8 +230,8 @@ extension VaultService {
     /// How the vault stands to what this host remembers of it. Does not count as use.
     ///
     /// - Throws: ``VaultError/locked``.
-    package func standing() async throws -> ManifestStanding {
+    package func freshness() async throws -> ManifestFreshness {
         guard let vault else { throw VaultError.locked }
-        return try await work.run { try vault.standing() }
+        return try await work.run { try vault.freshness() }
     }
 }

@@ -86,7 +86,7 @@ package struct DropEnvelope: Hashable, Sendable {
 
 /// Sealing to a locked vault: with its public key alone, which must be the one that this host has been told to trust.
 package enum VaultDeposit {
-    /// Bytes of an archive that is taken while the vault is locked: more would not be taken in at the unlock, and its
+    /// Bytes of an archive that is sealed while the vault is locked: more would not be ingested at the unlock, and its
     /// source would be gone.
     package static let archiveLimit: Int64 = 2 << 30
 
@@ -115,7 +115,7 @@ package enum VaultDeposit {
         let vault = try SealedVault(at: path, host: host)
         let folder = vault.folder
         let keyFile = try folder.open(VaultLayout.publicKey)
-        guard try FileLock.takeSoon(.shared, on: keyFile) else {
+        guard try FileLock.acquireSoon(.shared, on: keyFile) else {
             throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
         }
         let pin = HostPin(vault: vault.id, publicKey: try keyFile.read(at: 0, count: X25519.size + 1))

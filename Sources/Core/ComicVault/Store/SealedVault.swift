@@ -33,11 +33,11 @@ package final class SealedVault: Sendable {
     /// interrupted life has left.
     ///
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
-    /// - Returns: what there is to say about it; with ``UnlockReport/standing`` rolled back the vault can only be read.
+    /// - Returns: what there is to say about it; with ``UnlockReport/freshness`` rolled back the vault can only be read.
     @discardableResult
     package func unlock(_ credential: Credential, dropsTornTail: Bool = false) throws -> UnlockReport {
         try begin {
-            let lock = try takeLock()
+            let lock = try acquireLock()
             let slots = KeySlots(folder, description)
             let opened = try slots.open(credential)
             let isRekeyed = try followRekey(opened.secrets)
@@ -49,18 +49,18 @@ package final class SealedVault: Sendable {
             let manifest = try Manifest(
                 folder, keys: opened.secrets.keys, host: host, dropsTornTail: dropsTornTail)
             var report = UnlockReport(
-                slot: opened.slot, damagedSlots: opened.damaged, standing: manifest.standing,
+                slot: opened.slot, damagedSlots: opened.damaged, freshness: manifest.freshness,
                 tornTail: manifest.tornTail?.log, junk: manifest.junk, isNewlyPinned: isPinned,
                 isPublicKeyRestored: isKeyReplaced)
-            if case .rolledBack = manifest.standing {
+            if case .rolledBack = manifest.freshness {
             } else {
-                let isKnown = manifest.standing == .known
-                try manifest.settle()
+                let isKnown = manifest.freshness == .known
+                try manifest.reconcile()
                 report.recovery = try VaultRecovery(folder, host).run(manifest.state, isKnown: isKnown)
                 Self.removeUnmade(beside: folder.path)
                 if manifest.isDueForConsolidation { try tidy(manifest) }
             }
-            if isRekeyed { report.keptOld = try settleRekey(report) } else { try forgetRekey() }
+            if isRekeyed { report.keptOld = try finishRekey(report) } else { try forgetRekey() }
             return (VaultSession(opened.secrets, lock: lock, manifest), report)
         }
     }
@@ -114,9 +114,9 @@ package final class SealedVault: Sendable {
     func begin(_ new: VaultSession) { session.withLock { $0 = new } }
 
     /// The lock of the one that may change the vault (fcntl(2), an open file's lock on `vault.json`).
-    func takeLock() throws -> Descriptor {
+    func acquireLock() throws -> Descriptor {
         let file = try folder.open(VaultLayout.description, O_RDWR)
-        guard try FileLock.takeSoon(.exclusive, on: file) else {
+        guard try FileLock.acquireSoon(.exclusive, on: file) else {
             let found = Openers.processes(holding: file.path).first ?? host.holder()
             throw VaultError.inUse(
                 folder.path, holder: found.map { "\($0.name) (process \($0.id))" } ?? "another process")
@@ -156,7 +156,7 @@ package struct UnlockReport: Sendable {
     /// The slot that opened.
     package let slot: SlotID
     package let damagedSlots: [VaultError]
-    package let standing: ManifestStanding
+    package let freshness: ManifestFreshness
     /// The log of which an incomplete last record was dropped.
     package let tornTail: LogName?
     /// Logs with bytes of no record after their last one, though others follow: not the vault's doing.

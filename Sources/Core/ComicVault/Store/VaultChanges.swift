@@ -16,7 +16,7 @@ extension SealedVault {
     /// What the manifest says now.
     package func state() throws -> ManifestState { try unlocked().withManifest { $0.state } }
 
-    package func standing() throws -> ManifestStanding { try unlocked().withManifest { $0.standing } }
+    package func freshness() throws -> ManifestFreshness { try unlocked().withManifest { $0.freshness } }
 
     /// - Throws: ``VaultError/noSuchComic(_:)``.
     package func comic(_ id: ComicID) throws -> ComicEntry {

@@ -54,7 +54,7 @@ extension SealedVault {
         let description = VaultDescription(id: try .random())
         let file = try folder.create(VaultLayout.description)
         // Held for as long as it is being made.
-        _ = try FileLock.take(.exclusive, on: file)
+        _ = try FileLock.acquire(.exclusive, on: file)
         try file.write(description.bytes, at: 0)
         try file.sync()
         for name in VaultLayout.folders { try folder.makeDirectory(name) }
@@ -72,11 +72,11 @@ extension SealedVault {
         try moveIntoPlace(building, path, replacingEmpty: isThere)
         let vault = try SealedVault(at: path, host: host)
         try FileLock.release(file)
-        let lock = try vault.takeLock()
+        let lock = try vault.acquireLock()
         try host.replaceMark(HighWaterMark(vault: vault.id, head: head))
         try scratch.removeAll()
         let manifest = try Manifest(vault.folder, keys: secrets.keys, host: host)
-        try manifest.settle()
+        try manifest.reconcile()
         vault.begin(VaultSession(secrets, lock: lock, manifest))
         vault.rememberSlots(nil)
         return vault
@@ -104,7 +104,7 @@ extension SealedVault {
         where names.contains(where: { entry.name.starts(with: $0) && entry.name.count == $0.count + 16 }) {
             let unmade = path.parent.appending(name: entry.name)
             let description = unmade.appending(VaultLayout.description)
-            if let file = try? Descriptor(description, O_RDWR), (try? FileLock.take(.exclusive, on: file)) == true {
+            if let file = try? Descriptor(description, O_RDWR), (try? FileLock.acquire(.exclusive, on: file)) == true {
                 try? removeVaultFiles(unmade)
             }
             // One that has no file yet.

@@ -11,14 +11,14 @@ extension SealedVault {
     package func examine(_ credential: Credential) throws -> UnlockReport {
         try begin {
             let lock = try folder.open(VaultLayout.description)
-            guard try FileLock.takeSoon(.shared, on: lock) else {
+            guard try FileLock.acquireSoon(.shared, on: lock) else {
                 throw VaultError.inUse(folder.path, holder: Openers.describe(lock.path))
             }
             let opened = try KeySlots(folder, description).open(credential)
             let isKnown = try isKnown(opened.secrets)
             let manifest = try Manifest(lookingAt: folder, keys: opened.secrets.keys, host: host, mark: mark())
             let report = UnlockReport(
-                slot: opened.slot, damagedSlots: opened.damaged, standing: manifest.standing,
+                slot: opened.slot, damagedSlots: opened.damaged, freshness: manifest.freshness,
                 tornTail: manifest.tornTail?.log, junk: manifest.junk, isNewlyPinned: !isKnown,
                 isPublicKeyRestored: !isPublicKeyRight(opened.secrets.keyPair.publicKey))
             return (VaultSession(opened.secrets, lock: lock, manifest), report)
@@ -35,11 +35,11 @@ extension SealedVault {
         let (present, strange) = try objects.present()
         let state = try state()
         // What a life has left that ended before its record is no comic's.
-        let unfinished = report.standing == .known ? Set(try host.sealing().values.joined()) : []
+        let unfinished = report.freshness == .known ? Set(try host.sealing().values.joined()) : []
         let unknown = present.subtracting(unfinished).filter {
             state.comic(owning: $0) == nil && !state.tombstones.contains($0)
         }
-        switch report.standing {
+        switch report.freshness {
         case .known: break
         case .firstUse:
             throw refused(

@@ -15,8 +15,8 @@ package struct RecoveryReport: Sendable {
     package var missing: [ObjectReference] = []
     /// Names below `objects/` and `quarantine/` that the vault has not made.
     package var strange: [BytePath] = []
-    /// Deposits that had been taken in already, removed.
-    package var takenIn: [ObjectID] = []
+    /// Deposits that had been ingested already, removed.
+    package var ingested: [ObjectID] = []
 
     package init() {}
 }
@@ -54,7 +54,7 @@ struct VaultRecovery {
             guard let id = ObjectID(hex: name.text), state.tombstones.contains(id) else { continue }
             try destroy(id, VaultLayout.quarantined(id), &report)
         }
-        try removeTakenIn(state, &report)
+        try removeIngested(state, &report)
         return report
     }
 
@@ -75,7 +75,7 @@ struct VaultRecovery {
     private func tidyHost() throws {
         guard let key = try? folder.open(VaultLayout.publicKey, O_RDWR),
             // Held by whoever deposits; then it is the next start's turn.
-            try FileLock.take(.exclusive, on: key)
+            try FileLock.acquire(.exclusive, on: key)
         else { return }
         try host.sweep()
         for deposit in try host.deposits().values where deposit.stage == .making {
@@ -97,18 +97,18 @@ struct VaultRecovery {
         if try !objects.destroy(path) { report.shared.append(id) }
     }
 
-    /// A deposit is recorded as a comic, and settled on the host's list, before it is unlinked.
-    private func removeTakenIn(_ state: ManifestState, _ report: inout RecoveryReport) throws {
+    /// A deposit is recorded as a comic, and resolved on the host's list, before it is unlinked.
+    private func removeIngested(_ state: ManifestState, _ report: inout RecoveryReport) throws {
         let own = try host.deposits()
-        let taken = Set(state.comics.values.compactMap(\.drop)).union(
-            own.values.filter { $0.stage == .settled }.map(\.drop))
+        let ingested = Set(state.comics.values.compactMap(\.drop)).union(
+            own.values.filter { $0.stage == .resolved }.map(\.drop))
         for id in Set(try folder.names(in: VaultLayout.drops).compactMap { ObjectID(hex: $0.text) }).union(own.keys)
             .sorted()
-        where taken.contains(id) {
+        where ingested.contains(id) {
             try folder.remove(VaultLayout.drop(id))
             try folder.sync(VaultLayout.drops)
             try host.forget(id)
-            report.takenIn.append(id)
+            report.ingested.append(id)
         }
     }
 }

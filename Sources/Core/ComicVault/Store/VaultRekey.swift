@@ -5,14 +5,14 @@ import Platform
 /// Where a rekey stands.
 package enum RekeyProgress: Sendable {
     /// This host's deposits, before all else.
-    case takingIn(done: Int, total: Int)
+    case ingesting(done: Int, total: Int)
     case copying(done: UInt64, total: UInt64)
     case verifying(done: UInt64, total: UInt64)
     case removingOld
 }
 
 extension SealedVault {
-    /// Takes in what this host has deposited, copies everything into a new vault with new keys and puts it in the place of
+    /// Ingests what this host has deposited, copies everything into a new vault with new keys and puts it in the place of
     /// the old one, which is then removed: what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
     /// when it is called again with the same new credentials. Old backups still open with the old password.
     ///
@@ -23,7 +23,7 @@ extension SealedVault {
     ///   - progress: called often; what it throws interrupts.
     /// - Throws: `Fault(.refused)` where this host does not know the vault to be whole (see ``requireWhole(_:)``), or
     ///   deposits wait that are not this host's, or that are refused, or the old vault does not verify. Deposits that were
-    ///   taken in before that are comics from then on.
+    ///   ingested before that are comics from then on.
     package static func rekey(
         at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
@@ -36,7 +36,7 @@ extension SealedVault {
         source.lock()
         try source.requireWhole(source.unlock(old))
         let keyFile = try source.folder.open(VaultLayout.publicKey, O_RDWR)
-        guard try FileLock.takeSoon(.exclusive, on: keyFile) else {
+        guard try FileLock.acquireSoon(.exclusive, on: keyFile) else {
             throw VaultError.inUse(path, holder: Openers.describe(keyFile.path))
         }
         try source.emptyDrops(judge, progress)
@@ -67,9 +67,9 @@ extension SealedVault {
         if let judge {
             let own = try drops().waiting.filter { $0.origin == .ownDeposit }
             for (index, drop) in own.enumerated() {
-                try progress(.takingIn(done: index, total: own.count))
+                try progress(.ingesting(done: index, total: own.count))
                 do {
-                    _ = try takeIn(drop.id, judge: judge)
+                    _ = try ingest(drop.id, judge: judge)
                 } catch let fault as Fault {
                     throw Fault(
                         fault.kind,
@@ -165,7 +165,7 @@ extension SealedVault {
     /// After the two folders have changed places: the host's mark is that of the new vault. Called while unlocking, with
     /// the lock held.
     ///
-    /// - Returns: whether a rekey is to be settled.
+    /// - Returns: whether a rekey is to be finished.
     func followRekey(_ secrets: VaultSecrets) throws -> Bool {
         guard try isRekeyed(), try isKnown(secrets) else { return false }
         if let mark = try mark(), try host.mark() != mark { try host.replaceMark(mark) }
@@ -175,8 +175,8 @@ extension SealedVault {
     /// Finishes a rekey that was interrupted after the exchange, unless this vault lacks anything.
     ///
     /// - Returns: where the old vault lies, if it was kept.
-    func settleRekey(_ report: UnlockReport) throws -> BytePath? {
-        guard report.standing == .known, report.recovery.missing.isEmpty else { return Self.siblingPath(folder.path) }
+    func finishRekey(_ report: UnlockReport) throws -> BytePath? {
+        guard report.freshness == .known, report.recovery.missing.isEmpty else { return Self.siblingPath(folder.path) }
         try Self.removeOld(id, at: folder.path, host)
         return nil
     }

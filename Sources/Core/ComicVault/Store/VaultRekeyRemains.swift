@@ -31,7 +31,7 @@ extension SealedVault {
         let next = (isExchanged ? folder.path : beside).appending(VaultLayout.description)
         guard try FileStatus.of(next)?.kind == .file else { return nil }
         // Whoever is at work holds the new vault's lock.
-        guard try FileLock.takeSoon(.exclusive, on: Descriptor(next, O_RDWR)) else { return nil }
+        guard try FileLock.acquireSoon(.exclusive, on: Descriptor(next, O_RDWR)) else { return nil }
         return isExchanged ? .old(beside) : .copy(beside)
     }
 }

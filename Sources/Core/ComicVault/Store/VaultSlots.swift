@@ -111,7 +111,7 @@ extension SealedVault {
     /// Runs with the vault's lock held, which an unlocked vault holds anyway.
     private func withLock<R>(_ body: () throws -> R) throws -> R {
         if isUnlocked { return try body() }
-        let lock = try takeLock()
+        let lock = try acquireLock()
         defer { try? FileLock.release(lock) }
         return try body()
     }

@@ -13,7 +13,7 @@ final class VaultTemporary {
         self.folder = folder
         name = VaultLayout.temporary.appending(randomHex(16))
         file = try folder.create(name)
-        guard try FileLock.take(.exclusive, on: file) else {
+        guard try FileLock.acquire(.exclusive, on: file) else {
             throw Fault(.transient, "\(file.path) is locked by another process; it is tried again", path: file.path)
         }
         FaultPoint.reach("locked")
@@ -53,7 +53,7 @@ final class VaultTemporary {
             do {
                 let file = try folder.open(path)
                 // Their writers hold exclusive locks; a shared one needs no right to write.
-                guard try FileLock.take(.shared, on: file) else { continue }
+                guard try FileLock.acquire(.shared, on: file) else { continue }
                 try folder.remove(path)
                 removed += 1
             } catch let fault as Fault where fault.errno == ENOENT {

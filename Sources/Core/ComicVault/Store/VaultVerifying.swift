@@ -109,7 +109,7 @@ extension SealedVault {
                 let uneven =
                     reading.junk.map(VerifyReport.Problem.junk)
                     + (reading.tornTail.map { [.tornTail($0.log, bytes: $0.bytes)] } ?? [])
-                switch reading.standing {
+                switch reading.freshness {
                 case .known where reading.head == manifest.head: return uneven
                 case .known: return [.rolledBack(mark: manifest.head, disk: reading.head)] + uneven
                 case .firstUse: return [.unknownAge] + uneven
@@ -146,7 +146,7 @@ extension SealedVault {
         } catch let error as VaultError {
             return .deposit(drop.id, error)
         } catch let fault as Fault where fault.errno == ENOENT {
-            // Taken in meanwhile.
+            // Ingested meanwhile.
             return nil
         } catch {
             return .deposit(drop.id, .decryptionFailed(underlying: error))

@@ -6,7 +6,7 @@ package struct DropInfo: Sendable {
     package enum Origin: Sendable {
         /// On this host's own list, and unchanged since.
         case ownDeposit
-        /// Nobody here has made it: it is taken in only when a person says so.
+        /// Nobody here has made it: it is ingested only when a person says so.
         case unknown
         /// On the list, but the file is another now.
         case changed
@@ -38,7 +38,7 @@ package struct DropContent: Sendable {
     fileprivate let start: Int64
     fileprivate let end: SessionEnd
 
-    /// Of the archive, as the envelope says: the deposit is not taken in where it is another.
+    /// Of the archive, as the envelope says: the deposit is not ingested where it is another.
     package var hash: ContentHash { envelope.hash }
 
     /// What messages call it.
@@ -119,7 +119,7 @@ extension SealedVault {
         return .ownDeposit
     }
 
-    /// Takes a deposit in: validated by the caller, sealed anew as an object of the vault, recorded, and only then
+    /// Ingests a deposit: validated by the caller, sealed anew as an object of the vault, recorded, and only then
     /// unlinked. Memory stays the same whatever its size.
     ///
     /// The vault's own copy of the same takes its place only where it can be read to its last byte.
@@ -129,7 +129,7 @@ extension SealedVault {
     ///   - limit: bytes of the archive; what must be larger is refused before anything of it is opened.
     ///   - validate: throws for what is no comic; the deposit stays where it is then.
     /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
-    package func takeIn(
+    package func ingest(
         _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit,
         validate: (DropContent) throws -> DropVerdict
     ) throws -> AddOutcome {
@@ -173,7 +173,7 @@ extension SealedVault {
     /// Removes a deposit that is not wanted, or forgets one that is missing.
     package func removeDrop(_ id: ObjectID) throws {
         // Should the process end between the two, the file is not missed.
-        if let deposit = try host.deposits()[id] { try host.remember(deposit.at(.settled)) }
+        if let deposit = try host.deposits()[id] { try host.remember(deposit.at(.resolved)) }
         try folder.remove(VaultLayout.drop(id))
         try folder.sync(VaultLayout.drops)
         try host.forget(id)
