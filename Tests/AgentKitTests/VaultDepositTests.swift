@@ -51,7 +51,7 @@ struct VaultDepositTests {
             lines.withLock { $0 += notice.logLines("main").map(\.1) }
         }
         try await service.unlock(key)
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         let comics = try await service.use { try $0.list() }
         #expect(comics.map(\.name) == ["Saga 007.cbz"])
         #expect(comics.first?.drop == good)
@@ -72,7 +72,7 @@ struct VaultDepositTests {
         _ = try deposit("Saga 8.cbr", RawRar(solid: [picture(1), picture(2)]).four)
         let service = VaultService(place, judge: ArchiveDepositJudge(program: try builtWorker().program))
         try await service.unlock(key)
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         #expect(await service.refusals.isEmpty)
         let summary = try #require(try await service.use { try $0.list() }.first?.summary)
         #expect(summary.pages == 2 && summary.format == "cbr")
@@ -84,7 +84,7 @@ struct VaultDepositTests {
         let drop = try deposit("A.cbz", [Packed(name: "p1.png", bytes: picture(1))])
         let service = VaultService(place, judge: ArchiveDepositJudge(program: home.path.appending("none")))
         try await service.unlock(key)
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         #expect(await service.refusals[drop]?.contains("no comic can be looked into") == true)
         #expect(try await service.use { try $0.drops().waiting.map(\.id) } == [drop])
         await service.lock(.stop)

@@ -41,7 +41,7 @@ struct VaultStatusTests {
         let first = try deposit("A.cbz")
         let service = service()
         try await service.unlock(key)
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         let problems = try await VaultStatus.live(service).problems
         #expect(problems.count == 1 && problems[0].contains("\(first)"))
         #expect(problems[0].contains("no comic can be looked into"), "\(problems)")
@@ -50,7 +50,7 @@ struct VaultStatusTests {
         await service.lock(.asked)
         _ = (try deposit("B.cbz"), try deposit("C.cbz"))
         try await service.unlock(key)
-        try await waitUntil("all were tried") { await !service.isTakingIn }
+        try await waitUntil("all were tried") { await !service.isIngesting }
         #expect(try await VaultStatus.live(service).problems[0].hasPrefix("2 deposits were not taken in"))
         await service.lock(.stop)
     }

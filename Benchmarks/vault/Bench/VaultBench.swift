@@ -96,7 +96,7 @@ struct BenchVault {
         let vault = try locked()
         let keys = try KeySlots(vault.folder, vault.description).open(credential(.keyFile)).secrets.keys
         let manifest = try Manifest(vault.folder, keys: keys, host: host())
-        try manifest.settle()
+        try manifest.reconcile()
         for number in 0..<count {
             let entry = ComicEntry(
                 id: try .random(), name: BytePath("Amazing Comic \(number) (2021) (digital).cbz"),

@@ -77,7 +77,8 @@ struct VaultInit: AsyncParsableCommand {
             }
             let source =
                 try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
-                ?? keyFile.map { PasswordSource.keyFile(ComicDesk.path($0, from: ComicsOptions.here)) } ?? .terminal
+                ?? keyFile.map { PasswordSource.keyFile(ComicOperations.path($0, from: ComicsOptions.here)) }
+                ?? .terminal
             let credential = try NewSecret.read(source, "New password for the vault \(place.name)")
             let vault = try SealedVault.create(
                 at: place.path, host: place.hostState(), credentials: [credential])

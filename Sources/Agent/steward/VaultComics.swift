@@ -110,7 +110,7 @@ struct VaultPage: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let request = VaultRequest(.page, options.vault, comic: comic, page: page)
-            try target.take(request, "-p\(page)", options, unlocking)
+            try target.export(request, "-p\(page)", options, unlocking)
         }
     }
 }
@@ -147,7 +147,7 @@ struct VaultThumbnail: AsyncParsableCommand {
             let number = Int(page)
             let request = VaultRequest(.thumbnail, options.vault, comic: comic, page: number)
             let mark = (number.map { "-p\($0)" } ?? "-cover") + "-thumbnail.jpg"
-            try target.take(request, mark, options, unlocking)
+            try target.export(request, mark, options, unlocking)
         }
     }
 }
@@ -188,7 +188,8 @@ struct VaultTarget: ParsableArguments {
             output == "-"
             ? .standardOutput
             : .path(
-                ComicDesk.path(output, from: ComicsOptions.here), isFolder: output.hasSuffix("/"), replaces: force)
+                ComicOperations.path(output, from: ComicsOptions.here), isFolder: output.hasSuffix("/"), replaces: force
+            )
         var sent: VaultSent?
         let written = try place.deliver(named: name, mode: 0o600) { target in
             file = target
@@ -203,7 +204,7 @@ struct VaultTarget: ParsableArguments {
     }
 
     /// Has a picture sent, into a file that is called as the comic and `mark` where a folder was given.
-    func take(_ request: VaultRequest, _ mark: String, _ options: VaultOptions, _ unlocking: UnlockOptions) throws {
+    func export(_ request: VaultRequest, _ mark: String, _ options: VaultOptions, _ unlocking: UnlockOptions) throws {
         let access = try options.access(unlocking.source(options))
         let sent = try fill(options) { name, outlet in
             let details = try access.ask(

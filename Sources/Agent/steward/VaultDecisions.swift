@@ -8,7 +8,7 @@ import Platform
 struct VaultQuarantine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine", abstract: "Look after deposits that wait, and objects that no comic has.",
-        subcommands: [VaultQuarantineList.self, VaultTakeIn.self, VaultAdopt.self, VaultDiscard.self],
+        subcommands: [VaultQuarantineList.self, VaultIngest.self, VaultAdopt.self, VaultDiscard.self],
         defaultSubcommand: VaultQuarantineList.self)
 }
 
@@ -31,7 +31,7 @@ struct VaultQuarantineList: AsyncParsableCommand {
 }
 
 /// `steward vault quarantine take-in`
-struct VaultTakeIn: AsyncParsableCommand {
+struct VaultIngest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "take-in", abstract: "Make comics of deposits.",
         discussion: """
@@ -50,7 +50,7 @@ struct VaultTakeIn: AsyncParsableCommand {
             let meter = options.meter
             let access = try options.access(unlocking.source(options))
             let change = try access.ask(
-                VaultRequest(.takeIn, options.vault, ids: deposits), as: VaultChange.self, options.outlet(meter))
+                VaultRequest(.ingest, options.vault, ids: deposits), as: VaultChange.self, options.outlet(meter))
             access.close()
             meter.clear()
             try Output.show(

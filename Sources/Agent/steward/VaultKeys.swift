@@ -193,7 +193,7 @@ struct VaultRekey: AsyncParsableCommand {
                 at: place.path, host: place.hostState(), old: old, new: [new.read()], judge: ArchiveDepositJudge()
             ) { progress in
                 switch progress {
-                case .takingIn(let done, let total): meter.show(Int64(done), of: Int64(total), "taking in deposits")
+                case .ingesting(let done, let total): meter.show(Int64(done), of: Int64(total), "taking in deposits")
                 case .copying(let done, let total):
                     meter.show(Int64(clamping: done), of: Int64(clamping: total), "encrypting anew")
                 case .verifying(let done, let total):
@@ -260,7 +260,7 @@ struct VaultExportKey: AsyncParsableCommand {
             let vault = try place.open()
             let source = try unlocking.source(options)
             _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
-            let path = ComicDesk.path(output, from: ComicsOptions.here)
+            let path = ComicOperations.path(output, from: ComicsOptions.here)
             do {
                 try vault.exportKey(to: path)
             } catch let fault as Fault where fault.errno == EEXIST {
@@ -291,7 +291,7 @@ struct VaultImportKey: AsyncParsableCommand {
             let place = try options.place()
             try VaultAlone.require(place, options)
             let slot = try place.open().importKey(
-                ComicDesk.path(file, from: ComicsOptions.here), credential: new.read())
+                ComicOperations.path(file, from: ComicsOptions.here), credential: new.read())
             let change = VaultChange(slot: slot, done: "added the slot")
             try Output.show(change, lines: change.lines, json: options.json)
         }

@@ -96,7 +96,7 @@ struct UnlockOptions: ParsableArguments {
     /// As asked; else the credential that systemd gave this process, else the terminal.
     func source(_ options: VaultOptions) throws -> PasswordSource {
         if let passwordFd { return try Self.descriptor(passwordFd, "--password-fd") }
-        if let keyFile { return .keyFile(ComicDesk.path(keyFile, from: ComicsOptions.here)) }
+        if let keyFile { return .keyFile(ComicOperations.path(keyFile, from: ComicsOptions.here)) }
         return try .credential(options.vault, ProcessInfo.processInfo.environment) ?? .terminal
     }
 
@@ -130,7 +130,7 @@ struct NewSecretOptions: ParsableArguments {
             return try NewSecret.read(UnlockOptions.descriptor(newPasswordFd, "--new-password-fd"), "New password")
         }
         if let newKeyFile {
-            let file = ComicDesk.path(newKeyFile, from: ComicsOptions.here)
+            let file = ComicOperations.path(newKeyFile, from: ComicsOptions.here)
             return try NewSecret.read(.keyFile(file), "New key")
         }
         return try NewSecret.read(.terminal, "New password")

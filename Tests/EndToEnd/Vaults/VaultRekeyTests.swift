@@ -13,9 +13,9 @@ struct VaultRekeyTests {
     func rolledBack() throws {
         let scene = try VaultScene()
         let manifest = scene.path.appending("manifest")
-        try takeIn("A.cbz", in: scene)
+        try ingest("A.cbz", in: scene)
         try scene.steward.shell(["cp", "-a", manifest.text, manifest.text + ".old"]).check()
-        try takeIn("B.cbz", first: 5, in: scene)
+        try ingest("B.cbz", first: 5, in: scene)
         try scene.steward.shell(["mv", manifest.text, manifest.text + ".new"]).check()
         try scene.steward.shell(["mv", manifest.text + ".old", manifest.text]).check()
         try expectRefusal("is not as this host left it", in: scene)
@@ -29,8 +29,8 @@ struct VaultRekeyTests {
     @Test("A lost last log is refused; once the copy is accepted and its quarantine empty, the keys are renewed")
     func lostLog() throws {
         let scene = try VaultScene()
-        try takeIn("A.cbz", in: scene)
-        try takeIn("B.cbz", first: 5, in: scene)
+        try ingest("A.cbz", in: scene)
+        try ingest("B.cbz", first: 5, in: scene)
         let logs = try listDirectory(scene.path.appending("manifest")).map { BytePath(bytes: $0.name).text }
             .filter { $0.hasPrefix("log-") }
         let last = try #require(logs.max { $0.count == $1.count ? $0 < $1 : $0.count < $1.count })
@@ -44,7 +44,7 @@ struct VaultRekeyTests {
         try rekey("--yes", in: scene).check()
     }
 
-    private func takeIn(_ name: BytePath, first: Int = 1, in scene: VaultScene) throws {
+    private func ingest(_ name: BytePath, first: Int = 1, in scene: VaultScene) throws {
         try scene.deposit(name, first: first)
         try scene.vault("quarantine", "take-in").check()
     }

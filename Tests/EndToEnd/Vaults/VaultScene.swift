@@ -43,8 +43,8 @@ struct VaultScene {
         return try Answer(parsing: result.output)
     }
 
-    private static let takesNone = ["lock", "status", "trust", "import-key"]
-    private static let takesNew = ["passwd", "rekey", "import-key"]
+    private static let needsNoPassword = ["lock", "status", "trust", "import-key"]
+    private static let needsNewPassword = ["passwd", "rekey", "import-key"]
 
     private func run(_ arguments: [String], _ password: String, _ new: String) throws -> AgentFixture.Result {
         let files = ["3", "4"].map { BytePath("secret-\(randomHex(4)).\($0)") }
@@ -54,10 +54,12 @@ struct VaultScene {
         var options: [String] = []
         let words = arguments.prefix(2).joined(separator: " ")
         let isSlotList = arguments == ["slots"] || words.hasPrefix("slots list") || words == "slots --json"
-        if !Self.takesNone.contains(arguments[0]) && !isSlotList && !arguments.contains("--key-file") {
+        if !Self.needsNoPassword.contains(arguments[0]) && !isSlotList && !arguments.contains("--key-file") {
             options += ["--password-fd", "3"]
         }
-        if (Self.takesNew.contains(arguments[0]) || words == "slots add") && !arguments.contains("--new-key-file") {
+        if (Self.needsNewPassword.contains(arguments[0]) || words == "slots add")
+            && !arguments.contains("--new-key-file")
+        {
             options += ["--new-password-fd", "4"]
         }
         return try steward.shell(
@@ -130,9 +132,9 @@ final class TerminalSession {
     func expect(_ text: String) async throws {
         var patience = Patience(seconds: 60)
         while !screen.contains(text) {
-            if take() { continue }
+            if readScreen() { continue }
             let mayCome = process.isRunning
-            guard try await patience.pause(milliseconds: 10), mayCome || take() else {
+            guard try await patience.pause(milliseconds: 10), mayCome || readScreen() else {
                 throw TestFailure("waited in vain for “\(text)” on the terminal:\n\(screen)")
             }
         }
@@ -149,14 +151,14 @@ final class TerminalSession {
     /// The exit status, once all has been read that the program wrote.
     func end() async throws -> Int32 {
         try await waitUntil("the program ends") {
-            _ = self.take()
+            _ = self.readScreen()
             return !self.process.isRunning
         }
-        while take() {}
+        while readScreen() {}
         return process.terminationStatus
     }
 
-    private func take() -> Bool {
+    private func readScreen() -> Bool {
         var waiting = pollfd(fd: master.raw, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 0) == 1, waiting.revents & Int16(POLLIN) != 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -31,11 +31,11 @@ extension Configuration {
                 }
             }
             let path = directories.expand(text, base: directories.configuration.parent)
-            let taken =
+            let occupied =
                 places.map { ("the place `\($0.info.name)`", $0.info.root) }
                 + vaults.map { ("the vault `\($0.name)`", $0.path) }
                 + [("the agent's own folder", directories.state), ("the agent's own folder", directories.runtime)]
-            if let (what, other) = taken.first(where: { path.isWithin($0.1) || $0.1.isWithin(path) }) {
+            if let (what, other) = occupied.first(where: { path.isWithin($0.1) || $0.1.isWithin(path) }) {
                 reader.report(
                     pathNode.position, "\(path) and \(what), \(other), lie within each other",
                     hint: "give the vault a folder of its own, which nothing watches")

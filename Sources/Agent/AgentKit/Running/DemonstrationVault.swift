@@ -55,7 +55,7 @@ struct DemonstrationVault: Sendable {
         }
         tell("Dropping a comic while the vault is locked:\n  \(Self.locked)")
         try drop(base.appending(Self.locked), DemonstrationComics.night(1))
-        try await settle(Self.locked, tell, configuration)
+        try await tellOutcome(Self.locked, tell, configuration)
         let sealed = try await lane.run { try place.open().drops().waiting }
         tell(
             "  in the vault's folder: \(sealed.count) deposit of \(sealed.first?.size ?? 0) bytes, sealed to its public key"
@@ -64,7 +64,7 @@ struct DemonstrationVault: Sendable {
         _ = try await ask(VaultRequest(.unlock, place.name), [credential])
         tell("Dropping another one:\n  \(Self.unlocked)")
         try drop(base.appending(Self.unlocked), DemonstrationComics.night(2))
-        try await settle(Self.unlocked, tell, configuration)
+        try await tellOutcome(Self.unlocked, tell, configuration)
         var listing = try await list(place.name)
         for _ in 0..<600 where listing.comics.count < 2 {
             try await Task.sleep(for: .milliseconds(50))
@@ -88,8 +88,8 @@ struct DemonstrationVault: Sendable {
         tell("  their names stand nowhere in the ledger")
     }
 
-    /// Waits, and tells what was done with the file.
-    private func settle(
+    /// Waits, and tells what came of the file.
+    private func tellOutcome(
         _ file: BytePath, _ tell: @Sendable (String) -> Void, _ configuration: Configuration
     ) async throws {
         let socket = directories.socket

@@ -28,7 +28,7 @@ package final class VaultAccess {
         }
         return try VaultError.coded {
             let vault = try own ?? open()
-            let report = try VaultDesk(place).carryOut(request, secrets, on: vault, outlet)
+            let report = try VaultOperations(place).carryOut(request, secrets, on: vault, outlet)
             return try JSONDecoder().decode(type, from: Data(try JSONText.line(report).utf8))
         }
     }

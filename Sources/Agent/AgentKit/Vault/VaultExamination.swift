@@ -54,7 +54,7 @@ package struct VaultExamination: Sendable {
     private func isHeld(_ status: VaultStatus) -> Bool {
         if status.isUnlocked { return true }
         guard let file = try? Descriptor(status.path.appending(VaultLayout.description), O_RDWR) else { return false }
-        return (try? FileLock.take(.exclusive, on: file)) == false
+        return (try? FileLock.acquire(.exclusive, on: file)) == false
     }
 
     /// Keys lie in memory that never reaches the swap: how much of that this process may have.

@@ -41,19 +41,19 @@ struct VaultHandler: Sendable {
             return VaultUnlocked(
                 request.vault, try await service.unlock(credential, dropsTornTail: request.dropsTornTail))
         }
-        let desk = VaultDesk(service.place)
+        let operations = VaultOperations(service.place)
         let refusals = await service.refusals
         let limit = service.place.idle.map { Duration.seconds($0) }
         return try await service.use(on: outward) { vault in
             // Who reads slowly is waited for; an unlocked vault that nobody takes anything from is used by nobody.
             try connection.keepThePatience { waited in
-                if !vault.isUnlocked { throw VaultDesk.lockedMeanwhile }
+                if !vault.isUnlocked { throw VaultOperations.lockedMeanwhile }
                 if let limit, waited > limit { throw Fault(.failed, "nobody has taken the answer") }
             }
             let outlet = VaultOutlet(
                 progress: { try connection.send(.progress, VaultProgress(done: $0, total: $1, text: $2)) },
                 bytes: { try connection.send(.bytes, $0) })
-            let report = try desk.carryOut(request, secrets, on: vault, PacedOutlet.over(outlet))
+            let report = try operations.carryOut(request, secrets, on: vault, PacedOutlet.over(outlet))
             guard var listing = report as? VaultQuarantineListing else { return report }
             for index in listing.deposits.indices {
                 listing.deposits[index].problem = refusals[listing.deposits[index].id]
@@ -98,8 +98,8 @@ extension VaultNotice {
             [(.notice, "the vault \(vault) is unlocked")]
                 + report.warnings.map { (.warning, "the vault \(vault): \($0)") }
         case .locked(let reason): [(.notice, "the vault \(vault) is locked: \(reason.text)")]
-        case .takenIn(let id): [(.info, "the vault \(vault) took in the deposit \(id)")]
-        case .notTakenIn(let id, let code):
+        case .ingested(let id): [(.info, "the vault \(vault) took in the deposit \(id)")]
+        case .notIngested(let id, let code):
             [
                 (
                     .warning,

@@ -37,7 +37,7 @@ package struct VaultReading: Codable, Sendable {
 }
 
 /// Reading progress and bookmarks, sealed in the manifest like all else.
-extension VaultDesk {
+extension VaultOperations {
     func progress(_ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault) throws -> VaultReading {
         let count = Int(entry.summary.pages)
         switch request.mark {

@@ -4,7 +4,7 @@ import ComicVault
 import Platform
 
 /// Single pages of sealed comics. What is opened lies in memory: no page touches a disk.
-extension VaultDesk {
+extension VaultOperations {
     func page(
         _ request: VaultRequest, _ entry: ComicEntry, _ vault: SealedVault, _ outlet: VaultOutlet
     ) throws -> VaultSent {

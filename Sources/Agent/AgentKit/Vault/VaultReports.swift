@@ -287,7 +287,7 @@ package struct VaultUnlocked: Codable, Sendable {
         isNew = report != nil
         slot = report?.slot
         warnings = report?.warnings ?? []
-        if case .rolledBack = report?.standing { isRolledBack = true } else { isRolledBack = false }
+        if case .rolledBack = report?.freshness { isRolledBack = true } else { isRolledBack = false }
     }
 
     package var lines: [String] {
@@ -300,7 +300,7 @@ extension UnlockReport {
     /// What somebody should know of it; no word tells what a comic is called.
     package var warnings: [String] {
         var out: [String] = []
-        switch standing {
+        switch freshness {
         case .known: break
         case .firstUse where isNewlyPinned:
             out.append("this host has not seen the vault before: whether it is the newest copy, nobody can tell")

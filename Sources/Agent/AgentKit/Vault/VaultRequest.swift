@@ -9,7 +9,7 @@ package struct VaultRequest: Codable, Sendable, Equatable {
         case addSlot = "slots-add"
         case removeSlot = "slots-remove"
         case quarantine, adopt, discard
-        case takeIn = "take-in"
+        case ingest = "take-in"
         case acceptRollback = "accept-rollback"
     }
 

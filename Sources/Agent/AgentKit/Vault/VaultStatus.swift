@@ -78,11 +78,11 @@ package struct VaultStatus: Codable, Sendable {
         var status = try await service.look { try VaultStatus(place) }
         status.isUnlocked = await service.isUnlocked
         status.since = await service.unlockedSince
-        status.isTakingIn = await service.isTakingIn
+        status.isTakingIn = await service.isIngesting
         guard status.isUnlocked else { return status }
         do {
             status.comics = try await service.count()
-            if case .rolledBack(let mark, let disk) = try await service.standing() {
+            if case .rolledBack(let mark, let disk) = try await service.freshness() {
                 status.problems.insert(VaultError.rolledBack(mark: mark, disk: disk).description, at: 0)
             }
         } catch VaultError.locked {

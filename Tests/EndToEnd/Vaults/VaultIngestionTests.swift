@@ -9,7 +9,7 @@ import Testing
 
 /// Deposits that the built agent takes in when its vault is unlocked.
 @Suite("Deposits taken in at the unlock")
-struct VaultIntakeTests {
+struct VaultIngestionTests {
     private static let password = "correct horse battery staple"
 
     /// A page that is quickly made: noise at its front, then zeros.

@@ -4,7 +4,7 @@ import Logging
 import Platform
 
 /// Does what is asked of an unlocked vault: in the daemon, or in a command that has opened it itself.
-package struct VaultDesk: Sendable {
+package struct VaultOperations: Sendable {
     package let place: VaultPlace
     private let judge: ArchiveDepositJudge
 
@@ -60,7 +60,7 @@ package struct VaultDesk: Sendable {
         case .quarantine: return VaultQuarantineListing(try vault.quarantine(), try vault.drops())
         case .adopt: return try adopt(request, vault)
         case .discard: return try discard(request, vault)
-        case .takeIn: return try takeIn(request, vault, outlet)
+        case .ingest: return try ingest(request, vault, outlet)
         case .acceptRollback: return try acceptRollback(request, vault)
         case .unlock, .lock, .status: throw Fault(.usage, "only the agent can do that; see whether it runs")
         }
@@ -71,7 +71,7 @@ package struct VaultDesk: Sendable {
         .failed, "the vault was locked before this was done; unlock it, and try again")
 
     private func acceptRollback(_ request: VaultRequest, _ vault: SealedVault) throws -> VaultChange {
-        guard case .rolledBack(let mark, let disk) = try vault.standing() else {
+        guard case .rolledBack(let mark, let disk) = try vault.freshness() else {
             return VaultChange(done: "nothing to accept: the vault is as this host left it", items: [])
         }
         if request.isDryRun {
@@ -214,14 +214,14 @@ package struct VaultDesk: Sendable {
     }
 
     /// Those that are named, whoever made them; else all that this host has made.
-    private func takeIn(_ request: VaultRequest, _ vault: SealedVault, _ outlet: VaultOutlet) throws -> VaultChange {
+    private func ingest(_ request: VaultRequest, _ vault: SealedVault, _ outlet: VaultOutlet) throws -> VaultChange {
         let waiting = try vault.drops().waiting
         let named = try request.ids.map { try Self.object($0, among: waiting.map(\.id)) }
         let wanted = named.isEmpty ? waiting.filter { $0.origin == .ownDeposit }.map(\.id) : named
         var items: [VaultChange.Item] = []
         for (index, id) in wanted.enumerated() {
             try outlet.progress(Int64(index), Int64(wanted.count), "taking in")
-            let outcome = try vault.takeIn(id, isApproved: !named.isEmpty, judge: judge)
+            let outcome = try vault.ingest(id, isApproved: !named.isEmpty, judge: judge)
             var note: String?
             if case .duplicate = outcome { note = "it was there already" }
             items.append(.init(id: outcome.entry.id.description, name: outcome.entry.name, note: note))

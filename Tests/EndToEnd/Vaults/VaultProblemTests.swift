@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 /// What the agent and its commands say of vaults that are not as they should be.
-@Suite("The standing of vaults")
-struct VaultStandingTests {
+@Suite("Problems of vaults")
+struct VaultProblemTests {
     @Test("An older copy that the agent holds is in every status, and in the doctor's findings, until it is accepted")
     func rolledBack() async throws {
         let scene = try VaultScene()
