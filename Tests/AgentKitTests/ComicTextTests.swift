@@ -62,12 +62,13 @@ struct ComicTextTests {
         let folder = try TemporaryFolder()
         let odd = folder.path.appending(name: [0x61, 0xFF, 0x0A])
         _ = try Descriptor(odd, 0o101, mode: 0o600)
-        #expect(ComicDesk.path("a\\xFF\\x0A", from: folder.path) == odd)
+        #expect(ComicOperations.path("a\\xFF\\x0A", from: folder.path) == odd)
         try folder.write(BytePath("b\\xFF"), "")
         #expect(
-            ComicDesk.path("b\\xFF", from: folder.path) == folder.path.appending("b\\xFF"), "if it is there, itself")
-        #expect(ComicDesk.path("./c", from: folder.path) == folder.path.appending("c"))
-        #expect(ComicDesk.path("/x/y", from: folder.path) == "/x/y")
+            ComicOperations.path("b\\xFF", from: folder.path) == folder.path.appending("b\\xFF"),
+            "if it is there, itself")
+        #expect(ComicOperations.path("./c", from: folder.path) == folder.path.appending("c"))
+        #expect(ComicOperations.path("/x/y", from: folder.path) == "/x/y")
     }
 }
 

@@ -49,11 +49,11 @@ struct ComicsOptions: ParsableArguments {
         return BytePath(bytes: UnsafeRawBufferPointer(start: folder, count: strlen(folder)))
     }
 
-    func path(_ argument: String) -> BytePath { ComicDesk.path(argument, from: Self.here) }
+    func path(_ argument: String) -> BytePath { ComicOperations.path(argument, from: Self.here) }
 
-    /// The desk of one library: the folder that was named, else the configured one, else the folder one is in. A
+    /// The operations of one library: the folder that was named, else the configured one, else the folder one is in. A
     /// configuration that is not there is none; one with errors is complained of.
-    func desk(_ folder: String? = nil) throws -> (ComicDesk, TimeZone) {
+    func operations(_ folder: String? = nil) throws -> (ComicOperations, TimeZone) {
         let directories = try common.directories()
         var zone = TimeZone.current
         var root = folder.map(path)
@@ -67,11 +67,13 @@ struct ComicsOptions: ParsableArguments {
                 zone = configuration.timeZone
             }
         }
-        return (ComicDesk(root: root ?? Self.here, directories: directories), zone)
+        return (ComicOperations(root: root ?? Self.here, directories: directories), zone)
     }
 
     /// For what concerns no library: the configuration, which may be broken, is not read.
-    func plainDesk() throws -> ComicDesk { ComicDesk(root: Self.here, directories: try common.directories()) }
+    func plainOperations() throws -> ComicOperations {
+        ComicOperations(root: Self.here, directories: try common.directories())
+    }
 
     /// Runs a command's body as ``Output/guarding(_:)`` does; the errors of comics become faults.
     static func guarding(_ body: () async throws -> Void) async throws {

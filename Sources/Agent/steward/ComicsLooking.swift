@@ -35,14 +35,14 @@ struct ComicsInspect: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let desk = try options.plainDesk()
+            let operations = try options.plainOperations()
             let meter = options.meter
-            let found = try await desk.comics(among: files.map { options.path($0) })
+            let found = try await operations.comics(among: files.map { options.path($0) })
             let isFull = details || found.count == 1
             var (accepted, refused, unread) = (0, 0, 0)
             if options.json { Output.json("[") }
             let pages: PageExamination = decode ? .decode : .headers
-            try await desk.inspect(
+            try await operations.inspect(
                 found, mode: lenient ? .lenient : .strict, hashes: hashes, pages: pages, meter
             ) { comic in
                 let isFirst = accepted + refused + unread == 0
@@ -111,13 +111,13 @@ struct ComicsList: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, zone) = try options.desk(folder)
-            let listing = try await desk.list(
+            let (operations, zone) = try options.operations(folder)
+            let listing = try await operations.list(
                 by: sort.order, recent: recent ? limit : nil, bySeries: series, options.meter)
             var lines = listing.lines(width: ComicsOptions.width, zone: zone)
             if recent && listing.comics.isEmpty { lines = ["nothing in \(listing.library) was read yet"] }
             try Output.show(listing, lines: lines, json: options.json)
-            try await desk.close()
+            try await operations.close()
         }
     }
 }
@@ -135,11 +135,11 @@ struct ComicsShow: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, zone) = try options.desk()
-            let details = try await desk.details(options.path(file), options.meter)
+            let (operations, zone) = try options.operations()
+            let details = try await operations.details(options.path(file), options.meter)
             let lines = details.lines(width: ComicsOptions.width, zone: zone, from: ComicsOptions.here)
             try Output.show(details, lines: lines, json: options.json)
-            try await desk.close()
+            try await operations.close()
             if details.isRefused { throw ExitCode(2) }
         }
     }
@@ -157,9 +157,9 @@ struct ComicsType: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let desk = try options.plainDesk()
+            let operations = try options.plainOperations()
             var typed: [ComicTyped] = []
-            for file in files { typed.append(try await desk.typed(options.path(file))) }
+            for file in files { typed.append(try await operations.typed(options.path(file))) }
             try Output.show(typed, lines: typed.map(\.line), json: options.json)
         }
     }

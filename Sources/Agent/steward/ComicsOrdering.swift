@@ -33,9 +33,9 @@ struct ComicsDuplicates: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, _) = try options.desk(folder)
+            let (operations, _) = try options.operations(folder)
             let meter = options.meter
-            var review = try await desk.duplicates(meter)
+            var review = try await operations.duplicates(meter)
             let isRemoval = remove && !dryRun && review.copies > 0
             if !options.json {
                 Output.lines(review.lines(isDryRun: dryRun, isRemoval: isRemoval))
@@ -45,11 +45,11 @@ struct ComicsDuplicates: AsyncParsableCommand {
                     Output.complain("nothing was removed")
                     throw ExitCode(1)
                 }
-                review = await desk.removeCopies(review, meter)
+                review = await operations.removeCopies(review, meter)
                 if !options.json { Output.lines(review.removalLines) }
             }
             if options.json { Output.json(try JSONText.shown(review)) }
-            try await desk.close()
+            try await operations.close()
             if review.hasProblems { throw ExitCode(1) }
         }
     }
@@ -95,10 +95,10 @@ struct ComicsMove: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, _) = try options.desk(library)
-            let moved = try await desk.move(options.path(file), to: options.path(to), isFolder: to.hasSuffix("/"))
+            let (operations, _) = try options.operations(library)
+            let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.hasSuffix("/"))
             try Output.show(moved, lines: ["moved to \(moved.to)"], json: options.json)
-            try await desk.close()
+            try await operations.close()
         }
     }
 }
@@ -119,14 +119,14 @@ struct ComicsDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, _) = try options.desk(library)
+            let (operations, _) = try options.operations(library)
             var moved: [ComicMoved] = []
             for file in files {
-                moved.append(try await desk.delete(options.path(file)))
+                moved.append(try await operations.delete(options.path(file)))
                 if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
             }
             if options.json { Output.json(try JSONText.shown(moved)) }
-            try await desk.close()
+            try await operations.close()
         }
     }
 }

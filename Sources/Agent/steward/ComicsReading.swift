@@ -35,8 +35,8 @@ struct ComicsPage: AsyncParsableCommand {
         try await ComicsOptions.guarding {
             guard let choice = PageChoice(page) else { throw Fault(.usage, "which page?") }
             let place = try target.place(options)
-            let desk = try options.plainDesk()
-            try target.show(try await desk.takePage(options.path(file), choice, to: place), options)
+            let operations = try options.plainOperations()
+            try target.show(try await operations.exportPage(options.path(file), choice, to: place), options)
         }
     }
 }
@@ -86,8 +86,8 @@ struct ComicsThumbnail: AsyncParsableCommand {
         try await ComicsOptions.guarding {
             guard let choice = PageChoice(page) else { throw Fault(.usage, "which page?") }
             let place = try target.place(options)
-            let desk = try options.plainDesk()
-            let picture = try await desk.takeThumbnail(
+            let operations = try options.plainOperations()
+            let picture = try await operations.exportThumbnail(
                 options.path(file), choice, size: size.flatMap(Self.box), to: place
             ) { Output.complain("steward: the thumbnail is not kept: \(explain($0))") }
             try target.show(picture, options)
@@ -140,14 +140,14 @@ struct ComicsProgress: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, zone) = try options.desk()
-            let change: ComicDesk.ReadingChange? =
+            let (operations, zone) = try options.operations()
+            let change: ComicOperations.ReadingChange? =
                 if let page = mark.set { .page(page) } else if mark.done { .done } else if mark.reset { .reset } else {
                     nil
                 }
-            let state = try await desk.reading(options.path(file), change, options.meter)
+            let state = try await operations.reading(options.path(file), change, options.meter)
             try Output.show(state, lines: state.lines(zone: zone), json: options.json)
-            try await desk.close()
+            try await operations.close()
         }
     }
 }
@@ -174,10 +174,10 @@ struct ComicsBookmark: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, _) = try options.desk()
+            let (operations, _) = try options.operations()
             let page = bookmark.page
-            let change: ComicDesk.BookmarkChange? = page.map { bookmark.remove ? .remove($0) : .toggle($0) }
-            let (state, isSet) = try await desk.bookmark(options.path(file), change, options.meter)
+            let change: ComicOperations.BookmarkChange? = page.map { bookmark.remove ? .remove($0) : .toggle($0) }
+            let (state, isSet) = try await operations.bookmark(options.path(file), change, options.meter)
             let list = state.bookmarks.map(String.init).joined(separator: ", ")
             let lines =
                 (isSet.map { ["\($0 ? "bookmark on" : "no bookmark on") page \(page ?? 0)"] } ?? [])
@@ -185,7 +185,7 @@ struct ComicsBookmark: AsyncParsableCommand {
             try Output.show(
                 Answer(file: state.file, bookmarks: state.bookmarks, page: page, isSet: isSet),
                 lines: lines, json: options.json)
-            try await desk.close()
+            try await operations.close()
         }
     }
 }
@@ -209,12 +209,12 @@ struct ComicsFavourite: AsyncParsableCommand {
 
     func run() async throws {
         try await ComicsOptions.guarding {
-            let (desk, zone) = try options.desk()
-            for file in files { try await desk.setFavourite(!remove, options.path(file), options.meter) }
-            let all = try await desk.favourites()
+            let (operations, zone) = try options.operations()
+            for file in files { try await operations.setFavourite(!remove, options.path(file), options.meter) }
+            let all = try await operations.favourites()
             let lines = all.map { $0.line(zone: zone) }
             try Output.show(all, lines: lines.isEmpty ? ["no favourites"] : lines, json: options.json)
-            try await desk.close()
+            try await operations.close()
         }
     }
 }

@@ -74,7 +74,7 @@ package struct ComicDetails: Encodable, Sendable {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// Looks into a comic and at what is known of its reading. Damage is told, not refused.
     package func details(_ path: BytePath, _ meter: ProgressMeter) async throws -> ComicDetails {
         let path = Self.canonical(path)

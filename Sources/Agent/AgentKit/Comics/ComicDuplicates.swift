@@ -70,7 +70,7 @@ extension DuplicateReview {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// Compares what has the same size, byte for byte by SHA-256. Single pictures are not looked at.
     package func duplicates(_ meter: ProgressMeter) async throws -> DuplicateReview {
         let (found, unreadable) = try await named(root) { try await library.allComics() }

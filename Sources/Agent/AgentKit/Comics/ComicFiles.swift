@@ -24,7 +24,7 @@ package struct ComicTyped: Encodable, Sendable {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// By content, then by name. Links are followed.
     func type(of path: BytePath) async throws -> ComicFileType {
         try await named(path) {

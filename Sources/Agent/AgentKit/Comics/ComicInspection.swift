@@ -103,7 +103,7 @@ extension ComicInspection {
         guard isAccepted else {
             // Most messages name the file as it was opened.
             let text = message ?? "nothing is known of it"
-            let opened = "\(ComicDesk.canonical(file)): "
+            let opened = "\(ComicOperations.canonical(file)): "
             let rest = text.hasPrefix(opened) ? "\(name): \(text.dropFirst(opened.count))" : text
             return [(isUnread ? "not read  " : "refused   ") + rest + (reason.map { " [\($0.rawValue)]" } ?? "")]
         }
@@ -136,7 +136,7 @@ extension ComicInspection {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// The comics among what a person named: files as they are, folders with all comics in them.
     ///
     /// - Throws: `Fault(.usage)` for a folder without comics.

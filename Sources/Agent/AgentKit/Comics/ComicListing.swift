@@ -40,14 +40,14 @@ extension ComicListing {
         var lines: [String] = []
         if let series {
             let byPath = Dictionary(comics.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-            var taken: Set<BytePath> = []
+            var grouped: Set<BytePath> = []
             for group in series {
-                taken.formUnion(group.members)
+                grouped.formUnion(group.members)
                 if !lines.isEmpty { lines.append("") }
                 lines.append("\(ComicText.safe(group.name)) (\(group.members.count))")
                 lines += table(group.members.compactMap { byPath[$0] }, width, zone)
             }
-            let loose = comics.filter { !taken.contains($0.path) }
+            let loose = comics.filter { !grouped.contains($0.path) }
             if !loose.isEmpty, !series.isEmpty { lines += ["", "In no series (\(loose.count))"] }
             lines += table(loose, width, zone)
         } else {
@@ -73,7 +73,7 @@ extension ComicListing {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// Everything in the library that can be read.
     ///
     /// - Parameters:

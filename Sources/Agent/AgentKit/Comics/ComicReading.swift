@@ -32,7 +32,7 @@ package struct ComicFavourite: Encodable, Sendable {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     package enum ReadingChange: Sendable, Equatable {
         /// That page (from 1) is being read.
         case page(Int)

@@ -25,7 +25,7 @@ package enum PictureTarget: Sendable, Equatable {
             try write(Descriptor(owning: copy, path: "standard output"))
             return nil
         }
-        let isInFolder = try isFolder || FileStatus.of(ComicDesk.canonical(path))?.kind == .directory
+        let isInFolder = try isFolder || FileStatus.of(ComicOperations.canonical(path))?.kind == .directory
         let target = isInFolder ? path.appending(name: name()) : path
         try Self.save(at: target, replaces: replaces, mode, write)
         return target
@@ -35,7 +35,7 @@ package enum PictureTarget: Sendable, Equatable {
     private static func save(
         at target: BytePath, replaces: Bool, _ mode: mode_t, _ write: (Descriptor) throws -> Void
     ) throws {
-        let taken = Fault(
+        let exists = Fault(
             .failed, "\(target) is there already; give another name, or --force to replace it", path: target)
         let existing = try FileStatus.of(target)
         if let existing, existing.kind != .file {
@@ -43,7 +43,7 @@ package enum PictureTarget: Sendable, Equatable {
                 .failed, "\(target) is not a file and is left alone; give another name, or `-` for a pipe",
                 path: target)
         }
-        if existing != nil, !replaces { throw taken }
+        if existing != nil, !replaces { throw exists }
         let made: UnseenFile
         do {
             made = try UnseenFile(for: target, mode: mode)
@@ -52,7 +52,7 @@ package enum PictureTarget: Sendable, Equatable {
         }
         do {
             try write(made.file)
-            guard try made.become(target, replaces: existing != nil) else { throw taken }
+            guard try made.become(target, replaces: existing != nil) else { throw exists }
         } catch {
             try made.discard()
             throw error

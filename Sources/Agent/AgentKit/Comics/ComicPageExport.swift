@@ -4,7 +4,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A page that was taken out of a comic: `steward comics page`; or a small picture of one: `thumbnail`.
+/// A page that was exported from a comic: `steward comics page`; or a small picture of one: `thumbnail`.
 package struct ComicPicture: Encodable, Sendable {
     package let comic: BytePath
     /// From 1; nil for a thumbnail of the cover.
@@ -57,9 +57,9 @@ package enum PageChoice: Sendable, Equatable {
     }
 }
 
-extension ComicDesk {
-    /// Takes one page out, its bytes as they were packed. Nothing else is unpacked, but where the archive is solid.
-    package func takePage(
+extension ComicOperations {
+    /// Exports one page, its bytes as they were packed. Nothing else is unpacked, but where the archive is solid.
+    package func exportPage(
         _ path: BytePath, _ choice: PageChoice, to target: PictureTarget
     ) async throws -> ComicPicture {
         let comic = Self.canonical(path)
@@ -97,7 +97,7 @@ extension ComicDesk {
     /// A JPEG of a page, made to fit in a box; kept in the cache for the next time.
     ///
     /// - Parameter size: nil takes what a shelf of covers or an overview of pages shows.
-    package func takeThumbnail(
+    package func exportThumbnail(
         _ path: BytePath, _ choice: PageChoice, size: ThumbnailSize?, to target: PictureTarget,
         complain: @escaping @Sendable (any Error) -> Void
     ) async throws -> ComicPicture {

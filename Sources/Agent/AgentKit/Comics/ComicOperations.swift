@@ -7,10 +7,10 @@ import Platform
 
 /// What the commands on comics work with: one library's folder, reading progress, the caged worker and the trash. Each
 /// is opened when it is first needed, so that a command asks for no more than it uses.
-package actor ComicDesk {
+package actor ComicOperations {
     package nonisolated let library: ComicLibrary
     package nonisolated let directories: Directories
-    nonisolated let lane = BlockingLane("comics.desk")
+    nonisolated let lane = BlockingLane("comics.operations")
     private var opened: ProgressService?
     private var started: ArchiveWorker?
 
@@ -99,7 +99,7 @@ package actor ComicDesk {
     }
 }
 
-extension ComicDesk {
+extension ComicOperations {
     /// The path a person means: below the working directory where it is not absolute. Where no file has that name, the
     /// spelling in which a command shows names that are no text (`\xFF`) is understood as well.
     package static func path(_ argument: String, from folder: BytePath) -> BytePath {
