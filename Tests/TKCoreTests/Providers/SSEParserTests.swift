@@ -1,3 +1,4 @@
+import ServerSentEvents
 import TKCore
 import Testing
 
@@ -102,6 +103,19 @@ struct SSEParserTests {
             var lines = try splitter.feed(bytes[..<split]) + splitter.feed(bytes[split...])
             if let last = splitter.finish() { lines.append(last) }
             #expect(lines == ["{\"a\":\"ü🙂\"}", "", "{\"b\":2}", "{\"c\":3}"])
+        }
+    }
+
+    @Test("The time to wait before the next connection is the server's last, and only digits are one")
+    func reconnectionTime() throws {
+        var parser = SSEParser()
+        _ = try parser.feed("data: 1\n\n".utf8)
+        #expect(parser.reconnectionTime == nil)
+        _ = try parser.feed("retry: 3000\n".utf8)
+        #expect(parser.reconnectionTime == 3000)
+        for lie in ["", "  5", "-5", "+5", "5s", "0x5", "99999999999999999999", "٣"] {
+            _ = try parser.feed("retry: \(lie)\n".utf8)
+            #expect(parser.reconnectionTime == 3000)
         }
     }
 }

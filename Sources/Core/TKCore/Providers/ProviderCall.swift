@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import ServerSentEvents
 
 /// Turns the bytes of one answer into text and a response; made anew for each try.
 package protocol ReplyReader: Sendable {

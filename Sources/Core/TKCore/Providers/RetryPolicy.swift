@@ -1,4 +1,5 @@
 import Foundation
+import HTTPDates
 
 /// When a failed call is tried again: what the server asks for, else after 3, 9 and 15 s (seed 001).
 public struct RetryPolicy: Sendable, Hashable {
@@ -28,7 +29,7 @@ public struct RetryPolicy: Sendable, Hashable {
         if let milliseconds, let value = number(milliseconds) { return duration(value / 1000) }
         guard let text = secondsOrDate?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if let value = number(text) { return duration(value) }
-        guard let date = httpDate(text) else { return nil }
+        guard let date = HTTPDate.date(text) else { return nil }
         return duration(date.timeIntervalSince(now))
     }
 
@@ -39,17 +40,5 @@ public struct RetryPolicy: Sendable, Hashable {
 
     private static func duration(_ seconds: Double) -> Duration {
         .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded(.up)))
-    }
-
-    /// RFC 9110's three forms of a date.
-    private static func httpDate(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
-            formatter.dateFormat = format
-            if let date = formatter.date(from: text) { return date }
-        }
-        return nil
     }
 }

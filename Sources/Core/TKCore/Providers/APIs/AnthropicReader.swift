@@ -1,4 +1,5 @@
 import Foundation
+import ServerSentEvents
 
 /// Reads the Messages API's answers. Event types and content blocks that it does not know are passed over, as the
 /// API's versioning asks of clients.
@@ -65,13 +66,13 @@ package struct AnthropicReader: ReplyReader {
 
     package mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws {
         for event in try parser.feed(bytes) where !isComplete {
-            if let text = try take(event) { yield(text) }
+            if let text = try consume(event) { yield(text) }
         }
     }
 
     package mutating func drain() throws -> String? {
         guard let event = try parser.finish() else { return nil }
-        return try take(event)
+        return try consume(event)
     }
 
     package mutating func finish() throws -> LLMResponse {
@@ -92,7 +93,7 @@ package struct AnthropicReader: ReplyReader {
         return response
     }
 
-    private mutating func take(_ event: SSEEvent) throws -> String? {
+    private mutating func consume(_ event: SSEEvent) throws -> String? {
         let data = Data(event.data.utf8)
         let decoded: Event
         do {

@@ -1,4 +1,5 @@
 import Foundation
+import ServerSentEvents
 
 /// Reads the lines of JSON that Ollama's `/api/chat` answers with.
 package struct OllamaReader: ReplyReader {
@@ -36,13 +37,13 @@ package struct OllamaReader: ReplyReader {
 
     package mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws {
         for line in try lines.feed(bytes) where !isComplete {
-            if let text = try take(line) { yield(text) }
+            if let text = try consume(line) { yield(text) }
         }
     }
 
     package mutating func drain() throws -> String? {
         guard let line = lines.finish() else { return nil }
-        return try take(line)
+        return try consume(line)
     }
 
     package mutating func finish() throws -> LLMResponse {
@@ -51,11 +52,11 @@ package struct OllamaReader: ReplyReader {
     }
 
     package mutating func read(whole body: [UInt8]) throws -> LLMResponse {
-        _ = try take(String(decoding: body, as: UTF8.self))
+        _ = try consume(String(decoding: body, as: UTF8.self))
         return try finish()
     }
 
-    private mutating func take(_ text: String) throws -> String? {
+    private mutating func consume(_ text: String) throws -> String? {
         if text.allSatisfy(\.isWhitespace) { return nil }
         let line: Line
         do {

@@ -1,4 +1,5 @@
 import Foundation
+import ServerSentEvents
 
 /// Reads the Chat Completions API's answers, the first choice alone. `delta` and `message` hold the same fields.
 package struct OpenAIReader: ReplyReader {
@@ -54,13 +55,13 @@ package struct OpenAIReader: ReplyReader {
 
     package mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws {
         for event in try parser.feed(bytes) where !isComplete {
-            if let text = try take(event.data) { yield(text) }
+            if let text = try consume(event.data) { yield(text) }
         }
     }
 
     package mutating func drain() throws -> String? {
         guard let event = try parser.finish() else { return nil }
-        return try take(event.data)
+        return try consume(event.data)
     }
 
     package mutating func finish() throws -> LLMResponse {
@@ -77,7 +78,7 @@ package struct OpenAIReader: ReplyReader {
         return try finish()
     }
 
-    private mutating func take(_ data: String) throws -> String? {
+    private mutating func consume(_ data: String) throws -> String? {
         let text = data.trimmingCharacters(in: .whitespaces)
         if text == "[DONE]" {
             isComplete = true

@@ -17,28 +17,33 @@ package struct LineSplitter: Sendable {
     /// The lines that `bytes` complete, without their ends; bytes that are not UTF-8 become U+FFFD. Throws ``TooLong``.
     package mutating func feed(_ bytes: some Sequence<UInt8>) throws -> [String] {
         var lines: [String] = []
+        try feed(bytes, into: &lines)
+        return lines
+    }
+
+    /// The same, appended to `lines`: those before one that is too long are there when it throws.
+    package mutating func feed(_ bytes: some Sequence<UInt8>, into lines: inout [String]) throws {
         for byte in bytes {
             let followsReturn = endedByReturn
             endedByReturn = false
             switch byte {
             case 0x0A:
                 // The second half of CRLF, whose line has been given out at the CR.
-                if !followsReturn { lines.append(take()) }
+                if !followsReturn { lines.append(flush()) }
             case 0x0D:
-                lines.append(take())
+                lines.append(flush())
                 endedByReturn = true
             default:
                 guard line.count < limit else { throw TooLong(limit: limit) }
                 line.append(byte)
             }
         }
-        return lines
     }
 
     /// What stands behind the last line end, if anything.
-    package mutating func finish() -> String? { line.isEmpty ? nil : take() }
+    package mutating func finish() -> String? { line.isEmpty ? nil : flush() }
 
-    private mutating func take() -> String {
+    private mutating func flush() -> String {
         defer { line.removeAll(keepingCapacity: true) }
         var bytes = line[...]
         if atStart {

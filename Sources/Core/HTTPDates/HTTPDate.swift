@@ -1,0 +1,16 @@
+import Foundation
+
+/// A date as HTTP writes it in `Retry-After` and elsewhere (RFC 9110, section 5.6.7).
+package enum HTTPDate {
+    /// RFC 9110's three forms of a date; nil for what is none of them.
+    package static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
+            formatter.dateFormat = format
+            if let date = formatter.date(from: text) { return date }
+        }
+        return nil
+    }
+}
