@@ -106,7 +106,10 @@ public struct CredentialSecrets: SecretStore {
 public struct FileSecretStore: SecretStore {
     package let folder: BytePath
 
-    package init(home: TKHome) { folder = home.secrets }
+    package init(home: TKHome) { self.init(folder: home.secrets) }
+
+    /// For keys of others' than providers.
+    package init(folder: BytePath) { self.folder = folder }
 
     /// In the user's `.tk` folder, found by `TK_HOME` or `HOME`.
     public init(environment: [String: String]) throws { self.init(home: try TKHome(environment: environment)) }
@@ -132,7 +135,7 @@ public struct FileSecretStore: SecretStore {
         guard opened.owner == geteuid() || geteuid() == 0 else {
             throw Fault(
                 .usage,
-                "\(path) belongs to another user, so its key is not used; write your own with "
+                "\(path) belongs to another user, so its key is not used; write your own, for a model with "
                     + "`tk config set api_key --stdin`", path: path)
         }
         let secret = Secret(trimmed(try file.readAll(limit: 64 << 10)))
