@@ -17,7 +17,7 @@ final class MessagesStub: Sendable {
 
         func set(_ count: Int, _ answer: ScriptedServer.Answer) { state.withLock { $0 = (count, answer) } }
 
-        func take() -> ScriptedServer.Answer? {
+        func next() -> ScriptedServer.Answer? {
             state.withLock { state in
                 guard state.left > 0 else { return nil }
                 state.left -= 1
@@ -37,7 +37,7 @@ final class MessagesStub: Sendable {
             guard request.headers["x-api-key"] == Self.key else {
                 return .complaint(401, "authentication_error", "invalid x-api-key")
             }
-            return failures.take() ?? .message(own(request.body) ?? Self.answer(to: request.body))
+            return failures.next() ?? .message(own(request.body) ?? Self.answer(to: request.body))
         }
     }
 

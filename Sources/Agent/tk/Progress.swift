@@ -18,7 +18,7 @@ enum Progress {
         /// Columns that the line takes up.
         var shown = 0
         /// The terminal's last line holds something else.
-        var isTaken = false
+        var isMidLine = false
         var ticker: Task<Void, Never>?
     }
 
@@ -66,7 +66,7 @@ enum Progress {
         state.withLock { state in
             erase(&state)
             write()
-            if let last = bytes.last { state.isTaken = last != UInt8(ascii: "\n") }
+            if let last = bytes.last { state.isMidLine = last != UInt8(ascii: "\n") }
         }
     }
 
@@ -83,7 +83,7 @@ enum Progress {
     }
 
     private static func draw(_ state: inout State) {
-        guard !state.isTaken, let text = line(state) else { return }
+        guard !state.isMidLine, let text = line(state) else { return }
         let rest = String(repeating: " ", count: max(0, state.shown - text.count))
         state.shown = text.count + rest.count
         Terminal.send(Array("\r\(text)\(rest)".utf8), STDERR_FILENO)

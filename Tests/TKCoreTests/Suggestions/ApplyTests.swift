@@ -139,19 +139,21 @@ struct ApplyTests {
                         hasReplacement: true, reasoning: "", anchor: anchor))
             }
             let result = SuggestionApplier.apply(accepted, to: draft)
-            // Taking the applied ranges out of the old text leaves what stands in the new one, in order.
-            var changed: [Range<Int>] = []
-            for report in result.reports {
-                if case .applied(let range) = report.outcome { changed.append(range) }
+            // Taking the applied ranges out of the old text leaves what stands in the new one, in order. One that leaves the
+            // same text as a more important one is applied with it, over a range of its own.
+            var made: [(range: Range<Int>, words: String)] = []
+            let byImportance = result.reports.sorted { SuggestionOrder.byImportance($0.suggestion, $1.suggestion) }
+            for report in byImportance {
+                guard case .applied(let range) = report.outcome, !made.contains(where: { $0.range.overlaps(range) })
+                else { continue }
+                made.append((range, report.suggestion.suggestedText))
             }
             var rest = Array(result.text.unicodeScalars)[...]
             var position = 0
-            for range in changed.sorted(by: { $0.lowerBound < $1.lowerBound }) where range.lowerBound >= position {
+            for (range, words) in made.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
                 let kept = draft.scalars[position..<range.lowerBound]
                 #expect(rest.starts(with: kept))
-                rest = rest.dropFirst(kept.count)
-                guard let report = result.reports.first(where: { $0.outcome == .applied(range) }) else { continue }
-                rest = rest.dropFirst(report.suggestion.suggestedText.unicodeScalars.count)
+                rest = rest.dropFirst(kept.count + words.unicodeScalars.count)
                 position = range.upperBound
             }
             #expect(rest.elementsEqual(draft.scalars[position...]))

@@ -30,9 +30,7 @@ public enum Dates {
         return (padded(day.year, 4), month, "\(month)-\(padded(day.day, 2)).md")
     }
 
-    /// The time of day as an anchor has it, four digits.
-    ///
-    /// - Parameter timeZone: where it is local; the process's own unless given.
+    /// The time of day as an anchor has it, four digits: local to `timeZone`, the process's own unless given.
     public static func localHHMM(from date: Date, timeZone: TimeZone = .current) -> String {
         let minutes = (wholeSeconds(date) + timeZone.secondsFromGMT(for: date)).flooredRemainder(86_400) / 60
         return padded(minutes / 60, 2) + padded(minutes % 60, 2)

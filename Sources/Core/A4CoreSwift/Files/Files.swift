@@ -14,12 +14,11 @@ public enum CreateMode: String, Hashable, Sendable {
 
 /// Making Markdown files in the vault.
 public enum Files {
-    /// Writes a Markdown file, making the folders above it. Blocks.
+    /// Writes a Markdown file, making the folders above it; its path is below the vault, without `..`. Blocks.
     ///
     /// Front matter is written as given; in the rest CRLF and lone CR become LF, and the file ends in a newline (an
     /// empty one is one newline). The write is atomic: `.<name>.tmp`, fsync, rename, fsync of the folder.
     ///
-    /// - Parameter relativePath: below the vault, without `..`.
     /// - Throws: `A4Error.encoding` for bytes that are not UTF-8, `.pathEscape` for a way out of the vault, `.io` for
     ///   what the file system refuses and, with `createNew`, for a file that exists.
     public static func writeMarkdown(vault: Vault, at relativePath: String, bytes: Data, mode: CreateMode) throws {

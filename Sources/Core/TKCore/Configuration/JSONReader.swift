@@ -33,7 +33,7 @@ struct JSONReader {
         while let byte = current, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
     }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func consume(_ character: Unicode.Scalar) -> Bool {
         skipSpace()
         guard current == UInt8(ascii: character) else { return false }
         position += 1
@@ -55,7 +55,7 @@ struct JSONReader {
     private mutating func object(_ depth: Int) throws(Mistake) -> JSONValue {
         position += 1
         var members: [String: JSONValue] = [:]
-        if take("}") { return .object(members) }
+        if consume("}") { return .object(members) }
         repeat {
             skipSpace()
             guard current == UInt8(ascii: "\"") else {
@@ -63,19 +63,19 @@ struct JSONReader {
             }
             let key = try string()
             guard members[key] == nil else { throw mistake("the key \"\(key)\" stands here a second time") }
-            guard take(":") else { throw mistake("a colon is expected behind \"\(key)\"") }
+            guard consume(":") else { throw mistake("a colon is expected behind \"\(key)\"") }
             members[key] = try value(depth: depth + 1)
-        } while take(",")
-        guard take("}") else { throw mistake("a comma or a closing brace is expected") }
+        } while consume(",")
+        guard consume("}") else { throw mistake("a comma or a closing brace is expected") }
         return .object(members)
     }
 
     private mutating func array(_ depth: Int) throws(Mistake) -> JSONValue {
         position += 1
         var values: [JSONValue] = []
-        if take("]") { return .array(values) }
-        repeat { values.append(try value(depth: depth + 1)) } while take(",")
-        guard take("]") else { throw mistake("a comma or a closing bracket is expected") }
+        if consume("]") { return .array(values) }
+        repeat { values.append(try value(depth: depth + 1)) } while consume(",")
+        guard consume("]") else { throw mistake("a comma or a closing bracket is expected") }
         return .array(values)
     }
 

@@ -249,13 +249,13 @@ package struct ConfigurationStore: Sendable {
         let others = wrong.dropFirst().map { key in
             "`\(key.rawValue)`" + (file.line(of: key.rawValue).map { " (line \($0))" } ?? "")
         }
-        let taken = ConfigurationKey.allCases.filter(\.isForProjects).map { "`\($0.rawValue)`" }
+        let allowed = ConfigurationKey.allCases.filter(\.isForProjects).map { "`\($0.rawValue)`" }
         let commands = wrong.map { "`tk config set \($0.rawValue) VALUE`" }
         throw file.problem(
             first.rawValue,
             "`\(first.rawValue)` is not taken from a project's file"
                 + (others.isEmpty ? "" : ", nor " + others.joined(separator: ", nor ")) + ": it may set "
-                + taken.joined(separator: " and ") + ", and not who reads your drafts. Nothing was sent. Remove that "
+                + allowed.joined(separator: " and ") + ", and not who reads your drafts. Nothing was sent. Remove that "
                 + "from the file; what you want for yourself goes into \(home.configuration): "
                 + commands.joined(separator: ", "))
     }

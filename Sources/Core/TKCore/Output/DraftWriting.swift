@@ -136,7 +136,7 @@ package enum DraftWriting {
         Lease.ignoreBreakSignal()
         // A process that has just been forked holds every open file for a moment.
         for _ in 0..<20 {
-            switch LeasedFile.take(file) {
+            switch LeasedFile.acquire(file) {
             case .busy: poll(nil, 0, 25)
             case .held(let leased):
                 defer { leased.release() }

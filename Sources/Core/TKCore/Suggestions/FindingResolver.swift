@@ -82,14 +82,14 @@ struct FindingResolver: Sendable {
             return nil
         }
         // An addition that does not repeat the words next to which it goes would take them away.
-        let takesQuoteAway = item.type == .add && replacement.map { !$0.contains(quote) } ?? false
+        let removesQuote = item.type == .add && replacement.map { !$0.contains(quote) } ?? false
         let anchor = draft.anchor(of: range)
         let suggestion = Suggestion(
             id: FindingIdentity.id(maker: maker, quote: quote, before: anchor.prefix, after: anchor.suffix),
             advisorID: maker, type: item.type, category: item.category,
             priority: Int(min(max(item.priority.rounded(), 1), 5)), confidence: min(max(item.confidence, 0), 1),
             originalText: quote, suggestedText: replacement ?? "",
-            hasReplacement: replacement != nil && !takesQuoteAway,
+            hasReplacement: replacement != nil && !removesQuote,
             reasoning: Self.printable(item.reason), anchor: anchor)
         let isWanted =
             (options.categories.isEmpty || options.categories.contains(suggestion.category))
