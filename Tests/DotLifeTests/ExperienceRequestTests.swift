@@ -67,4 +67,57 @@ struct ExperienceRequestTests {
         let back = try JSONDecoder().decode(ExperienceRequest.self, from: JSONEncoder().encode(request))
         #expect(back == request)
     }
+
+    @Test(
+        "What the factories refuse cannot be decoded either",
+        arguments: [
+            #"{"momentType":0,"experienceType":0,"noteText":"  "}"#, #"{"momentType":0,"experienceType":0}"#,
+            #"{"momentType":0,"experienceType":2,"linkURL":"javascript:alert(1.5)"}"#,
+            #"{"momentType":0,"experienceType":2}"#, #"{"momentType":0,"experienceType":1}"#,
+            #"{"momentType":0,"experienceType":1,"photo":{"data":{"_0":""}}}"#,
+            #"{"momentType":0,"experienceType":1,"photo":{"file":{"path":[]}}}"#,
+            #"{"momentType":0,"experienceType":3,"noteText":"x"}"#,
+            #"{"momentType":0,"experienceType":0,"noteText":"x","linkURL":"https://example.org"}"#,
+            #"{"momentType":0,"experienceType":3,"photo":{"file":{"path":[47,97]}}}"#,
+            #"{"momentType":7,"experienceType":3}"#,
+            #"{"momentType":0,"experienceType":3,"attachments":[{"content":{"data":{"_0":"AA=="}},"originalName":[47]}]}"#,
+            #"{"momentType":0,"experienceType":3,"attachments":[{"content":{"data":{"_0":"AA=="}},"sha256":"ab"}]}"#,
+        ])
+    func decodedInvalid(json: String) {
+        #expect(throws: (any Error).self) {
+            try JSONDecoder().decode(ExperienceRequest.self, from: Data(json.utf8))
+        }
+    }
+
+    @Test("A photo that an earlier version wrote down still reads")
+    func earlierPhoto() throws {
+        let json = #"{"momentType":0,"experienceType":1,"photo":{"file":{"path":[47,97,47,98]}},"timestamp":0}"#
+        let request = try JSONDecoder().decode(ExperienceRequest.self, from: Data(json.utf8))
+        #expect(request.photo == .file(path: Array("/a/b".utf8)))
+        #expect(request.attachments.map(\.originalName) == [Array("b".utf8)])
+        #expect(request == (try .photo(fileAt: Array("/a/b".utf8), timestamp: request.timestamp)))
+    }
+
+    @Test("A decoded note is trimmed, and a link completed, as they are when they are made")
+    func decodedAsMade() throws {
+        let note = #"{"momentType":1,"experienceType":0,"noteText":" rain "}"#
+        #expect(try JSONDecoder().decode(ExperienceRequest.self, from: Data(note.utf8)).noteText == "rain")
+        let link = #"{"momentType":1,"experienceType":2,"linkURL":"example.org"}"#
+        #expect(
+            try JSONDecoder().decode(ExperienceRequest.self, from: Data(link.utf8)).linkURL == "https://example.org")
+    }
+
+    @Test("A capture may have as many files as the limit says, with names that a file can have")
+    func attachmentLimits() throws {
+        let file = try AttachmentSource(.data(Data([1])), originalName: Array("a".utf8))
+        let most = Array(repeating: file, count: ExperienceRequest.attachmentLimit)
+        #expect(try ExperienceRequest.note("x", attachments: most).attachments.count == most.count)
+        #expect(throws: ExperienceError.self) { try ExperienceRequest.note("x", attachments: most + [file]) }
+        for name in [[], [0x2F], [0x61, 0], [UInt8](repeating: 0x61, count: 256)] as [[UInt8]] {
+            #expect(throws: ExperienceError.self) { try AttachmentSource(.data(Data()), originalName: name) }
+        }
+        #expect(throws: ExperienceError.invalidData("No photo selected")) {
+            try ExperienceRequest.photo([AttachmentSource(.data(Data([1])), type: .file)])
+        }
+    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One captured moment as the store holds it (seed section 9).
+/// One captured moment as the store holds it (seed 002, section 9).
 public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
     /// Its name for ever.
     public let id: UUID
@@ -16,16 +16,13 @@ public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
     public let noteText: String?
     /// The absolute address of a link.
     public let linkURL: String?
-    /// The bare name of a photo's file in the store.
-    public let photoLocalPath: String?
-    /// The bare name of its small picture, where one was made.
-    public let photoThumbnailPath: String?
+    /// The files that belong to it, in their order.
+    public let attachments: [AttachmentRecord]
 
     /// A record with all its fields; stores make them.
     public init(
         id: UUID, timestamp: Date, createdAt: Date, momentType: MomentType, experienceType: ExperienceType,
-        noteText: String? = nil, linkURL: String? = nil, photoLocalPath: String? = nil,
-        photoThumbnailPath: String? = nil
+        noteText: String? = nil, linkURL: String? = nil, attachments: [AttachmentRecord] = []
     ) {
         self.id = id
         self.timestamp = timestamp
@@ -34,9 +31,16 @@ public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
         self.experienceType = experienceType
         self.noteText = noteText
         self.linkURL = linkURL
-        self.photoLocalPath = photoLocalPath
-        self.photoThumbnailPath = photoThumbnailPath
+        self.attachments = attachments
     }
+
+    /// The name of the first photo's file in the store.
+    public var photoLocalPath: String? { firstPhoto?.localPath }
+
+    /// The name of the first photo's small picture, where one was made.
+    public var photoThumbnailPath: String? { firstPhoto?.thumbnailPath }
+
+    private var firstPhoto: AttachmentRecord? { attachments.first { $0.type == .photo } }
 }
 
 /// What goes wrong with experiences; the texts say what, where and why.

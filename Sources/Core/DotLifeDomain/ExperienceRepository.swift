@@ -44,10 +44,10 @@ public struct ExperienceFetchRequest: Hashable, Sendable {
     }
 }
 
-/// Where experiences are kept (seed sections 2 and 9). All errors are ``ExperienceError``, or
+/// Where experiences are kept (seed 002, sections 2 and 9). All errors are ``ExperienceError``, or
 /// `CancellationError` where a reading task was cancelled.
 public protocol ExperienceRepository: Sendable {
-    /// Stores a capture. A photo's file is in the store before the record is.
+    /// Stores a capture. Its files are in the store before the record is.
     func create(_ request: ExperienceRequest) async throws -> ExperienceRecord
 
     /// Newest timestamp first; of equal ones the later stored first.
@@ -56,7 +56,7 @@ public protocol ExperienceRepository: Sendable {
     /// The experience of that id, or nil.
     func fetch(byID id: UUID) async throws -> ExperienceRecord?
 
-    /// Removes the experience, then its files.
+    /// Removes the experience, then those of its files that no other one has.
     ///
     /// - Throws: ``ExperienceError/notFound(_:)``.
     func delete(byID id: UUID) async throws

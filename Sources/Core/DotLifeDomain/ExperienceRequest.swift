@@ -1,13 +1,5 @@
 import Foundation
 
-/// Where a photo's bytes come from.
-public enum PhotoSource: Hashable, Codable, Sendable {
-    /// The bytes themselves.
-    case data(Data)
-    /// The bytes of the path of a file to copy: a file name on Linux need not be text.
-    case file(path: [UInt8])
-}
-
 /// A valid capture to be stored; only the four factories make one.
 public struct ExperienceRequest: Hashable, Codable, Sendable {
     /// What the person meant by the moment.
@@ -20,40 +12,61 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
     public let noteText: String?
     /// The absolute address of a link.
     public let linkURL: String?
+    /// The files that go with it, in their order.
+    public let attachments: [AttachmentSource]
+
     /// The picture of a photo.
-    public let photo: PhotoSource?
+    public var photo: PhotoSource? { experienceType == .photo ? attachments.first?.content : nil }
+
+    /// How many files one capture may have.
+    public static let attachmentLimit = 1_000
 
     private init(
         _ experienceType: ExperienceType, _ momentType: MomentType, _ timestamp: Date?, noteText: String? = nil,
-        linkURL: String? = nil, photo: PhotoSource? = nil
+        linkURL: String? = nil, _ attachments: [AttachmentSource] = []
+    ) throws {
+        guard attachments.count <= Self.attachmentLimit else {
+            throw ExperienceError.invalidData(
+                "\(attachments.count) files are too many for one capture; it may have \(Self.attachmentLimit)")
+        }
+        self.init(unchecked: experienceType, momentType, timestamp, noteText: noteText, linkURL: linkURL, attachments)
+    }
+
+    private init(
+        unchecked experienceType: ExperienceType, _ momentType: MomentType, _ timestamp: Date?,
+        noteText: String? = nil, linkURL: String? = nil, _ attachments: [AttachmentSource] = []
     ) {
         self.experienceType = experienceType
         self.momentType = momentType
         self.timestamp = timestamp
         self.noteText = noteText
         self.linkURL = linkURL
-        self.photo = photo
+        self.attachments = attachments
     }
 
     /// A note: the text without white space around it.
     ///
     /// - Throws: ``ExperienceError/invalidData(_:)`` where no text is left.
     public static func note(
-        _ text: String, momentType: MomentType = .now, timestamp: Date? = nil
+        _ text: String, momentType: MomentType = .now, timestamp: Date? = nil, attachments: [AttachmentSource] = []
     ) throws -> ExperienceRequest {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw ExperienceError.invalidData("The note is empty") }
-        return ExperienceRequest(.note, momentType, timestamp, noteText: trimmed)
+        // What keeps it may end a text there.
+        guard !trimmed.utf8.contains(0) else {
+            throw ExperienceError.invalidData("The note has a NUL (U+0000), which no text has; leave that out")
+        }
+        return try ExperienceRequest(.note, momentType, timestamp, noteText: trimmed, attachments)
     }
 
     /// A link: `https://` is put before an address without `http://` or `https://`, and its host must hold a dot.
     ///
     /// - Throws: ``ExperienceError/invalidData(_:)``, "Invalid URL".
     public static func link(
-        _ address: String, momentType: MomentType = .now, timestamp: Date? = nil
+        _ address: String, momentType: MomentType = .now, timestamp: Date? = nil, attachments: [AttachmentSource] = []
     ) throws -> ExperienceRequest {
         let url = try absoluteAddress(address)
-        return ExperienceRequest(.link, momentType, timestamp, linkURL: url)
+        return try ExperienceRequest(.link, momentType, timestamp, linkURL: url, attachments)
     }
 
     /// A photo from bytes in memory.
@@ -63,7 +76,7 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         _ data: Data, momentType: MomentType = .now, timestamp: Date? = nil
     ) throws -> ExperienceRequest {
         guard !data.isEmpty else { throw ExperienceError.invalidData("No photo selected") }
-        return ExperienceRequest(.photo, momentType, timestamp, photo: .data(data))
+        return try photo([AttachmentSource(.data(data), type: .photo)], momentType: momentType, timestamp: timestamp)
     }
 
     /// A photo from a file, which the store copies when the request is carried out.
@@ -73,12 +86,33 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         fileAt path: [UInt8], momentType: MomentType = .now, timestamp: Date? = nil
     ) throws -> ExperienceRequest {
         guard !path.isEmpty else { throw ExperienceError.invalidData("No photo selected") }
-        return ExperienceRequest(.photo, momentType, timestamp, photo: .file(path: path))
+        let source = try AttachmentSource(.file(path: path), type: .photo)
+        return try photo([source], momentType: momentType, timestamp: timestamp)
+    }
+
+    /// A photo of several files, of which the first picture is the one that is shown.
+    ///
+    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", where there are none.
+    public static func photo(
+        _ attachments: [AttachmentSource], momentType: MomentType = .now, timestamp: Date? = nil
+    ) throws -> ExperienceRequest {
+        let isEmpty = attachments.allSatisfy { $0.content == .data(Data()) || $0.type == .file }
+        guard !isEmpty else { throw ExperienceError.invalidData("No photo selected") }
+        return try ExperienceRequest(.photo, momentType, timestamp, attachments)
     }
 
     /// A dot: the moment itself, always valid.
     public static func dot(momentType: MomentType = .now, timestamp: Date? = nil) -> ExperienceRequest {
-        ExperienceRequest(.dot, momentType, timestamp)
+        ExperienceRequest(unchecked: .dot, momentType, timestamp)
+    }
+
+    /// A moment with files, without a word.
+    ///
+    /// - Throws: ``ExperienceError/invalidData(_:)`` where there are too many.
+    public static func dot(
+        momentType: MomentType = .now, timestamp: Date? = nil, attachments: [AttachmentSource]
+    ) throws -> ExperienceRequest {
+        try ExperienceRequest(.dot, momentType, timestamp, attachments)
     }
 
     private static func absoluteAddress(_ address: String) throws -> String {
@@ -95,5 +129,51 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         // `mailto:me@example.org` and `me@example.org` would pass for a host with a user's name before it.
         guard isAbsolute || url.user() == nil else { throw invalid }
         return url.absoluteString
+    }
+}
+
+/// What was encoded is decoded by the factories, so that nothing comes in beside them.
+extension ExperienceRequest {
+    private enum CodingKeys: String, CodingKey {
+        case momentType, experienceType, timestamp, noteText, linkURL, attachments
+        /// Where earlier versions kept the only file.
+        case photo
+    }
+
+    /// - Throws: `DecodingError`, or what the factories throw.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let moment = try values.decode(MomentType.self, forKey: .momentType)
+        let type = try values.decode(ExperienceType.self, forKey: .experienceType)
+        let time = try values.decodeIfPresent(Date.self, forKey: .timestamp)
+        let text = try values.decodeIfPresent(String.self, forKey: .noteText)
+        let address = try values.decodeIfPresent(String.self, forKey: .linkURL)
+        var files = try values.decodeIfPresent([AttachmentSource].self, forKey: .attachments) ?? []
+        if let only = try values.decodeIfPresent(PhotoSource.self, forKey: .photo) {
+            guard files.isEmpty, type == .photo else {
+                throw ExperienceError.invalidData("Only a photo has a photo, and only one")
+            }
+            files = [try AttachmentSource(only, type: .photo)]
+        }
+        guard (text == nil || type == .note) && (address == nil || type == .link) else {
+            throw ExperienceError.invalidData("A \(type.label) has no text or address of another kind")
+        }
+        switch type {
+        case .note: self = try .note(text ?? "", momentType: moment, timestamp: time, attachments: files)
+        case .link: self = try .link(address ?? "", momentType: moment, timestamp: time, attachments: files)
+        case .photo: self = try .photo(files, momentType: moment, timestamp: time)
+        case .dot: self = try .dot(momentType: moment, timestamp: time, attachments: files)
+        }
+    }
+
+    /// Writes what ``init(from:)`` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(momentType, forKey: .momentType)
+        try values.encode(experienceType, forKey: .experienceType)
+        try values.encodeIfPresent(timestamp, forKey: .timestamp)
+        try values.encodeIfPresent(noteText, forKey: .noteText)
+        try values.encodeIfPresent(linkURL, forKey: .linkURL)
+        if !attachments.isEmpty { try values.encode(attachments, forKey: .attachments) }
     }
 }

@@ -1,4 +1,4 @@
-/// What the person meant by the moment: a label and a filter, never a place in time (seed section 2).
+/// What the person meant by the moment: a label and a filter, never a place in time (seed 002, section 2).
 ///
 /// It neither moves a timestamp nor chooses a bucket: buckets follow from timestamps alone.
 public enum MomentType: Int16, Codable, CaseIterable, Sendable {
@@ -31,7 +31,7 @@ public enum MomentType: Int16, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What was captured (seed section 2).
+/// What was captured (seed 002, section 2).
 public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
     /// A text.
     case note = 0
@@ -70,12 +70,14 @@ public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
 public enum AttachmentType: Int16, Codable, CaseIterable, Sendable {
     /// A picture.
     case photo = 0
+    /// What is no picture.
+    case file = 1
 
     /// From a stored value; an unknown one reads as ``photo``.
     public init(stored raw: Int16) { self = AttachmentType(rawValue: raw) ?? .photo }
 }
 
-/// How much time one dot of a grid stands for (seed section 2).
+/// How much time one dot of a grid stands for (seed 002, section 2).
 public enum GridScale: Int, Codable, CaseIterable, Sendable {
     /// One dot an hour.
     case hours = 0
@@ -97,7 +99,7 @@ public enum GridScale: Int, Codable, CaseIterable, Sendable {
     }
 }
 
-/// Which of the two grids is looked at (seed section 7).
+/// Which of the two grids is looked at (seed 002, section 7).
 public enum VisualizeViewType: String, Codable, CaseIterable, Sendable {
     /// The grid that begins with the hours of a day.
     case today
