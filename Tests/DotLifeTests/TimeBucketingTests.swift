@@ -103,4 +103,20 @@ struct TimeBucketingTests {
             }
         }
     }
+
+    @Test("A minute of the next day, after which the clock is put back into this one, belongs to this one")
+    func interruptedDay() throws {
+        let newfoundland = TimeBucketingService(timeZone: try #require(TimeZone(identifier: "America/St_Johns")))
+        // On 1 November 2009 the clock showed 00:00, and a minute later 23:01 of 31 October.
+        for instant in ["2009-11-01T02:29:59Z", "2009-11-01T02:30:30Z", "2009-11-01T02:31:00Z", "2009-11-01T03:29:59Z"]
+        {
+            let date = try Date(instant, strategy: .iso8601)
+            #expect(newfoundland.bucket(.day, containing: date).name == "2009-10-31", "\(instant)")
+            #expect(newfoundland.bucket(.month, containing: date).name == "2009-10", "\(instant)")
+            #expect(newfoundland.bucket(.day, containing: date).contains(date))
+        }
+        let november = newfoundland.bucket(.month, containing: try Date("2009-11-01T03:30:00Z", strategy: .iso8601))
+        #expect(november.name == "2009-11")
+        #expect(november.start == (try Date("2009-11-01T03:30:00Z", strategy: .iso8601)))
+    }
 }

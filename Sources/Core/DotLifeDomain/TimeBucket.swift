@@ -16,8 +16,9 @@ public enum TimeBucketType: Int, Codable, CaseIterable, Sendable {
 
 /// A half-open stretch of time, `[start, end)`, in a time zone.
 ///
-/// It carries its zone, so that ``end`` means the same wherever it is asked. Made by ``TimeBucketingService``.
-public struct TimeBucket: Hashable, Codable, Sendable, Identifiable {
+/// It carries its zone, so that ``end`` means the same wherever it is asked. Only ``TimeBucketingService`` makes one, so
+/// that it always begins where such a bucket begins; what is decoded is held to the same.
+public struct TimeBucket: Hashable, Sendable, Identifiable {
     /// Its length.
     public let type: TimeBucketType
     /// Its first instant.
@@ -26,7 +27,7 @@ public struct TimeBucket: Hashable, Codable, Sendable, Identifiable {
     public let timeZone: TimeZone
 
     /// - Parameter start: the first instant of such a bucket in `timeZone`; ``TimeBucketingService`` finds it.
-    public init(type: TimeBucketType, start: Date, timeZone: TimeZone) {
+    init(type: TimeBucketType, start: Date, timeZone: TimeZone) {
         self.type = type
         self.start = start
         self.timeZone = timeZone
@@ -40,6 +41,36 @@ public struct TimeBucket: Hashable, Codable, Sendable, Identifiable {
 
     /// Whether `start <= date < end`.
     public func contains(_ date: Date) -> Bool { start <= date && date < end }
+}
+
+extension TimeBucket: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case type
+        case start
+        case timeZone
+    }
+
+    /// - Throws: `DecodingError` where no such bucket begins at the start.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let type = try container.decode(TimeBucketType.self, forKey: .type)
+        let start = try container.decode(Date.self, forKey: .start)
+        let service = TimeBucketingService(timeZone: try container.decode(TimeZone.self, forKey: .timeZone))
+        guard let bucket = service.bucket(type, startingAt: start) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .start, in: container,
+                debugDescription: "no \(type) of \(service.timeZone.identifier) begins at this time")
+        }
+        self = bucket
+    }
+
+    /// Type, start and zone.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(type, forKey: .type)
+        try container.encode(start, forKey: .start)
+        try container.encode(timeZone, forKey: .timeZone)
+    }
 }
 
 /// How many experiences a bucket holds.

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Cuts time into hours, days, weeks from Monday, months and years of one time zone (seed section 2).
+/// Cuts time into hours, days, weeks from Monday, months and years of one time zone (seed 002, section 2).
 ///
 /// Neighbouring buckets of a type touch: every instant lies in exactly one. Where clocks are put forward a day has 23
-/// hour buckets, where they are put back 25. A shift that is not a whole hour ends an hour bucket early.
+/// hour buckets, where they are put back 25. A shift that is not a whole hour ends an hour bucket early. A date that the clock
+/// shows, leaves again and comes back to begins when it has come back.
 public struct TimeBucketingService: Hashable, Codable, Sendable {
     /// The zone whose wall clock counts.
     public let timeZone: TimeZone
@@ -26,6 +27,16 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
     public func bucket(_ type: TimeBucketType, containing date: Date) -> TimeBucket {
         TimeBucket(type: type, start: start(of: type, containing: date), timeZone: timeZone)
     }
+
+    /// The bucket whose first instant is `start`; nil where none of the type begins there.
+    public func bucket(_ type: TimeBucketType, startingAt start: Date) -> TimeBucket? {
+        guard start.timeIntervalSince1970.isFinite, abs(start.timeIntervalSince1970) < Self.farthest else { return nil }
+        let bucket = bucket(type, containing: start)
+        return bucket.start == start ? bucket : nil
+    }
+
+    /// Seconds from 1970 beyond which no bucket is looked for: some 300,000 years.
+    private static let farthest = 1e13
 
     /// The hours of the day: 24, or 23 or 25 where clocks are shifted.
     public func hourBuckets(ofDayContaining date: Date) -> [TimeBucket] {
@@ -68,8 +79,13 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         return found
     }
 
-    private func start(of type: TimeBucketType, containing date: Date) -> Date {
+    private func start(of type: TimeBucketType, containing instant: Date) -> Date {
         let calendar = self.calendar
+        var date = instant
+        if type != .hour, dayStart(date, calendar) > date {
+            // The clock shows the next day's first minute, before it is put back into this one.
+            date = calendar.startOfDay(for: date).addingTimeInterval(-1)
+        }
         switch type {
         case .hour:
             let start = wallClockHour(date)
@@ -77,7 +93,7 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
             if let shift = timeZone.nextDaylightSavingTimeTransition(after: start), shift <= date { return shift }
             return start
         case .day:
-            return calendar.startOfDay(for: date)
+            return dayStart(date, calendar)
         case .week:
             return day((calendar.component(.weekday, from: date) + 5) % 7, before: date, calendar)
         case .month:
@@ -125,11 +141,27 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         let noon = DateComponents(year: parts.year, month: parts.month, day: parts.day, hour: 12)
         guard let counted = plain.date(from: noon)?.addingTimeInterval(Double(-count) * 86_400) else { return date }
         let moved = plain.dateComponents([.year, .month, .day, .hour], from: counted)
-        return calendar.startOfDay(for: calendar.date(from: moved) ?? counted)
+        return dayStart(calendar.date(from: moved) ?? counted, calendar)
     }
 
     private func first(ofMonth month: Int, year: Int, _ calendar: Calendar) -> Date {
         let noon = calendar.date(from: DateComponents(year: year, month: month, day: 1, hour: 12))
-        return calendar.startOfDay(for: noon ?? .distantFuture)
+        return dayStart(noon ?? .distantFuture, calendar)
+    }
+
+    /// From when on the clock shows the date that it shows at `date` without going back to the day before.
+    ///
+    /// Newfoundland put its clocks back at a minute past midnight from 1987 to 2011: that minute belongs to the day that
+    /// it interrupts. Where midnight comes twice on the same date, the first counts.
+    private func dayStart(_ date: Date, _ calendar: Calendar) -> Date {
+        let midnight = calendar.startOfDay(for: date)
+        let offset = timeZone.secondsFromGMT(for: midnight)
+        // Only then is it worth asking when the clocks are put back, which takes long.
+        guard timeZone.secondsFromGMT(for: midnight.addingTimeInterval(3 * 3600)) < offset,
+            let shift = timeZone.nextDaylightSavingTimeTransition(after: midnight)
+        else { return midnight }
+        let (day, shifted) = (WallClock(midnight, in: timeZone).day, WallClock(shift, in: timeZone))
+        guard shifted.day.number < day.number else { return midnight }
+        return Date(timeIntervalSince1970: Double(day.number * 86_400 - shifted.offset))
     }
 }

@@ -1,0 +1,125 @@
+import DotLifeDomain
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// Buckets and grids as Python's calendar and zones have them (`Tests/Peers/dot_oracle.py`), which share nothing with ours.
+/// 10,000 instants with `STEWARD_TEST_WHOLE=1`.
+@Suite(
+    "Buckets and grids to a second implementation",
+    .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { DotOracle.isThere })
+struct BucketOracleTests {
+    @Test("Both cut time into the same buckets, and lay out the same grids")
+    func equal() async throws {
+        var random = SeededGenerator(for: "BucketOracleTests.equal")
+        let zones = try DotZones.all().filter { try DotOracle.knowsAsFoundation($0) }
+        // A machine's zone data may be older than Foundation's, but hardly for all of these.
+        #expect(zones.count >= 6)
+        let questions = try (0..<(Thoroughness.isWhole ? 10_000 : 600)).map { number in
+            let zone = try #require(zones.randomElement(using: &random))
+            let date = DotZones.instant(in: zone, using: &random)
+            return DotOracle.Question(
+                zone: zone.identifier, instant: Int(date.timeIntervalSince1970), grids: number % 10 == 0)
+        }
+        let answers = try DotOracle.ask(questions)
+        #expect(answers.count == questions.count)
+        for (question, answer) in zip(questions, answers) {
+            let own = try DotOracle.ownAnswer(question)
+            #expect(own.buckets == answer.buckets, "\(question)")
+            #expect(own.year == answer.year, "\(question)")
+            for (level, dots) in answer.grids ?? [:] {
+                #expect(own.grids?[level] == dots, "\(question) \(level)")
+            }
+        }
+        print(
+            "\(zones.count) zones, \(questions.count) instants, \(questions.filter(\.grids).count) of them with grids")
+    }
+}
+
+private enum DotOracle {
+    struct Question: Codable {
+        let zone: String
+        let instant: Int
+        let grids: Bool
+    }
+
+    struct Answer: Decodable {
+        let buckets: [[Int]]
+        let grids: [String: [[Cell]]]?
+        let year: [String]?
+    }
+
+    /// A number or a text.
+    enum Cell: Decodable, Equatable {
+        case number(Int)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            do {
+                self = .number(try container.decode(Int.self))
+            } catch {
+                self = .text(try container.decode(String.self))
+            }
+        }
+    }
+
+    static let isThere: Bool = {
+        let script = "import zoneinfo, sys; [zoneinfo.ZoneInfo(name) for name in sys.argv[1:]]"
+        let run = try? runProgram(["python3", "-c", script] + DotZones.names)
+        return run?.status == 0
+    }()
+
+    static func ask(_ questions: [Question]) throws -> [Answer] {
+        let input = try questions.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + "\n" }.joined()
+        let script = Checkout.root.appending("Tests/Peers/dot_oracle.py").text
+        let run = try runProgram(["python3", script], input: input).check()
+        return try run.output.split(separator: "\n").map { try JSONDecoder().decode(Answer.self, from: Data($0.utf8)) }
+    }
+
+    /// Whether the machine's zone data and Foundation's own have the same shifts.
+    static func knowsAsFoundation(_ zone: TimeZone) throws -> Bool {
+        let script = """
+            import sys, zoneinfo, datetime
+            zone = zoneinfo.ZoneInfo(sys.argv[1])
+            epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+            for at in range(0, \(DotZones.span.upperBound), 86400 * 7):
+                moment = (epoch + datetime.timedelta(seconds=at)).astimezone(zone)
+                print(int(moment.utcoffset().total_seconds()))
+            """
+        let theirs = try runProgram(["python3", "-c", script, zone.identifier]).check().output.split(separator: "\n")
+        let ours = stride(from: 0, to: DotZones.span.upperBound, by: 86_400 * 7).map {
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0)))
+        }
+        let isSame = theirs.map { Int($0) } == ours
+        if !isSame { print("\(zone.identifier) is left out: the machine's zone data differ from Foundation's") }
+        return isSame
+    }
+
+    static func ownAnswer(_ question: Question) throws -> Answer {
+        let zone = try #require(TimeZone(identifier: question.zone))
+        let service = GridAggregationService(timeZone: zone)
+        let date = Date(timeIntervalSince1970: Double(question.instant))
+        let buckets = TimeBucketType.allCases.map { type in
+            let bucket = service.bucketing.bucket(type, containing: date)
+            return [seconds(bucket.start), seconds(bucket.end)]
+        }
+        guard question.grids else { return Answer(buckets: buckets, grids: nil, year: nil) }
+        let grids = ZoomLevel.allCases.map { level in
+            let grid = service.grid(at: level, containing: date, now: date, counts: [:])
+            let cells = grid.dots.map { dot -> [Cell] in
+                [
+                    .number(seconds(dot.bucket.start)), .number(seconds(dot.bucket.end)), .number(dot.row),
+                    .number(dot.column), .text(dot.label),
+                ]
+            }
+            return (level.rawValue, cells)
+        }
+        return Answer(
+            buckets: buckets, grids: Dictionary(uniqueKeysWithValues: grids),
+            year: service.yearGrid(containing: date, now: date, counts: [:]).days.map(\.id))
+    }
+
+    private static func seconds(_ date: Date) -> Int { Int(date.timeIntervalSince1970) }
+}
