@@ -1,0 +1,111 @@
+import Foundation
+
+/// Makes grids of dots from counts (seed 002, section 2).
+///
+/// Time zone, day and present are always given; nothing is taken from the process. A dot lies in the future, or around the
+/// present, by `now`; which day, week, month or year is shown is said by another date, so that last March can be looked at.
+public struct GridAggregationService: Hashable, Codable, Sendable {
+    /// What cuts time into buckets.
+    public let bucketing: TimeBucketingService
+
+    /// - Parameter bucketing: with the zone whose hours and days are meant.
+    public init(bucketing: TimeBucketingService) { self.bucketing = bucketing }
+
+    /// - Parameter timeZone: whose hours and days are meant.
+    public init(timeZone: TimeZone) { self.init(bucketing: TimeBucketingService(timeZone: timeZone)) }
+
+    /// What the dots of a grid stand for, in the order of time.
+    public func buckets(of level: ZoomLevel, containing date: Date) -> [TimeBucket] {
+        switch level {
+        case .dayByHours: bucketing.hourBuckets(ofDayContaining: date)
+        case .weekByDays: bucketing.dayBuckets(ofWeekContaining: date)
+        case .monthByDays: bucketing.dayBuckets(ofMonthContaining: date)
+        case .monthByWeeks: bucketing.weekBuckets(ofMonthContaining: date)
+        case .yearByMonths: bucketing.monthBuckets(ofYearContaining: date)
+        }
+    }
+
+    /// The grid of a view whose dots are so large, with the day, week, month or year of `date`.
+    ///
+    /// The repository is asked once, for all dots.
+    ///
+    /// - Throws: what the repository throws.
+    public func grid(
+        for view: VisualizeViewType, scale: GridScale, containing date: Date, now: Date,
+        from repository: any ExperienceRepository
+    ) async throws -> DotGrid {
+        try await grid(
+            at: ZoomLadder(for: view).level(for: scale), containing: date, now: now, from: repository)
+    }
+
+    /// A grid with the day, week, month or year of `date`.
+    ///
+    /// The repository is asked once, for all dots.
+    ///
+    /// - Throws: what the repository throws.
+    public func grid(
+        at level: ZoomLevel, containing date: Date, now: Date, from repository: any ExperienceRepository
+    ) async throws -> DotGrid {
+        let summaries = try await repository.summaries(for: buckets(of: level, containing: date))
+        return grid(at: level, containing: date, now: now, counts: Self.counts(summaries))
+    }
+
+    /// A grid from counts that the caller has: experiences by the first instant of their bucket; an absent one has none.
+    public func grid(at level: ZoomLevel, containing date: Date, now: Date, counts: [Date: Int]) -> DotGrid {
+        let buckets = buckets(of: level, containing: date)
+        let labels = buckets.map(\.label)
+        let uses = labels.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        let places = places(of: buckets, level)
+        let dots = zip(zip(buckets, labels), places).map { labelled, place in
+            let (bucket, label) = labelled
+            let (count, extended) = (counts[bucket.start] ?? 0, bucket.extendedLabel)
+            let name = uses[label] == 1 ? label : extended
+            return GridDot(
+                bucket: bucket, count: count, phase: DotPhase(of: bucket, at: now), row: place / level.columns,
+                column: place % level.columns, label: label, extendedLabel: extended,
+                accessibleText: "\(name): \(experiences(count))")
+        }
+        let period = bucketing.bucket(level.period, containing: date)
+        return DotGrid(level: level, period: period, dots: dots, title: title(of: period, now: now))
+    }
+
+    /// All days of the year of `date`. The repository is asked once.
+    ///
+    /// - Throws: what the repository throws.
+    public func yearGrid(
+        containing date: Date, now: Date, from repository: any ExperienceRepository
+    ) async throws -> YearGrid {
+        let summaries = try await repository.summaries(for: bucketing.dayBuckets(ofYearContaining: date))
+        return yearGrid(containing: date, now: now, counts: Self.counts(summaries))
+    }
+
+    /// All days of the year of `date`, from counts that the caller has: experiences by the first instant of their day, as
+    /// ``ExperienceRepository/experienceCountsByDay(from:to:in:)`` gives them; an absent day has none.
+    public func yearGrid(containing date: Date, now: Date, counts: [Date: Int]) -> YearGrid {
+        YearGrid(
+            period: bucketing.bucket(.year, containing: date),
+            days: bucketing.dayBuckets(ofYearContaining: date).map { bucket in
+                YearDay(
+                    bucket: bucket, experienceCount: counts[bucket.start] ?? 0, phase: DotPhase(of: bucket, at: now))
+            })
+    }
+
+    /// A day or week of another year than the present one says which.
+    private func title(of period: TimeBucket, now: Date) -> String {
+        guard period.type == .day || period.type == .week else { return period.title }
+        let present = bucketing.bucket(.year, containing: now)
+        guard period.end <= present.start || period.start >= present.end else { return period.title }
+        return period.titleWithYear
+    }
+
+    /// Row by row. Days stand below their weekday's name: a month begins within its first row, and a day that a zone left
+    /// out leaves its place empty.
+    private func places(of buckets: [TimeBucket], _ level: ZoomLevel) -> [Int] {
+        guard level.scale == .days, let first = buckets.first?.wallClock.day else { return Array(buckets.indices) }
+        return buckets.map { $0.wallClock.day.number - first.number + first.weekday }
+    }
+
+    private static func counts(_ summaries: [TimeBucketSummary]) -> [Date: Int] {
+        summaries.reduce(into: [:]) { $0[$1.bucket.start] = $1.count }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+/// One day of a year.
+public struct YearDay: Hashable, Sendable, Identifiable {
+    /// The day.
+    public let bucket: TimeBucket
+    /// Experiences in it.
+    public let experienceCount: Int
+    /// Before, around or after now.
+    public let phase: DotPhase
+
+    init(bucket: TimeBucket, experienceCount: Int, phase: DotPhase) {
+        self.bucket = bucket
+        self.experienceCount = experienceCount
+        self.phase = phase
+    }
+
+    /// Its date: `2026-01-05`.
+    public var id: String {
+        let parts = bucket.wallClock.day.parts
+        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+    }
+
+    /// Its first instant.
+    public var date: Date { bucket.start }
+
+    /// A day is filled if and only if it holds an experience.
+    public var isFilled: Bool { experienceCount >= 1 }
+
+    /// Whether it holds the present.
+    public var isToday: Bool { phase == .current }
+
+    /// Whether it has not begun.
+    public var isFuture: Bool { phase == .future }
+
+    /// `January 5`.
+    public var label: String { bucket.longMonthAndDay }
+
+    /// For those who hear the grid: `January 5: 2 experiences`, `Today, January 5: no experiences`, `January 5: future`.
+    ///
+    /// A day to come that holds an experience already says both: `January 5: future, 1 experience`.
+    public var accessibleText: String {
+        let count = experiences(experienceCount)
+        return switch phase {
+        case .past: "\(label): \(count)"
+        case .current: "Today, \(label): \(count)"
+        case .future: isFilled ? "\(label): future, \(count)" : "\(label): future"
+        }
+    }
+}
+
+/// All days of a year, row by row from 1 January, without regard to weekdays and months.
+public struct YearGrid: Hashable, Sendable {
+    /// The year.
+    public let period: TimeBucket
+    /// 365 or 366 of them; fewer where the zone left one out.
+    public let days: [YearDay]
+
+    init(period: TimeBucket, days: [YearDay]) {
+        self.period = period
+        self.days = days
+    }
+
+    /// `2026`.
+    public var title: String { period.title }
+
+    /// Experiences in the whole year.
+    public var count: Int { days.reduce(0) { $0 + $1.experienceCount } }
+
+    /// Title and count: `2026: 12 experiences`.
+    public var summary: String { "\(title): \(experiences(count))" }
+
+    /// The days by rows of so many columns; the last row may be shorter.
+    public func lines(columns: Int) -> [[YearDay]] {
+        let columns = max(columns, 1)
+        return stride(from: 0, to: days.count, by: columns).map { Array(days[$0..<min($0 + columns, days.count)]) }
+    }
+
+    /// For each of these rows the month that begins in it, in short, or nothing.
+    public func rowLabels(columns: Int) -> [String] {
+        lines(columns: columns).map { line in
+            line.first { $0.bucket.wallClock.day.parts.day == 1 }.map { String($0.label.prefix(3)) } ?? ""
+        }
+    }
+
+    /// How the days are laid out in such a room.
+    public func layout(width: Double, height: Double) -> YearLayout {
+        YearLayout(width: width, height: height, days: days.count)
+    }
+}
+
+/// How the dots of a year fill a room: as large as they can be, in 10 to 20 columns.
+public struct YearLayout: Hashable, Codable, Sendable {
+    /// Dots side by side.
+    public let columns: Int
+    /// Rows of dots.
+    public let rows: Int
+    /// The diameter of a dot, a multiple of a half; 0 where there is no room.
+    public let dotSize: Double
+    /// Between two dots, both ways: 0.4 of a dot, a multiple of a half.
+    public let spacing: Double
+
+    /// The layout for a room of this size, of which one unit stays free at each edge.
+    ///
+    /// Room is kept for 365 days even where there are fewer. A room without width or height has one place and no dot.
+    public init(width: Double, height: Double, days: Int) {
+        let (width, height) = (width - 2, height - 2)
+        guard width > 0, height > 0, width.isFinite, height.isFinite else {
+            (columns, rows, dotSize, spacing) = (1, 1, 0, 0)
+            return
+        }
+        let count = max(days, 365)
+        // In a far too flat or narrow room the quotient leaves every range: it is limited before it becomes a number.
+        let ideal = (Double(count) / (height / width)).squareRoot().rounded()
+        let columns = Int(min(max(ideal, 10), 20))
+        let rows = (count + columns - 1) / columns
+        let dot = Self.halves(min(width / Self.dots(columns), height / Self.dots(rows)))
+        (self.columns, self.rows, dotSize, spacing) = (columns, rows, dot, Self.halves(dot * Self.ratio))
+    }
+
+    /// The width of all columns.
+    public var width: Double { Self.length(columns, dotSize, spacing) }
+
+    /// The height of all rows.
+    public var height: Double { Self.length(rows, dotSize, spacing) }
+
+    private static let ratio = 0.4
+
+    /// So many dots and the spaces between them, in dots.
+    private static func dots(_ count: Int) -> Double { Double(count) + Double(count - 1) * ratio }
+
+    private static func halves(_ length: Double) -> Double { (length * 2).rounded(.down) / 2 }
+
+    private static func length(_ count: Int, _ dot: Double, _ space: Double) -> Double {
+        Double(count) * dot + Double(count - 1) * space
+    }
+}
