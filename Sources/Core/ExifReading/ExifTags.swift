@@ -1,0 +1,110 @@
+/// The tags of a picture's EXIF data, by their numbers (CIPA DC-008), read where they stand.
+///
+/// The bytes come from outside: every offset is checked, every loop bounded, and whatever does not fit is "none".
+package struct ExifTags {
+    /// The directories that tags stand in.
+    package enum Directory {
+        case main, exif, gps
+    }
+
+    private struct Entry {
+        let type: Int
+        let count: Int
+        /// Where the four bytes of value or offset are.
+        let position: Int
+    }
+
+    private let picture: PictureBytes
+    private let base: Int
+    private let isLittle: Bool
+
+    /// - Returns: nil where the picture has no EXIF data.
+    /// - Throws: what reading the picture throws.
+    package init?(_ picture: PictureBytes) throws {
+        guard let base = try ExifBlock.start(picture) else { return nil }
+        switch try picture.bytes(at: base, count: 4) {
+        case [0x49, 0x49, 0x2A, 0x00]: isLittle = true
+        case [0x4D, 0x4D, 0x00, 0x2A]: isLittle = false
+        default: return nil
+        }
+        self.picture = picture
+        self.base = base
+    }
+
+    /// A text, up to its first NUL and without blanks at its ends.
+    ///
+    /// - Parameter limit: bytes; a longer one is none, nor is one with control characters or that is not UTF-8.
+    package func text(_ tag: Int, _ directory: Directory, limit: Int = 256) throws -> String? {
+        guard let entry = try entry(tag, directory), entry.type == 2 || entry.type == 129,
+            (1...limit).contains(entry.count)
+        else { return nil }
+        let start = entry.count <= 4 ? entry.position : try number(at: entry.position, width: 4)
+        guard let start, let bytes = try picture.bytes(at: base + start, count: entry.count) else { return nil }
+        let text = bytes.prefix { $0 != 0 }
+        guard text.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let string = String(validating: text, as: UTF8.self) else {
+            return nil
+        }
+        var trimmed = string[...]
+        while trimmed.last == " " { trimmed.removeLast() }
+        return String(trimmed.drop { $0 == " " })
+    }
+
+    /// A whole number: a byte, a short or a long.
+    package func integer(_ tag: Int, _ directory: Directory) throws -> Int? {
+        guard let entry = try entry(tag, directory), entry.count >= 1 else { return nil }
+        switch entry.type {
+        case 1: return try number(at: entry.position, width: 1)
+        case 3: return try number(at: entry.position, width: 2)
+        case 4: return try number(at: entry.position, width: 4)
+        default: return nil
+        }
+    }
+
+    /// As many fractions as are wanted; nil where there are fewer, or one is none.
+    package func fractions(_ tag: Int, _ directory: Directory, count: Int) throws -> [Double]? {
+        guard let entry = try entry(tag, directory), entry.type == 5, entry.count >= count,
+            let start = try number(at: entry.position, width: 4)
+        else { return nil }
+        var found: [Double] = []
+        for index in 0..<count {
+            guard let above = try number(at: start + 8 * index, width: 4),
+                let below = try number(at: start + 8 * index + 4, width: 4), below > 0
+            else { return nil }
+            found.append(Double(above) / Double(below))
+        }
+        return found
+    }
+
+    private func entry(_ tag: Int, _ directory: Directory) throws -> Entry? {
+        guard let main = try number(at: 4, width: 4) else { return nil }
+        let pointer: Int
+        switch directory {
+        case .main: return try entry(tag, in: main)
+        case .exif: pointer = 0x8769
+        case .gps: pointer = 0x8825
+        }
+        guard let found = try entry(pointer, in: main), found.type == 4 || found.type == 13,
+            let start = try number(at: found.position, width: 4)
+        else { return nil }
+        return try entry(tag, in: start)
+    }
+
+    private func entry(_ tag: Int, in directory: Int) throws -> Entry? {
+        guard let count = try number(at: directory, width: 2) else { return nil }
+        for index in 0..<min(count, 1000) {
+            let at = directory + 2 + index * 12
+            guard let found = try number(at: at, width: 2) else { return nil }
+            guard found == tag else { continue }
+            guard let type = try number(at: at + 2, width: 2), let values = try number(at: at + 4, width: 4) else {
+                return nil
+            }
+            return Entry(type: type, count: values, position: at + 8)
+        }
+        return nil
+    }
+
+    private func number(at offset: Int, width: Int) throws -> Int? {
+        guard let part = try picture.bytes(at: base + offset, count: width) else { return nil }
+        return isLittle ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
+    }
+}
