@@ -123,6 +123,76 @@ struct CaptureReaderTests {
         #expect(try read("a.md", "moment: \(word)\nrain").momentType == moment)
     }
 
+    @Test("The kind can be said: an address stays a note, a bare host becomes a link, a moment stays a dot")
+    func kinds() throws {
+        #expect(try read("a.md", "kind: note\nhttps://example.org").noteText == "https://example.org")
+        #expect(
+            try read("a.md", "---\nkind: Link\nmoment: today\n---\nexample.org/a").linkURL == "https://example.org/a")
+        #expect(
+            try read("a.md", "kind: dot\ntime: 2026-11-20T08:00:00Z\n")
+                == .dot(timestamp: try at("2026-11-20T08:00:00Z")))
+        #expect(try read("a.md", "kind: regards\nrain").noteText == "kind: regards\nrain")
+    }
+
+    @Test(
+        "A kind that the text is not of is refused with the reason",
+        arguments: [
+            ("kind: note\n", "The note is empty"), ("kind: link\nrain in May", "Invalid URL"),
+            ("kind: photo\nrain", "drop the picture itself"), ("kind: dot\nrain", "a dot has none"),
+            ("---\nkind: film\n---\nrain", "wanted is `note`, `link`, `photo` or `dot`, once"),
+            ("---\nkind: note\nkind: link\n---\nrain", "`kind: link`"),
+        ])
+    func wrongKinds(text: String, reason: String) {
+        let fault = #expect(throws: Fault.self) { try read("a.md", text) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
+        // What is accepted is told of files of no known kind.
+        #expect(fault?.message.contains("Accepted are") == false)
+    }
+
+    @Test("An object is a note, a link or a dot, with its time and moment")
+    func objects() throws {
+        let time = try at("2026-11-20T08:00:00Z")
+        #expect(try read("a.json", #"{"text": " rain\nin May "}"#) == .note("rain\nin May", timestamp: arrival))
+        #expect(
+            try read(
+                "A.JSON", #"{"url": "example.org", "moment": "this week", "time": "2026-11-20 09:00", "kind": "link"}"#)
+                == .link("example.org", momentType: .thisWeek, timestamp: time))
+        #expect(try read("a.json", #"{"time": "2026-11-20T08:00:00Z", "text": null}"#) == .dot(timestamp: time))
+        // Its text is taken as it stands.
+        #expect(try read("a.json", #"{"text": "moment: today\nhttps://a.org"}"#).momentType == .now)
+    }
+
+    @Test(
+        "An object that is none is refused, with the key at fault",
+        arguments: [
+            ("{", "is no JSON"), ("[]", "no object with `kind`, `moment`, `text`, `time`, `url`"),
+            ("\"x\"", "no object"),
+            (#"{"tiem": "09:30", "text": "x"}"#, "key `tiem` is unknown"), (#"{"text": 5}"#, "`text` must be a text"),
+            (#"{"text": "x", "url": "a.org"}"#, "both `text` and `url`"), (#"{"text": " "}"#, "The note is empty"),
+            (#"{"time": "soon"}"#, "`time` is soon"), (#"{"moment": "later"}"#, "`moment` is later"),
+            (#"{"kind": "photo"}"#, "drop the picture"), (#"{"kind": "note"}"#, "its `kind` is note, and it is a dot"),
+            (String(repeating: "[", count: 100_000), "is no JSON"),
+        ])
+    func wrongObjects(text: String, reason: String) {
+        let fault = #expect(throws: Fault.self) { try read("a.json", text) }
+        #expect(fault?.kind == .refused)
+        #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
+    }
+
+    private static let pictures: [[UInt8]] = [
+        Picture.plainJPEG, Picture.png, Array("GIF89a".utf8), Array("RIFF\u{4}\0\0\0WEBP".utf8),
+        Array("II*\0\u{8}\0\0\0".utf8), Array("MM\0*\0\0\0\u{8}".utf8),
+        Array("\0\0\0\u{10}ftypheic\0\0\0\0".utf8), Array("\0\0\0\u{10}ftypavif\0\0\0\0".utf8),
+    ]
+
+    @Test("A picture is a photo by its first bytes, whatever its name", arguments: pictures)
+    func photos(bytes: [UInt8]) throws {
+        for name in ["a.txt", "a", "a.json", "a.url"] {
+            #expect(try read(name, bytes).experienceType == .photo)
+        }
+    }
+
     @Test("Front matter with more in it stays; a first line that is no time is a sentence")
     func keptText() throws {
         let rich = try read("a.md", "---\ntitle: T\nmoment: today\n---\nrain")
@@ -130,6 +200,32 @@ struct CaptureReaderTests {
         #expect(rich.momentType == .today)
         #expect(try read("a.md", "time: it flies\nrain").noteText == "time: it flies\nrain")
         #expect(try read("a.md", "---\nno end\ntime: 10:00").noteText == "---\nno end\ntime: 10:00")
+    }
+
+    @Test("Lines may end as they like, twice converted as well", arguments: ["\n", "\r\n", "\r", "\r\r\n", "\r\r\r\n"])
+    func lineEndings(end: String) throws {
+        let text = ["---", "moment: today", "---", "rain", "snow", ""].joined(separator: end)
+        let note = try read("a.txt", text)
+        #expect(note.noteText?.split(whereSeparator: \.isNewline) == ["rain", "snow"])
+        if end != "\r" { #expect(note.momentType == .today) }
+    }
+
+    @Test("A text with a NUL in it is refused, for the store would keep what stands before it")
+    func nul() {
+        #expect(throws: Fault.self) { try read("a.json", #"{"text": "a\u0000b"}"#) }
+        #expect(throws: ExperienceError.self) { try ExperienceRequest.note("before\0after") }
+    }
+
+    @Test(
+        "An object with a key twice is refused",
+        arguments: [#"{"text":"one","text":"two"}"#, #"{"text":"a","t\u0065xt":"b"}"#])
+    func keyTwice(json: String) {
+        let fault = #expect(throws: Fault.self) { try read("a.json", json) }
+        #expect(fault?.message.contains("twice") == true)
+    }
+
+    @Test("Colons and quotes in an object's texts are no keys") func colons() throws {
+        #expect(try read("a.json", #"{ "text": "a: \"b\": \\", "moment": "today" }"#).noteText == #"a: "b": \"#)
     }
 
     @Test(
@@ -192,13 +288,13 @@ struct ExifTimeTests {
     @Test("DateTimeOriginal is the camera's clock, in the zone given", arguments: [true, false])
     func localTime(little: Bool) throws {
         let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", little: little)
-        #expect(ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
+        #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
     }
 
     @Test("OffsetTimeOriginal wins over the zone")
     func offset() throws {
         let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "-04:00")
-        #expect(ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T14:00:05Z")))
+        #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T14:00:05Z")))
     }
 
     @Test("PNG, WebP and TIFF carry the same block")
@@ -209,15 +305,76 @@ struct ExifTimeTests {
             Picture.png(taken: taken), Picture.webp(taken: taken),
             Picture.tiff(taken: taken, offset: nil, little: true),
         ] {
-            #expect(ExifTime.original(in: Data(bytes), timeZone: berlin) == expected)
+            #expect(try ExifTime.original(in: Data(bytes), timeZone: berlin) == expected)
+        }
+    }
+
+    @Test("HEIC keeps it as an item", arguments: [UInt8(0), 1])
+    func heic(version: UInt8) throws {
+        let picture = Picture.heic(taken: "2026:07:01 10:00:05", version: version)
+        #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
+    }
+
+    @Test("Tables that count extents without room for them are passed over") func emptyExtents() throws {
+        #expect(try ExifTime.original(in: Data(Picture.heicOfManyExtents()), timeZone: berlin) == nil)
+    }
+
+    @Test("It is found far behind the file's beginning, too", arguments: ["png", "webp", "tiff", "heic"])
+    func farBehind(kind: String) throws {
+        let folder = try TemporaryFolder()
+        let (taken, gap) = ("2026:07:01 10:00:05", 3 << 20)
+        let zeros = [UInt8](repeating: 0, count: gap)
+        let size = [UInt8](withUnsafeBytes(of: UInt32(gap)) { Array($0) })
+        let bytes: [UInt8]
+        switch kind {
+        case "png":
+            let plain = Picture.png(taken: taken)
+            bytes =
+                Array(plain.prefix(8)) + size.reversed() + Array("IDAT".utf8) + zeros + [0, 0, 0, 0]
+                + plain.dropFirst(8)
+        case "webp":
+            let plain = Picture.webp(taken: taken)
+            bytes = Array(plain.prefix(12)) + Array("VP8 ".utf8) + size + zeros + plain.dropFirst(12)
+        case "tiff":
+            let plain = Picture.tiff(taken: taken, offset: nil, little: true)
+            // The whole block once more, at its end: only the first directory's place is another.
+            let moved = UInt32(gap + plain.count + 8)
+            let directory: [UInt8] = [1, 0, 0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            bytes =
+                Array(plain.prefix(4)) + withUnsafeBytes(of: moved) { Array($0) } + plain.dropFirst(8) + zeros
+                + [UInt8](repeating: 0, count: 8) + directory
+        default: bytes = Picture.heic(taken: taken, gap: gap)
+        }
+        let path = try folder.write("far", bytes)
+        let request = try CaptureReader(timeZone: berlin).read(
+            Descriptor(path), called: path, arrival: at("2026-11-21T09:30:00Z"))
+        #expect(request.timestamp == (try at("2026-07-01T08:00:05Z")))
+    }
+
+    @Test("A time that no camera can have had is not believed: the arrival is")
+    func unbelievable() throws {
+        let arrival = try at("2026-11-21T09:30:00Z")
+        let reader = CaptureReader(timeZone: berlin)
+        let years = [
+            "1601:01:01 00:00:00", "9999:12:31 23:59:59", "0000:00:00 00:00:00", "1825:12:31 12:00:00", "20x6:1:1",
+        ]
+        for year in years + ["2026:02:30 10:00:00", "2026:07:01 24:61:00", "-026:07:01 10:00:00"] {
+            for bytes in [
+                Picture.jpeg(taken: year), Picture.png(taken: year), Picture.webp(taken: year),
+                Picture.heic(taken: year),
+            ] {
+                let input = CaptureReader.Input(
+                    path: "a.jpg", head: Data(bytes), size: Int64(bytes.count), arrival: arrival)
+                #expect(try reader.request(for: input).timestamp == arrival, "\(year)")
+            }
         }
     }
 
     @Test(
         "A camera whose clock was never set has no time",
         arguments: ["0000:00:00 00:00:00", "    :  :     :  :  ", "x"])
-    func unset(taken: String) {
-        #expect(ExifTime.original(in: Data(Picture.jpeg(taken: taken)), timeZone: berlin) == nil)
+    func unset(taken: String) throws {
+        #expect(try ExifTime.original(in: Data(Picture.jpeg(taken: taken)), timeZone: berlin) == nil)
     }
 
     @Test("Bytes that lie, cut or changed anywhere, give a time or none, and never harm")
@@ -225,18 +382,18 @@ struct ExifTimeTests {
         var random = SeededGenerator(for: "ExifTimeTests.hostile")
         let good = [
             Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "+01:00"), Picture.png(taken: "2026:07:01 10:00:05"),
-            Picture.webp(taken: "2026:07:01 10:00:05"),
+            Picture.webp(taken: "2026:07:01 10:00:05"), Picture.heic(taken: "2026:07:01 10:00:05"),
         ]
         let years = try at("1700-01-01T00:00:00Z")...at("2261-01-01T00:00:00Z")
         for picture in good {
-            let whole = try #require(ExifTime.original(in: Data(picture), timeZone: berlin))
+            let whole = try #require(try ExifTime.original(in: Data(picture), timeZone: berlin))
             // Cut off, the time is there as it was, or without what it says of its zone, or it is not.
             let plain = try at("2026-07-01T08:00:05Z")
             for count in 0..<picture.count {
-                let time = ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin)
+                let time = try ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin)
                 #expect(time == nil || time == whole || time == plain, "the first \(count) of \(picture)")
             }
-            #expect(ExifTime.original(in: Data(picture.prefix(picture.count / 2)), timeZone: berlin) == nil)
+            #expect(try ExifTime.original(in: Data(picture.prefix(picture.count / 2)), timeZone: berlin) == nil)
             var (none, same) = (0, 0)
             for _ in 0..<5000 {
                 var broken = picture
@@ -244,7 +401,7 @@ struct ExifTimeTests {
                     broken[Int.random(in: 4..<broken.count, using: &random)] =
                         [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
                 }
-                guard let time = ExifTime.original(in: Data(broken), timeZone: berlin) else {
+                guard let time = try ExifTime.original(in: Data(broken), timeZone: berlin) else {
                     none += 1
                     continue
                 }

@@ -6,11 +6,11 @@ import Platform
 ///
 /// What a file is its content decides; its name only tells link files from notes. Pure but for ``read(_:arrival:)``.
 package struct CaptureReader: Sendable {
-    /// Bytes; a larger text is refused, and EXIF data must begin within them.
+    /// Bytes; a larger text is refused.
     package static let textLimit = 1 << 20
 
     /// What the reader is told of a file.
-    package struct Input: Sendable {
+    package struct Input {
         /// The file's path; a photo's request names it as the one to copy.
         package var path: BytePath
         /// The first bytes: all of them, or at least ``CaptureReader/textLimit``.
@@ -19,6 +19,10 @@ package struct CaptureReader: Sendable {
         package var size: Int64
         /// When it came: the capture's time where nothing better is known.
         package var arrival: Date
+        /// Gives bytes of the file at an offset, beyond `head` too; nil where there is no more to be had.
+        package var read: ((Int64, Int) throws -> [UInt8])?
+        /// Whether what is no capture by itself becomes an attachment; else it is refused.
+        package var takesAny = false
 
         package init(path: BytePath, head: Data, size: Int64, arrival: Date) {
             self.path = path
@@ -35,23 +39,33 @@ package struct CaptureReader: Sendable {
 
     /// Reads as much of the open file as is needed. Blocks.
     ///
-    /// - Parameter path: what it is called; its name tells link files from notes.
-    package func read(_ file: Descriptor, called path: BytePath, arrival: Date) throws -> ExperienceRequest {
+    /// - Parameters:
+    ///   - path: what it is called; its name tells link files from notes.
+    ///   - takesAny: what is no capture by itself becomes one without words that has the file as attachment, as befits a
+    ///     file among others of a folder; else it is refused.
+    package func read(
+        _ file: Descriptor, called path: BytePath, arrival: Date, takesAny: Bool = false
+    ) throws -> ExperienceRequest {
         let status = try file.status()
         guard status.kind == .file else { throw refusal(path, "it is no regular file") }
         let head = try file.read(at: 0, count: Int(min(status.size, Int64(Self.textLimit))))
-        return try request(for: Input(path: path, head: Data(head), size: status.size, arrival: arrival))
+        var input = Input(path: path, head: Data(head), size: status.size, arrival: arrival)
+        input.read = { try file.read(at: $0, count: $1) }
+        input.takesAny = takesAny
+        return try request(for: input)
     }
 
     /// What the file is to be stored as.
     ///
-    /// - Throws: `Fault(.refused)` naming what is accepted, where it is no capture or not a valid one.
+    /// - Throws: `Fault(.refused)` naming what is wrong, and of a file of no known kind what is accepted.
     package func request(for input: Input) throws -> ExperienceRequest {
         do {
             return try captured(input)
         } catch let error as ExperienceError {
+            if input.takesAny { return try attachment(input) }
             throw refusal(input.path, error.description)
         } catch let fault as Fault where fault.path == nil {
+            if input.takesAny, fault.kind == .refused { return try attachment(input) }
             throw refusal(input.path, fault.message)
         }
     }
@@ -60,8 +74,9 @@ package struct CaptureReader: Sendable {
         if input.size == 0 { return .dot(timestamp: input.arrival) }
         let bytes = [UInt8](input.head)
         if PictureFormat.of(bytes) != nil {
-            let taken = ExifTime.original(in: input.head, timeZone: timeZone) ?? input.arrival
-            return try .photo(fileAt: input.path.bytes, timestamp: taken)
+            let taken = try ExifTime.original(
+                in: input.head, size: input.size, timeZone: timeZone, read: input.read)
+            return try .photo(fileAt: input.path.bytes, timestamp: taken ?? input.arrival)
         }
         guard input.size <= Int64(Self.textLimit), bytes.count == Int(input.size) else {
             throw Fault(.refused, "it has \(input.size) bytes; a text may have \(Self.textLimit)")
@@ -72,13 +87,34 @@ package struct CaptureReader: Sendable {
             }
             return try .link(address, timestamp: input.arrival)
         }
-        guard let text = Self.text(bytes) else { throw Fault(.refused, "it is neither an image nor text in UTF-8") }
+        guard let text = Self.text(bytes) else {
+            throw Fault(.refused, Self.unknownKind)
+        }
+        if input.path.stemAndExtension.extension.map({ String(decoding: $0, as: UTF8.self).lowercased() }) == "json" {
+            return try CaptureObject(text, arrival: input.arrival, timeZone: timeZone).request
+        }
         return try fromText(text, arrival: input.arrival)
+    }
+
+    private func attachment(_ input: Input) throws -> ExperienceRequest {
+        try .dot(
+            timestamp: input.arrival,
+            attachments: [AttachmentSource(.file(path: input.path.bytes), type: .file)])
     }
 
     private func fromText(_ text: String, arrival: Date) throws -> ExperienceRequest {
         let header = try CaptureHeader(text, arrival: arrival, timeZone: timeZone)
         let (moment, time) = (header.moment ?? .now, header.time ?? arrival)
+        switch header.kind {
+        case .note: return try .note(header.body, momentType: moment, timestamp: time)
+        case .link: return try .link(header.body, momentType: moment, timestamp: time)
+        case .photo: throw Fault(.refused, "it says `kind: photo` and is a text; drop the picture itself")
+        case .dot:
+            guard header.body.isEmpty else {
+                throw Fault(.refused, "it says `kind: dot` and holds a text; a dot has none, a note has")
+            }
+        case nil: break
+        }
         if header.body.isEmpty { return .dot(momentType: moment, timestamp: time) }
         let lower = header.body.prefix(8).lowercased()
         if lower.hasPrefix("http://") || lower.hasPrefix("https://"), !header.body.contains(where: \.isWhitespace) {
@@ -101,11 +137,15 @@ package struct CaptureReader: Sendable {
         return String(validating: content, as: UTF8.self)
     }
 
+    private static let unknownKind = "it is neither an image nor text in UTF-8"
+
     private func refusal(_ path: BytePath, _ reason: String) -> Fault {
-        Fault(
+        let whole = "\(path) is not a capture: \(reason)"
+        guard reason == Self.unknownKind else { return Fault(.refused, whole, path: path) }
+        return Fault(
             .refused,
-            "\(path) is not a capture: \(reason). Accepted are notes (.md, .txt or other text in UTF-8 up to 1 MiB), links "
-                + "(.url, .webloc, .desktop, or a text that is one address), photos (JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF) "
-                + "and empty files (dots)", path: path)
+            "\(whole). Accepted are notes (.md, .txt or other text in UTF-8 up to 1 MiB), links "
+                + "(.url, .webloc, .desktop, or a text that is one address), objects (.json), photos (JPEG, PNG, GIF, WebP, "
+                + "TIFF, HEIC, AVIF) and empty files (dots)", path: path)
     }
 }

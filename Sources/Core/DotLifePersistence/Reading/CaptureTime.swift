@@ -17,26 +17,27 @@ package enum CaptureTime {
         var fraction = 0.0
         var hasClock = true
         if scanner.next(is: ":", after: 2) == false {
-            guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2), scanner.take("-"),
+            guard let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2),
+                scanner.consume("-"),
                 let day = scanner.digits(2)
             else { return nil }
             (parts.year, parts.month, parts.day) = (year, month, day)
-            hasClock = scanner.take("T") || scanner.take("t") || scanner.take(" ")
+            hasClock = scanner.consume("T") || scanner.consume("t") || scanner.consume(" ")
         }
         if hasClock {
-            guard let hour = scanner.digits(2), hour < 24, scanner.take(":"), let minute = scanner.digits(2),
+            guard let hour = scanner.digits(2), hour < 24, scanner.consume(":"), let minute = scanner.digits(2),
                 minute < 60
             else { return nil }
             (parts.hour, parts.minute) = (hour, minute)
-            if scanner.take(":") {
+            if scanner.consume(":") {
                 guard let second = scanner.digits(2), second < 60 else { return nil }
                 parts.second = second
-                if scanner.take(".") || scanner.take(",") {
+                if scanner.consume(".") || scanner.consume(",") {
                     guard let value = scanner.fraction() else { return nil }
                     fraction = value
                 }
             }
-            _ = scanner.take(" ")
+            _ = scanner.consume(" ")
             if let zone = scanner.zone() { calendar.timeZone = zone }
         }
         guard scanner.isAtEnd, exists(parts) else { return nil }
@@ -49,6 +50,11 @@ package enum CaptureTime {
         return MomentType.allCases.first { $0.label.filter { $0.isLetter } == plain }
     }
 
+    /// Reads `note`, `link`, `photo` or `dot`.
+    package static func kind(_ text: String) -> ExperienceType? {
+        ExperienceType.allCases.first { $0.label == text.lowercased() }
+    }
+
     private static func exists(_ parts: DateComponents) -> Bool {
         let calendar = TimeBucketingService.utc.calendar
         guard let year = parts.year, let month = parts.month, let day = parts.day, (1700...2260).contains(year),
@@ -59,7 +65,7 @@ package enum CaptureTime {
     }
 }
 
-/// Reads ASCII from left to right; a step that fails takes nothing.
+/// Reads ASCII from left to right; a step that fails consumes nothing.
 private struct Scanner {
     private var rest: ArraySlice<UInt8>
 
@@ -71,7 +77,7 @@ private struct Scanner {
         rest.dropFirst(count).first == UInt8(ascii: character)
     }
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: character) else { return false }
         rest = rest.dropFirst()
         return true
@@ -92,11 +98,11 @@ private struct Scanner {
 
     /// `Z`, `+01:00`, `+0100` or `+01`.
     mutating func zone() -> TimeZone? {
-        if take("Z") || take("z") { return .gmt }
+        if consume("Z") || consume("z") { return .gmt }
         var ahead = self
-        let sign = ahead.take("+") ? 1 : ahead.take("-") ? -1 : 0
+        let sign = ahead.consume("+") ? 1 : ahead.consume("-") ? -1 : 0
         guard sign != 0, let hours = ahead.digits(2), hours <= 18 else { return nil }
-        _ = ahead.take(":")
+        _ = ahead.consume(":")
         let minutes = ahead.isAtEnd ? 0 : ahead.digits(2)
         guard let minutes, minutes < 60, let zone = TimeZone(secondsFromGMT: sign * (hours * 3600 + minutes * 60))
         else {

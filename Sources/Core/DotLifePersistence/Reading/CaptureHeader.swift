@@ -4,18 +4,18 @@ import Platform
 
 /// What the top of a dropped text says of the capture, and the text without it.
 ///
-/// `time:` and `moment:` are read from front matter (docs/design/front-matter.md), or from the very first lines. Other
+/// `time:`, `moment:` and `kind:` are read from front matter (docs/design/front-matter.md), or from the very first lines. Other
 /// front matter stays in the text.
 struct CaptureHeader {
     var time: Date?
     var moment: MomentType?
+    var kind: ExperienceType?
     var body: String
 
-    /// - Throws: `Fault(.refused)` where front matter gives a time or moment that is none. A first line that is none
+    /// - Throws: `Fault(.refused)` where front matter gives a time, moment or kind that is none. A first line that is none
     ///   is a person's sentence, and stays.
     init(_ text: String, arrival: Date, timeZone: TimeZone) throws {
-        // To Swift CR LF is one character, other than LF.
-        let plain = text.replacing("\r\n", with: "\n")
+        let plain = Self.withLineFeeds(text)
         var lines = Self.lines(plain)
         body = ""
         if let span = FrontMatterSpan(plain.utf8.span), span.syntax == .yaml {
@@ -25,12 +25,12 @@ struct CaptureHeader {
                     kept.append(line)
                     continue
                 }
-                guard take(field, arrival, timeZone) else { throw Self.complaint(field) }
+                guard apply(field, arrival, timeZone) else { throw Self.complaint(field) }
             }
             let isEmpty = kept.allSatisfy { $0.trimmingCharacters(in: .whitespaces).isEmpty }
             lines.replaceSubrange(0..<span.lineCount, with: isEmpty ? [] : ["---"] + kept + ["---"])
         } else {
-            while let field = lines.first.flatMap(Self.field), take(field, arrival, timeZone) { lines.removeFirst() }
+            while let field = lines.first.flatMap(Self.field), apply(field, arrival, timeZone) { lines.removeFirst() }
         }
         body = lines.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -38,27 +38,48 @@ struct CaptureHeader {
     private typealias Field = (name: String, value: String)
 
     /// - Returns: false where the value means nothing, or the field has been given before.
-    private mutating func take(_ field: Field, _ arrival: Date, _ timeZone: TimeZone) -> Bool {
-        if field.name == "time" {
+    private mutating func apply(_ field: Field, _ arrival: Date, _ timeZone: TimeZone) -> Bool {
+        switch field.name {
+        case "time":
             guard time == nil, let found = CaptureTime.parse(field.value, arrival: arrival, timeZone) else {
                 return false
             }
             time = found
-        } else {
+        case "kind":
+            guard kind == nil, let found = CaptureTime.kind(field.value) else { return false }
+            kind = found
+        default:
             guard moment == nil, let found = CaptureTime.moment(field.value) else { return false }
             moment = found
         }
         return true
     }
 
+    /// Every line ends with LF alone: to Swift CR LF is one character, other than LF. CR CR LF, which a text that was
+    /// converted twice has, is one end, too; CR by itself is another.
+    private static func withLineFeeds(_ text: String) -> String {
+        var (bytes, returns): ([UInt8], Int) = ([], 0)
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\r") {
+                returns += 1
+                continue
+            }
+            if byte != UInt8(ascii: "\n") { bytes += repeatElement(UInt8(ascii: "\n"), count: returns) }
+            returns = 0
+            bytes.append(byte)
+        }
+        return String(decoding: bytes + repeatElement(UInt8(ascii: "\n"), count: returns), as: UTF8.self)
+    }
+
     private static func lines(_ text: String) -> [String] {
-        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }.map(String.init)
+        text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     private static func field(_ line: String) -> Field? {
         guard let colon = line.firstIndex(of: ":") else { return nil }
         let name = line[..<colon].lowercased()
-        guard name == "time" || name == "moment" else { return nil }
+        guard wanted[name] != nil else { return nil }
         var value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
             value = String(value.dropFirst().dropLast())
@@ -66,11 +87,16 @@ struct CaptureHeader {
         return (name, value)
     }
 
+    /// What each field may say.
+    static let wanted = [
+        "time": "ISO 8601, `YYYY-MM-DD HH:MM` or `HH:MM`", "moment": "`now`, `today` or `this week`",
+        "kind": "`note`, `link`, `photo` or `dot`",
+    ]
+
     private static func complaint(_ field: Field) -> Fault {
-        let wanted =
-            field.name == "time"
-            ? "ISO 8601, `YYYY-MM-DD HH:MM` or `HH:MM`, once" : "`now`, `today` or `this week`, once"
         let shown = BytePath.escape(Array(field.value.utf8.prefix(80)))
-        return Fault(.refused, "the front matter has `\(field.name): \(shown)`; wanted is \(wanted)")
+        return Fault(
+            .refused,
+            "the front matter has `\(field.name): \(shown)`; wanted is \(wanted[field.name] ?? "another"), once")
     }
 }
