@@ -67,7 +67,8 @@ struct CaptureDatabaseTests {
     @Test("A database that is none is set aside, and said so")
     func notADatabase() async throws {
         try folder.write("captures.sqlite", String(repeating: "no database ", count: 500))
-        let opened = try await CaptureStore.open(in: folder.path) { Timestamp(nanoseconds: 1_795_253_400_000_000_000) }
+        let opened = try await CaptureStore.open(
+            in: folder.path, clock: { Timestamp(nanoseconds: 1_795_253_400_000_000_000) })
         let aside = "captures.sqlite.corrupt-20261121T093000000Z"
         #expect(opened.notices.count == 1)
         #expect(opened.notices.first?.contains(aside) == true)
@@ -114,5 +115,25 @@ struct CaptureDatabaseTests {
         let fault = await #expect(throws: Fault.self) { try await CaptureStore.open(in: folder.path) }
         #expect(fault?.kind == .fatal)
         #expect(try names().filter { $0.contains("corrupt") }.isEmpty)
+    }
+
+    @Test("Closing waits for nobody who reads, and loses nothing")
+    func closesBesideReader() async throws {
+        let store = try await CaptureStore.open(in: folder.path).store
+        var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(
+            path: folder.path.appending("captures.sqlite").text, configuration: configuration)
+        try await reader.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN")
+            _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM experience")
+        }
+        _ = try await store.create(.note("written while somebody reads"))
+        let duration = try await ContinuousClock().measure { try await store.close() }
+        // It would be ten seconds.
+        #expect(duration < .seconds(8))
+        try await reader.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try reader.close()
+        #expect(try await CaptureStore.open(in: folder.path).store.search("somebody").count == 1)
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The tables of the capture store: the seed's two entities (section 9), the key that makes adding idempotent, and the
-/// full-text index.
+/// The tables of the capture store: the seed's two entities (section 9), the key that makes adding idempotent, the
+/// full-text index, and counts that make a year's grid quick.
 enum CaptureSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -37,31 +37,121 @@ enum CaptureSchema {
                 table.column("linkURL")
             }
         }
+        migrator.registerMigration("2 several attachments, their names, counts") { db in
+            try attachments(db)
+            try names(db)
+            try counts(db)
+        }
+        migrator.registerMigration("3 captures of a folder") { db in
+            try members(db)
+        }
         return migrator
     }
-}
 
-/// Times as the store keeps them: nanoseconds since 1970, UTC.
-enum StoredTime {
-    /// - Returns: nil outside the years 1678 to 2261, which 64 bits do not hold.
-    static func nanoseconds(_ date: Date) -> Int64? {
-        let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite, abs(seconds) < 8.2e9 else { return nil }
-        // Whole seconds and fraction apart: their product with 10⁹ would not fit a Double's 53 bits.
-        let whole = seconds.rounded(.down)
-        return (Int64(whole) + 978_307_200) * 1_000_000_000 + Int64(((seconds - whole) * 1e9).rounded())
+    /// What each file of a folder that was dropped gives to the capture; `FolderMember` makes the capture's row of them.
+    private static func members(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE member (
+                    key TEXT NOT NULL PRIMARY KEY,
+                    experienceID TEXT NOT NULL REFERENCES experience (id) ON DELETE CASCADE,
+                    folder BLOB NOT NULL,
+                    folderName TEXT NOT NULL,
+                    arrival INTEGER NOT NULL,
+                    isFirst INTEGER NOT NULL,
+                    name BLOB NOT NULL,
+                    timestamp INTEGER NOT NULL,
+                    momentTypeRaw INTEGER NOT NULL,
+                    words TEXT
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX member_by_folder ON member (folder, arrival);
+                CREATE INDEX member_by_experience ON member (experienceID);
+                ALTER TABLE attachment ADD COLUMN member TEXT;
+                CREATE INDEX attachment_by_member ON attachment (member) WHERE member IS NOT NULL;
+                """)
     }
 
-    static func date(_ nanoseconds: Int64) -> Date {
-        let fraction = ((nanoseconds % 1_000_000_000) + 1_000_000_000) % 1_000_000_000
-        let whole = (nanoseconds - fraction) / 1_000_000_000 - 978_307_200
-        return Date(timeIntervalSinceReferenceDate: Double(whole) + Double(fraction) / 1e9)
+    /// Several a capture, of which several may have the same file. `unused_file` is what a removal has still to remove.
+    private static func attachments(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE attachment_2 (
+                    id TEXT NOT NULL PRIMARY KEY,
+                    experienceID TEXT NOT NULL REFERENCES experience (id) ON DELETE CASCADE,
+                    position INTEGER NOT NULL,
+                    typeRaw INTEGER NOT NULL,
+                    localPath TEXT NOT NULL,
+                    thumbnailPath TEXT,
+                    originalName BLOB,
+                    sha256 TEXT,
+                    size INTEGER,
+                    UNIQUE (experienceID, position)
+                ) STRICT;
+                INSERT INTO attachment_2 (id, experienceID, position, typeRaw, localPath, thumbnailPath)
+                    SELECT id, experienceID, 0, typeRaw, localPath, thumbnailPath FROM attachment;
+                DROP TABLE attachment;
+                ALTER TABLE attachment_2 RENAME TO attachment;
+                CREATE INDEX attachment_by_path ON attachment (localPath);
+                CREATE INDEX attachment_by_thumbnail ON attachment (thumbnailPath);
+                CREATE TABLE unused_file (
+                    folder TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    PRIMARY KEY (folder, name)
+                ) STRICT, WITHOUT ROWID;
+                """)
     }
+
+    /// `fileNames` repeats the attachments' names, one a line, for the index, which reads no other table.
+    private static func names(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE experience ADD COLUMN fileNames TEXT")
+        try db.dropFTS5SynchronizationTriggers(forTable: "experience_text")
+        try db.drop(table: "experience_text")
+        try db.create(virtualTable: "experience_text", using: FTS5()) { table in
+            table.synchronize(withTable: "experience")
+            table.tokenizer = .unicode61(diacritics: .remove)
+            table.prefixes = [2, 3]
+            table.column("noteText")
+            table.column("linkURL")
+            table.column("fileNames")
+        }
+    }
+
+    /// How many experiences each quarter of an hour since 1970 has: a year's grid then reads 35,040 rows at most, however
+    /// many experiences there are. The borders of days lie on quarters in every zone of today.
+    private static func counts(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE experience_count (quarter INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+                \(countAll);
+                CREATE TRIGGER experience_count_insert AFTER INSERT ON experience BEGIN
+                    INSERT INTO experience_count VALUES (\(quarter("new.timestamp")), 1)
+                        ON CONFLICT (quarter) DO UPDATE SET count = count + 1;
+                END;
+                CREATE TRIGGER experience_count_delete AFTER DELETE ON experience BEGIN
+                    UPDATE experience_count SET count = count - 1 WHERE quarter = \(quarter("old.timestamp"));
+                    DELETE FROM experience_count WHERE quarter = \(quarter("old.timestamp")) AND count <= 0;
+                END;
+                CREATE TRIGGER experience_count_update AFTER UPDATE OF timestamp ON experience BEGIN
+                    UPDATE experience_count SET count = count - 1 WHERE quarter = \(quarter("old.timestamp"));
+                    DELETE FROM experience_count WHERE quarter = \(quarter("old.timestamp")) AND count <= 0;
+                    INSERT INTO experience_count VALUES (\(quarter("new.timestamp")), 1)
+                        ON CONFLICT (quarter) DO UPDATE SET count = count + 1;
+                END;
+                """)
+    }
+
+    /// Nanoseconds of a quarter of an hour.
+    static let quarter: Int64 = 900_000_000_000
+
+    /// Fills an empty `experience_count`.
+    static let countAll = """
+        INSERT INTO experience_count SELECT \(quarter("timestamp")), COUNT(*) FROM experience GROUP BY 1
+        """
+
+    /// The number of the quarter that a time lies in, as SQL: its division rounds towards zero.
+    static func quarter(_ time: String) -> String { "(\(time) / \(quarter) - (\(time) % \(quarter) < 0))" }
 }
 
 extension ExperienceRow {
-    static let select = """
-        SELECT experience.*, attachment.localPath, attachment.thumbnailPath
-        FROM experience LEFT JOIN attachment ON attachment.experienceID = experience.id
-        """
+    static let select = "SELECT experience.* FROM experience"
 }

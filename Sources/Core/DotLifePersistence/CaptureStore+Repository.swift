@@ -8,7 +8,7 @@ extension CaptureStore: ExperienceRepository {
         do {
             return try await insert(request, id: UUID(), key: nil, expecting: nil).record
         } catch let fault as Fault {
-            throw request.photo == nil
+            throw request.attachments.isEmpty
                 ? ExperienceError.saveFailed(fault.message) : ExperienceError.photoStorageFailed(fault.message)
         }
     }
@@ -48,14 +48,9 @@ extension CaptureStore: ExperienceRepository {
     }
 
     package func summaries(for buckets: [TimeBucket]) async throws -> [TimeBucketSummary] {
-        try await reading { db in
-            let query = try db.cachedStatement(
-                sql: "SELECT COUNT(*) FROM experience WHERE timestamp >= ? AND timestamp < ?")
-            return try buckets.map { bucket in
-                let count = try Int.fetchOne(query, arguments: [Self.bound(bucket.start), Self.bound(bucket.end)])
-                return TimeBucketSummary(bucket: bucket, count: count ?? 0)
-            }
-        }
+        let spans = buckets.map { BucketCounts.Span(Self.bound($0.start), Self.bound($0.end)) }
+        let counts = try await reading { try BucketCounts.of(spans, $0) }
+        return zip(buckets, counts).map { TimeBucketSummary(bucket: $0, count: $1) }
     }
 
     package func count(in bucket: TimeBucket) async throws -> Int {
@@ -65,21 +60,21 @@ extension CaptureStore: ExperienceRepository {
     package func experienceCountsByDay(
         from start: Date, to end: Date, in bucketing: TimeBucketingService
     ) async throws -> [Date: Int] {
-        try await reading { db in
-            let times = try Int64.fetchCursor(
-                db, sql: "SELECT timestamp FROM experience WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp",
-                arguments: [Self.bound(start), Self.bound(end)])
+        let (first, last) = (Self.bound(start), Self.bound(end))
+        return try await reading { db in
+            let next = try db.cachedStatement(
+                sql: "SELECT MIN(timestamp) FROM experience WHERE timestamp BETWEEN ? AND ?")
             var counts: [Date: Int] = [:]
-            var day: (start: Date, end: Date)?
-            while let time = try times.next() {
-                let date = StoredTime.date(time)
-                if let known = day, date < known.end {
-                    counts[known.start, default: 0] += 1
-                } else {
-                    let bucket = bucketing.bucket(.day, containing: date)
-                    day = (bucket.start, bucket.end)
-                    counts[bucket.start, default: 0] += 1
-                }
+            var from = first
+            // From one day that has experiences to the next.
+            while let time = try Int64.fetchOne(next, arguments: [from, last]) {
+                let day = bucketing.bucket(.day, containing: StoredTime.date(time))
+                let dayEnd = max(Self.bound(day.end), time &+ 1)
+                // The end itself belongs to the last day.
+                let span = BucketCounts.Span(time, last < dayEnd ? last &+ 1 : dayEnd)
+                counts[day.start, default: 0] += try BucketCounts.of([span], db).first ?? 0
+                guard dayEnd <= last else { break }
+                from = dayEnd
             }
             return counts
         }

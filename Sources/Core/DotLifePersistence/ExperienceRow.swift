@@ -2,57 +2,116 @@ import DotLifeDomain
 import Foundation
 import GRDB
 
-/// One row of `experience` with its attachment's file names.
+/// One row of `experience`, and those of `attachment` that belong to it.
 struct ExperienceRow {
-    let record: ExperienceRecord
-
-    init(_ row: Row) throws {
-        guard let id = UUID(uuidString: row["id"]) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an experience's id is no UUID")
-        }
-        record = ExperienceRecord(
-            id: id, timestamp: StoredTime.date(row["timestamp"]), createdAt: StoredTime.date(row["createdAt"]),
-            momentType: MomentType(stored: Int16(exactly: row["momentTypeRaw"] as Int64) ?? -1),
-            experienceType: ExperienceType(stored: Int16(exactly: row["experienceTypeRaw"] as Int64) ?? -1),
-            noteText: row["noteText"], linkURL: row["linkURL"], photoLocalPath: row["localPath"],
-            photoThumbnailPath: row["thumbnailPath"])
-    }
-
     static func find(key: String, _ db: Database) throws -> ExperienceRecord? {
-        try all("WHERE capture_key = ?", [key], db).first
+        try one("WHERE capture_key = ?", [key], db)
     }
 
     static func find(id: UUID, _ db: Database) throws -> ExperienceRecord? {
-        try all("WHERE experience.id = ?", [id.uuidString], db).first
+        try one("WHERE experience.id = ?", [id.uuidString], db)
     }
 
-    /// - Parameter rest: what follows `FROM` and its join.
+    /// Of one there is to find; its statements stay prepared, which takes longer than they do.
+    private static func one(
+        _ rest: String, _ arguments: StatementArguments, _ db: Database
+    ) throws -> ExperienceRecord? {
+        let statement = try db.cachedStatement(sql: select + " " + rest)
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
+        let files = try db.cachedStatement(sql: "SELECT * FROM attachment WHERE experienceID = ? ORDER BY position")
+        return try record(row, Row.fetchAll(files, arguments: [row["id"] as String]).map(attachment))
+    }
+
+    /// - Parameter rest: what follows `FROM experience`.
     static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [ExperienceRecord] {
-        try Row.fetchAll(db, sql: select + " " + rest, arguments: arguments).map { try ExperienceRow($0).record }
+        let rows = try Row.fetchAll(db, sql: select + " " + rest, arguments: arguments)
+        let files = try attachments(of: rows.map { $0["id"] }, db)
+        return try rows.map { try record($0, files[$0["id"]] ?? []) }
     }
 
-    static func insert(_ record: ExperienceRecord, key: String?, _ db: Database) throws {
+    private static func record(_ row: Row, _ attachments: [AttachmentRecord]) throws -> ExperienceRecord {
+        ExperienceRecord(
+            id: try uuid(row["id"]), timestamp: StoredTime.date(row["timestamp"]),
+            createdAt: StoredTime.date(row["createdAt"]),
+            momentType: MomentType(stored: Int16(exactly: row["momentTypeRaw"] as Int64) ?? -1),
+            experienceType: ExperienceType(stored: Int16(exactly: row["experienceTypeRaw"] as Int64) ?? -1),
+            noteText: row["noteText"], linkURL: row["linkURL"], attachments: attachments)
+    }
+
+    private static func uuid(_ text: String) throws -> UUID {
+        guard let id = UUID(uuidString: text) else {
+            throw DatabaseError(
+                resultCode: .SQLITE_CORRUPT, message: "the id of an experience or attachment is no UUID")
+        }
+        return id
+    }
+
+    /// Of many experiences at once, in their order.
+    private static func attachments(
+        of ids: [String], _ db: Database
+    ) throws -> [String: [AttachmentRecord]] {
+        var found: [String: [AttachmentRecord]] = [:]
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let part = ids[start..<min(start + 500, ids.count)]
+            let marks = Array(repeating: "?", count: part.count).joined(separator: ", ")
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT * FROM attachment WHERE experienceID IN (\(marks)) ORDER BY experienceID, position",
+                arguments: StatementArguments(part))
+            while let row = try rows.next() { found[row["experienceID"], default: []].append(try attachment(row)) }
+        }
+        return found
+    }
+
+    static func attachment(_ row: Row) throws -> AttachmentRecord {
+        AttachmentRecord(
+            id: try uuid(row["id"]),
+            type: AttachmentType(stored: Int16(exactly: row["typeRaw"] as Int64) ?? -1), localPath: row["localPath"],
+            thumbnailPath: row["thumbnailPath"], originalName: (row["originalName"] as Data?).map { Array($0) },
+            sha256: row["sha256"], size: row["size"], position: row["position"])
+    }
+
+    /// The text under which the attachments' names are found.
+    static func fileNames(_ names: [[UInt8]?]) -> String? {
+        let known = names.compactMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+        return known.isEmpty ? nil : known.joined(separator: "\n")
+    }
+
+    /// - Returns: the record as every later reading will give it: times are stored in whole nanoseconds.
+    static func insert(_ record: ExperienceRecord, key: String?, _ db: Database) throws -> ExperienceRecord {
         guard let timestamp = StoredTime.nanoseconds(record.timestamp),
             let createdAt = StoredTime.nanoseconds(record.createdAt)
         else {
-            throw ExperienceError.invalidData("the time of the capture lies outside the years 1678 to 2261")
+            throw ExperienceError.invalidData("the time of the capture lies outside the years 1677 to 2262")
         }
-        try db.execute(
-            sql: """
-                INSERT INTO experience
-                    (id, timestamp, createdAt, momentTypeRaw, experienceTypeRaw, noteText, linkURL, capture_key)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
+        try db.cachedStatement(sql: insertExperience).execute(
             arguments: [
                 record.id.uuidString, timestamp, createdAt, record.momentType.rawValue, record.experienceType.rawValue,
-                record.noteText, record.linkURL, key,
+                record.noteText, record.linkURL, key, fileNames(record.attachments.map(\.originalName)),
             ])
-        guard let photo = record.photoLocalPath else { return }
-        try db.execute(
-            sql: "INSERT INTO attachment (id, experienceID, typeRaw, localPath, thumbnailPath) VALUES (?, ?, ?, ?, ?)",
+        for file in record.attachments { try insert(file, at: file.position, of: record.id.uuidString, db) }
+        return ExperienceRecord(
+            id: record.id, timestamp: StoredTime.date(timestamp), createdAt: StoredTime.date(createdAt),
+            momentType: record.momentType, experienceType: record.experienceType, noteText: record.noteText,
+            linkURL: record.linkURL, attachments: record.attachments)
+    }
+
+    static func insert(_ file: AttachmentRecord, at position: Int, of experience: String, _ db: Database) throws {
+        try db.cachedStatement(sql: insertAttachment).execute(
             arguments: [
-                UUID().uuidString, record.id.uuidString, AttachmentType.photo.rawValue, photo,
-                record.photoThumbnailPath,
+                file.id.uuidString, experience, position, file.type.rawValue, file.localPath, file.thumbnailPath,
+                file.originalName.map { Data($0) }, file.sha256, file.size,
             ])
     }
+
+    static let insertExperience = """
+        INSERT INTO experience
+            (id, timestamp, createdAt, momentTypeRaw, experienceTypeRaw, noteText, linkURL, capture_key, fileNames)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static let insertAttachment = """
+        INSERT INTO attachment
+            (id, experienceID, position, typeRaw, localPath, thumbnailPath, originalName, sha256, size)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
 }
