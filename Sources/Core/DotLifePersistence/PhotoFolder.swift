@@ -4,95 +4,182 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The store's photos: files named by their experience's id. Everything here blocks.
+/// The store's files: attachments named by what they hold, and their small pictures. Everything here blocks.
 ///
-/// A file without a row is what a crash between copy and commit left: it is kept, and found again by its name.
+/// `photos/ab/abcdef….jpg` is named by its SHA-256, so captures with the same picture share one file. Earlier versions
+/// named a file by its experience's id, `photos/<id>.jpg`; those stay as they are. A file without a row is what a crash
+/// between copy and commit left: it is used when the same bytes come again, and found by ``CaptureStore/check(contents:)``.
 struct PhotoFolder: Sendable {
-    let path: BytePath
+    /// The two folders of a store.
+    enum Kind: String, Sendable {
+        case photos, thumbnails
+    }
+
+    private let store: BytePath
 
     init(in store: BytePath) throws {
-        path = store.appending("photos")
-        try Durable.makeDirectory(path, mode: 0o700)
+        self.store = store
+        try Durable.makeDirectory(folder(.photos), mode: 0o700)
+    }
+
+    func folder(_ kind: Kind) -> BytePath { store.appending(kind.rawValue) }
+
+    /// Where the file of that name lies, if it is a name that the store gives.
+    func path(_ name: String, _ kind: Kind = .photos) throws -> BytePath {
+        guard Self.isName(name) else {
+            throw Fault(
+                .failed,
+                "the captures name a file `\(BytePath.escape(Array(name.utf8)))`, which the store never gives: somebody has "
+                    + "changed the database; restore it from a backup", path: folder(kind))
+        }
+        return folder(kind).appending(name)
+    }
+
+    /// A bare name, or one in a folder of two digits.
+    static func isName(_ name: String) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard let last = parts.last, !last.isEmpty, last.first != UInt8(ascii: "."), !name.utf8.contains(0) else {
+            return false
+        }
+        return parts.count == 1 || parts.count == 2 && parts[0].count == 2 && parts[0].allSatisfy(isDigit)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 
     /// Runs `body` while no other process copies into or removes from the folder.
     func exclusively<R>(_ body: () throws -> R) throws -> R {
-        let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+        Blocking.call()
+        let folder = try Descriptor(folder(.photos), O_RDONLY | O_DIRECTORY)
         while flock(folder.raw, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Fault.system("lock the folder", path) }
+            guard errno == EINTR else { throw Fault.system("lock the folder", folder.path) }
         }
         return try body()
     }
 
-    /// What became of a photo that was asked to be in the folder.
+    /// What became of a file that was asked to be in the folder.
     struct Stored {
         let name: String
-        /// False where a crash had left the very same bytes under this name.
+        let hash: ContentHash
+        let size: Int64
+        /// Nil for what is no picture.
+        let format: PictureFormat?
+        /// False where the very same bytes were there already.
         let isNew: Bool
     }
 
-    /// Copies the photo in, durably, under the name of `id`. The same bytes already there under it are used.
+    /// Copies a file in, durably, under the name that follows from what it holds, and reads the copy back.
     ///
     /// - Parameter opened: the source's file, where it is open already; what stands at its path by now is no matter then.
     /// - Throws: `Fault`; `.failed` where `expected` is given and the source holds something else.
-    func store(
-        _ source: PhotoSource, _ opened: Descriptor? = nil, for id: UUID, expecting expected: ContentHash?
-    ) throws -> Stored {
-        let stem = Self.stem(id)
-        let staged: BytePath
-        let hash: ContentHash
-        let format: PictureFormat?
-        switch source {
-        case .data(let data):
-            format = PictureFormat.of(data)
-            hash = ContentHash(of: data)
-            staged = try Durable.stage(Array(data), for: path.appending(stem), mode: 0o600)
-        case .file(let bytes):
-            let file = try opened ?? Descriptor(BytePath(bytes: bytes))
-            guard try file.status().kind == .file else {
-                throw Fault(
-                    .refused, "\(file.path) is no regular file; only such a one can be a photo", path: file.path)
-            }
-            format = PictureFormat.of(try file.read(at: 0, count: PictureFormat.headLength))
-            let copy = try Durable.stageCopy(of: file, for: Spot(own: path.appending(stem)), keepsOwner: false)
-            (staged, hash) = (copy.spot.path, copy.hash)
-        }
+    func store(_ source: PhotoSource, _ opened: Descriptor? = nil, expecting expected: ContentHash?) throws -> Stored {
+        let (staged, hash) = try stage(source, opened)
         var isPlaced = false
         defer { if !isPlaced { try? Durable.remove(staged) } }
         if let expected, hash != expected {
             throw Fault(
-                .failed, "the photo \(describe(source)) is not the one that was looked at: it has changed since")
+                .failed, "the file \(describe(source)) is not the one that was looked at: it has changed since")
         }
-        let ending = format?.fileExtension ?? "bin"
-        for attempt in 1...1000 {
-            let name = attempt == 1 ? "\(stem).\(ending)" : "\(stem)-\(attempt).\(ending)"
-            if try Durable.renameNew(staged, to: path.appending(name)) {
-                isPlaced = true
-                return Stored(name: name, isNew: true)
-            }
-            if try ContentHash.ofFile(path.appending(name)) == hash { return Stored(name: name, isNew: false) }
-        }
-        throw Fault(.failed, "\(path) holds too many files of the name \(stem); look at what they are", path: path)
-    }
-
-    /// Removes a file that the store named, durably; one that is gone is fine.
-    func remove(_ name: String) throws {
-        guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+        let copy = try Descriptor(staged)
+        // Past what the kernel still holds of it, as far as that is possible.
+        posix_fadvise(copy.raw, 0, 0, POSIX_FADV_DONTNEED)
+        guard try ContentHash.of(copy) == hash else {
             throw Fault(
-                .failed, "`\(name)` is no name that a photo of the store can have; nothing was removed", path: path)
+                .transient, "the copy of \(describe(source)) differs from it when it is read back; look at the disk",
+                path: staged)
         }
-        try Durable.remove(path.appending(name))
-        try Durable.syncDirectory(path)
+        let size = try copy.status().size
+        let format = PictureFormat.of(try copy.read(at: 0, count: PictureFormat.headLength))
+        for attempt in 1...1000 {
+            let name = Self.name(of: hash, format, attempt)
+            let target = try path(name)
+            try Durable.makeDirectory(target.parent, mode: 0o700)
+            isPlaced = try Durable.renameNew(staged, to: target)
+            if try isPlaced || FileStatus.of(target)?.kind == .file && ContentHash.ofFile(target) == hash {
+                if !isPlaced { try syncNames(of: target) }
+                return Stored(name: name, hash: hash, size: size, format: format, isNew: isPlaced)
+            }
+        }
+        throw Fault(
+            .failed, "\(folder(.photos)) holds too many damaged files of the name \(hash); look at what they are",
+            path: folder(.photos))
     }
 
-    /// Removes what a removal or copy that was cut off left under the name of `id`.
+    /// Whoever put the file there may have died before its name was on the disk, and a row is about to rely on it.
+    private func syncNames(of target: BytePath) throws {
+        try Durable.syncDirectory(target.parent)
+        try Durable.syncDirectory(folder(.photos))
+    }
+
+    private static func name(of hash: ContentHash, _ format: PictureFormat?, _ attempt: Int) -> String {
+        let number = attempt == 1 ? "" : "-\(attempt)"
+        return "\(hash.description.prefix(2))/\(hash)\(number).\(format?.fileExtension ?? "bin")"
+    }
+
+    /// The name of a file of which only the hash is known, and whether it is there.
+    func name(ofLost sha256: String) throws -> (name: String, isThere: Bool) {
+        for ending in PictureFormat.allCases.map(\.fileExtension) + ["bin"] {
+            let name = "\(sha256.prefix(2))/\(sha256).\(ending)"
+            let target = try path(name)
+            guard try FileStatus.of(target)?.kind == .file, try ContentHash.ofFile(target).description == sha256 else {
+                continue
+            }
+            try syncNames(of: target)
+            return (name, true)
+        }
+        return ("\(sha256.prefix(2))/\(sha256).bin", false)
+    }
+
+    private func stage(_ source: PhotoSource, _ opened: Descriptor?) throws -> (BytePath, ContentHash) {
+        let place = folder(.photos).appending("new")
+        switch source {
+        case .data(let data):
+            return (try Durable.stage(Array(data), for: place, mode: 0o600), ContentHash(of: data))
+        case .file(let bytes):
+            let file = try opened ?? Descriptor(BytePath(bytes: bytes))
+            guard try file.status().kind == .file else {
+                throw Fault(
+                    .refused, "\(file.path) is no regular file; only such a one can be a photo or attachment",
+                    path: file.path)
+            }
+            let copy = try Durable.stageCopy(of: file, for: Spot(own: place), keepsOwner: false)
+            // Several captures may have it: it is the store's, not a copy of one source's rights.
+            guard fchmod(copy.file.raw, 0o600) == 0 else { throw Fault.system("set the mode of", copy.spot.path) }
+            return (copy.spot.path, copy.hash)
+        }
+    }
+
+    /// Keeps a small picture under `name`, in place of an earlier one.
+    func keepThumbnail(_ jpeg: [UInt8], as name: String) throws {
+        let target = try path(name, .thumbnails)
+        try Durable.makeDirectory(target.parent, mode: 0o700)
+        try Durable.replaceOwn(target, with: jpeg)
+    }
+
+    /// The name of the small picture of the file called `name`.
+    static func thumbnailName(of name: String) -> String {
+        (name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name) + ".jpg"
+    }
+
+    /// Removes a file that the store named, durably; one that is gone is fine. Only under ``exclusively(_:)``.
+    func remove(_ name: String, _ kind: Kind = .photos) throws {
+        let target = try path(name, kind)
+        guard try FileStatus.of(target.parent) != nil else { return }
+        try Durable.remove(target)
+        try Durable.syncDirectory(target.parent)
+        // Nobody puts anything into it meanwhile: that too is done under the lock.
+        if target.parent != folder(kind) { _ = try Durable.removeFolder(Spot(own: target.parent)) }
+    }
+
+    /// Removes what a removal or copy that was cut off left under the name of `id`, as earlier versions named files.
     ///
     /// - Returns: whether there was such a file.
     func removeLeftovers(of id: UUID) throws -> Bool {
         var found = false
         for ending in PictureFormat.allCases.map(\.fileExtension) + ["bin"] {
-            let name = "\(Self.stem(id)).\(ending)"
-            guard try FileStatus.of(path.appending(name)) != nil else { continue }
+            let name = "\(id.uuidString.lowercased()).\(ending)"
+            guard try FileStatus.of(try path(name)) != nil else { continue }
             try remove(name)
             found = true
         }
@@ -100,13 +187,22 @@ struct PhotoFolder: Sendable {
     }
 
     /// Removes unfinished copies: the temporary names of a process that died. Only under ``exclusively(_:)``.
-    func removeUnfinishedCopies() throws {
-        for entry in try listDirectory(path) where entry.name.starts(with: Array(".steward-".utf8)) {
-            try Durable.remove(path.appending(name: entry.name))
+    ///
+    /// - Returns: why some could not be removed.
+    func removeUnfinishedCopies() throws -> [Fault] {
+        let folder = folder(.photos)
+        var left: [Fault] = []
+        for entry in try listDirectory(folder) where Self.isTemporary(entry.name) {
+            do {
+                try Durable.remove(folder.appending(name: entry.name))
+            } catch let fault as Fault {
+                left.append(fault)
+            }
         }
+        return left
     }
 
-    private static func stem(_ id: UUID) -> String { id.uuidString.lowercased() }
+    static func isTemporary(_ name: [UInt8]) -> Bool { name.starts(with: Array(".steward-".utf8)) }
 
     private func describe(_ source: PhotoSource) -> String {
         switch source {
