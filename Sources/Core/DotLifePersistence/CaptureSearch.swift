@@ -1,0 +1,138 @@
+import DotLifeDomain
+import Foundation
+import GRDB
+import Platform
+
+/// A capture that was found by its words.
+package struct SearchHit: Sendable, Equatable {
+    package let record: ExperienceRecord
+    /// BM25: the smaller, the better; 0 where so many match that they are not weighed.
+    package let rank: Double
+    /// A piece of the note, the link or the file names, with what matched.
+    package let snippet: [SnippetPart]
+
+    /// The snippet as one text.
+    ///
+    /// - Parameter marked: makes of a match what people are shown.
+    package func text(marking marked: (String) -> String) -> String {
+        snippet.map { $0.isMatch ? marked($0.text) : $0.text }.joined()
+    }
+}
+
+/// A stretch of a snippet that matched, or one between.
+package struct SnippetPart: Sendable, Equatable, Encodable {
+    package let text: String
+    package let isMatch: Bool
+
+    package init(_ text: String, isMatch: Bool) {
+        self.text = text
+        self.isMatch = isMatch
+    }
+
+    /// Of the plane that Unicode leaves to private use: no text has them, and one that does has a mark too many.
+    static let (open, close) = ("\u{F0001}", "\u{F0002}")
+
+    static func parts(of snippet: String) -> [SnippetPart] {
+        var parts: [SnippetPart] = []
+        var isMatch = false
+        var text = String.UnicodeScalarView()
+        func end() {
+            if !text.isEmpty { parts.append(SnippetPart(String(text), isMatch: isMatch)) }
+            text = String.UnicodeScalarView()
+        }
+        for scalar in snippet.unicodeScalars {
+            if scalar == "\u{F0001}" || scalar == "\u{F0002}" {
+                end()
+                isMatch = scalar == "\u{F0001}"
+            } else {
+                text.append(scalar)
+            }
+        }
+        end()
+        return parts
+    }
+}
+
+extension CaptureStore {
+    /// Captures whose note, link or file names have all words of `text`, the best first, of equally good ones the newest;
+    /// behind them those that have words which begin with them.
+    ///
+    /// Where more than ``ranked`` match, those that were stored last come first: words that so many have say nothing about
+    /// which is meant, and to weigh them takes longer than people wait.
+    ///
+    /// - Parameter words: of the snippet, at most.
+    /// - Returns: nothing where `text` has no word.
+    package func search(_ text: String, limit: Int = 50, words: Int = 16) async throws -> [SearchHit] {
+        guard let patterns = SearchPatterns(text), limit > 0 else { return [] }
+        return try await read { db in
+            var rows = try Self.rows(patterns.whole, limit, words, db)
+            if rows.count < limit, let beginnings = patterns.beginnings {
+                let known = Set(rows.map { $0["rowid"] as Int64 })
+                let more = try Self.rows(beginnings, limit, words, db).filter { !known.contains($0["rowid"]) }
+                rows += more.prefix(limit - rows.count)
+            }
+            return try Self.hits(rows, db)
+        }
+    }
+
+    /// Matches that are ranked.
+    package static let ranked = 1_000
+
+    private static func rows(_ pattern: FTS5Pattern, _ limit: Int, _ words: Int, _ db: Database) throws -> [Row] {
+        let matches = try Int64.fetchAll(
+            db,
+            sql: "SELECT rowid FROM experience_text WHERE experience_text MATCH ? ORDER BY rowid DESC LIMIT ?",
+            arguments: [pattern, ranked + 1])
+        if matches.isEmpty { return [] }
+        let isRanked = matches.count <= ranked
+        return try Row.fetchAll(
+            db, sql: isRanked ? rankedQuery : newestQuery,
+            arguments: [SnippetPart.open, SnippetPart.close, min(max(1, words), 64), pattern, limit])
+    }
+
+    private static func hits(_ rows: [Row], _ db: Database) throws -> [SearchHit] {
+        var hits: [SearchHit] = []
+        for row in rows {
+            let id = try String.fetchOne(
+                db.cachedStatement(sql: "SELECT id FROM experience WHERE serial = ?"),
+                arguments: [row["rowid"] as Int64])
+            guard let id = id.flatMap({ UUID(uuidString: $0) }), let record = try ExperienceRow.find(id: id, db) else {
+                continue
+            }
+            hits.append(SearchHit(record: record, rank: row["rank"], snippet: SnippetPart.parts(of: row["snippet"])))
+        }
+        return hits
+    }
+
+    private static let snippet = "snippet(experience_text, -1, ?, ?, '…', ?) AS snippet"
+
+    private static let rankedQuery = """
+        SELECT experience_text.rowid, rank, \(snippet)
+        FROM experience_text JOIN experience ON experience.serial = experience_text.rowid
+        WHERE experience_text MATCH ? ORDER BY rank, timestamp DESC, serial DESC LIMIT ?
+        """
+
+    private static let newestQuery = """
+        SELECT rowid, 0.0 AS rank, \(snippet) FROM experience_text
+        WHERE experience_text MATCH ? ORDER BY rowid DESC LIMIT ?
+        """
+}
+
+/// What people type, as patterns: no sign in it means anything to the index.
+private struct SearchPatterns {
+    /// All words as they stand.
+    let whole: FTS5Pattern
+    /// Words that begin so; nil where that asks for nothing else.
+    let beginnings: FTS5Pattern?
+
+    /// - Returns: nil where there is no word.
+    init?(_ text: String) {
+        guard let whole = FTS5Pattern(matchingAllTokensIn: text) else { return nil }
+        let words = whole.rawPattern.split(separator: " ")
+        self.whole = whole
+        // Half of all captures have a word that begins with one given letter.
+        let isLetter = words.map { $0.utf8.count == 1 }
+        let beginnings = zip(words, isLetter).map { $1 ? String($0) : "\($0)*" }.joined(separator: " ")
+        self.beginnings = isLetter.allSatisfy { $0 } ? nil : try? FTS5Pattern(rawPattern: beginnings)
+    }
+}
