@@ -1,0 +1,127 @@
+import Glibc
+import OwnFiles
+import Platform
+
+/// A folder that is filled under a temporary name beside its place, and gets its own name when all of it is on the disk.
+///
+/// The temporary name follows from the target's, so that the next attempt removes what one that died has left. Everything
+/// here blocks.
+final class StagedFolder {
+    let path: BytePath
+    private let target: BytePath
+    private let lock: Descriptor
+    private var folders: Set<BytePath> = []
+    private(set) var linked = 0
+    private(set) var copied = 0
+
+    /// - Throws: `Fault(.usage)` where `target` is there already, `.transient` where another process fills it now.
+    init(for target: BytePath) throws {
+        guard try FileStatus.of(target) == nil else {
+            throw Fault(.usage, "\(target) is there already; name a folder that is not", path: target)
+        }
+        try Durable.makeDirectory(target.parent, mode: 0o700)
+        self.target = target
+        path = target.parent.appending(Durable.temporaryName(for: ContentHash(of: target.bytes)))
+        try Durable.makeDirectory(path, mode: 0o700)
+        lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+        guard flock(lock.raw, LOCK_EX | LOCK_NB) == 0 else {
+            throw Fault(.transient, "another process writes \(target) just now; try again later", path: target)
+        }
+        for entry in try listDirectory(path) { try Self.removeTree(path.appending(name: entry.name)) }
+    }
+
+    /// Where the file of that name in this folder goes; its folders are made.
+    func place(_ name: BytePath) throws -> BytePath {
+        let place = path.appending(name)
+        var parent = place.parent
+        while parent != path, folders.insert(parent).inserted {
+            try Durable.makeDirectory(parent, mode: 0o700)
+            parent = parent.parent
+        }
+        return place
+    }
+
+    /// Puts a file of the store here.
+    ///
+    /// - Parameter linking: as a second name of the same file, where the disk allows it; else as a copy.
+    /// - Returns: false where it was here already.
+    func take(_ source: BytePath, as name: BytePath, linking: Bool) throws -> Bool {
+        let place = try place(name)
+        if try FileStatus.of(place) != nil { return false }
+        if linking, try link(source, place) {
+            linked += 1
+            return true
+        }
+        let staged = try Durable.stageCopy(of: Descriptor(source), for: place).path
+        return try give(place, to: staged)
+    }
+
+    /// Puts a copy of one of the store's files here, if it holds what it should.
+    ///
+    /// - Returns: false where it holds something else; then it is not here.
+    func copy(_ source: BytePath, as name: BytePath, expecting sha256: String) throws -> Bool {
+        let place = try place(name)
+        if try FileStatus.of(place) != nil { return true }
+        let (staged, hash, _) = try Durable.stageCopy(of: Descriptor(source), for: place)
+        guard hash.description == sha256 else {
+            try Durable.remove(staged)
+            return false
+        }
+        _ = try give(place, to: staged)
+        return true
+    }
+
+    /// - Returns: false where a file of that name was here already.
+    private func give(_ place: BytePath, to staged: BytePath) throws -> Bool {
+        guard try Durable.renameNew(staged, to: place) else {
+            try Durable.remove(staged)
+            return false
+        }
+        copied += 1
+        return true
+    }
+
+    /// - Returns: false where this file cannot have a name here.
+    private func link(_ source: BytePath, _ place: BytePath) throws -> Bool {
+        let result = source.withCString { from in place.withCString { Glibc.link(from, $0) } }
+        if result == 0 { return true }
+        if [EXDEV, EPERM, EMLINK, EACCES, ENOTSUP, ENOSYS].contains(errno) { return false }
+        throw Fault.system("link \(source) to", place)
+    }
+
+    /// Syncs the folders and gives the whole its name.
+    func finish() throws {
+        for folder in folders { try Durable.syncDirectory(folder) }
+        try Durable.syncDirectory(path)
+        guard try Durable.renameNew(path, to: target) else {
+            throw Fault(.usage, "\(target) has appeared meanwhile; name a folder that is not there", path: target)
+        }
+    }
+
+    /// Removes what there is of it.
+    func discard() throws { try Self.removeTree(path) }
+
+    /// Links are removed, not followed.
+    static func removeTree(_ path: BytePath) throws {
+        guard try FileStatus.of(path)?.kind == .directory else { return try Durable.remove(path) }
+        for entry in try listDirectory(path) { try removeTree(path.appending(name: entry.name)) }
+        guard path.withCString({ rmdir($0) }) == 0 || errno == ENOENT else {
+            throw Fault.system("remove the folder", path)
+        }
+    }
+
+    /// Fills a folder with what `body` puts into it; nothing stays where it throws.
+    static func fill<R>(_ target: BytePath, _ body: (StagedFolder) throws -> R) throws -> R {
+        Blocking.call()
+        let folder = try StagedFolder(for: target)
+        do {
+            let result = try body(folder)
+            try folder.finish()
+            return result
+        } catch {
+            // What went wrong is the news; what stays behind is removed by the next attempt.
+            try? folder.discard()
+            throw error
+        }
+    }
+}
