@@ -1,4 +1,5 @@
 import CaptureActions
+import DotLifeDomain
 import DotLifePersistence
 import Foundation
 import OwnFiles
@@ -46,6 +47,18 @@ import Testing
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
 
+    @Test("The sentence is one line, of a thousand characters at most") func sentence() async throws {
+        try scene.home.write("dropbox/short.md", "moment: today\nTwo herons\n by the canal\n")
+        let short = try await world.run("index-capture", on: "short.md")
+        #expect(
+            short.receipt.values["capture.sentence"] == .text("I appreciate Two herons by the canal for today"))
+        try scene.home.write("dropbox/long.md", String(repeating: "word\n", count: 1_000))
+        let long = try await world.run("index-capture", on: "long.md", step: "job.1")
+        let sentence = try #require(long.receipt.values["capture.sentence"])
+        let expected = "I appreciate " + String(repeating: "word ", count: 1_000)
+        #expect(sentence == .text(expected.prefix(999) + "…"))
+    }
+
     @Test("A photo is copied into the store") func photoCopiedStore() async throws {
         try scene.home.write("dropbox/p.png", Self.png)
         let deed = try await world.run("index-capture", on: "p.png")
@@ -89,5 +102,85 @@ import Testing
         await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
         #expect(try await world.captures.store().contains(key: "job.0") == false)
         #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
+    }
+
+    @Test("The files of a folder are one capture with one block, and each can be taken back") func folder() async throws
+    {
+        try scene.home.write("dropbox/Canal walk/p.png", Self.png)
+        try scene.home.write("dropbox/Canal walk/deeper/words.txt", "Two herons\n")
+        try scene.home.write("dropbox/Canal walk/route.pdf", "%PDF-1.7")
+        let steps = try #require(
+            world.load(
+                """
+                index-capture: { together: 10m }
+                    - append-block: { text: "{{ capture.text }}", unless: "{{ capture.joined }}" }
+                """
+            ).0.first?.steps)
+        var captures: [Deed] = []
+        var blocks: [Deed] = []
+        for (number, name) in ["p.png", "deeper/words.txt", "route.pdf"].enumerated() {
+            let path = BytePath("Canal walk/\(name)")
+            captures.append(try await world.run(steps[0].action, on: path, step: "job\(number).0"))
+            let values = captures[number].receipt.values
+            blocks.append(try await world.run(steps[1].action, on: path, step: "job\(number).1", adding: values))
+        }
+        #expect(captures.map { $0.receipt.values["capture.joined"] } == [.text(""), .text("yes"), .text("yes")])
+        #expect(captures.allSatisfy { $0.receipt.values["capture.id"] == captures[0].receipt.values["capture.id"] })
+        #expect(captures[2].receipt.values["capture.text"] == .text("Canal walk\n\nTwo herons"))
+        #expect(blocks.map { $0.receipt.values["block.anchor"] == .text("") } == [false, true, true])
+        guard case .text(let note)? = blocks[0].receipt.values["note.path"] else { throw TestFailure("no note") }
+        #expect(try scene.home.read(BytePath("notes/\(note)")).hasSuffix("\nCanal walk\n"))
+        let store = try await world.captures.store()
+        #expect(try await store.joined(key: "job2.0")?.record.attachments.count == 2)
+
+        try await blocks[1].undo()
+        try await captures[1].undo()
+        #expect(try await store.joined(key: "job0.0")?.record.noteText == "Canal walk")
+        try await captures[0].undo()
+        try await captures[2].undo()
+        #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
+        #expect(try scene.exists("dropbox/Canal walk/route.pdf"))
+    }
+
+    @Test(
+        "What would be refused by itself is an attachment of its folder's capture",
+        arguments: [
+            ("package.json", "[1, 2]"), ("page.url", "[InternetShortcut]\n"),
+            ("a.md", "---\nkind: recipe\n---\nSoup\n"),
+        ])
+    func sidecar(_ name: String, _ content: String) async throws {
+        try scene.home.write(BytePath("dropbox/\(name)"), content)
+        let alone = try world.action("index-capture: { together: 10m }")
+        await #expect(throws: Fault.self) { try await alone.decided(try world.input(BytePath(name))) }
+        try scene.home.write(BytePath("dropbox/in/\(name)"), content)
+        try await world.run("index-capture: { together: 10m }", on: BytePath("in/\(name)"))
+        let record = try #require(try await world.captures.store().joined(key: "job.0")?.record)
+        #expect(record.noteText == "in")
+        #expect(record.attachments.map(\.originalName) == [Array(name.utf8)])
+    }
+
+    @Test("After an export and an import a file cannot be taken out alone, and that is said")
+    func imported() async throws {
+        try scene.home.write("dropbox/in/a.txt", "words\n")
+        let deed = try await world.run("index-capture: { together: 10m }", on: "in/a.txt")
+        let store = try await world.captures.store()
+        _ = try await store.export(to: scene.path("export"))
+        let made = try #require(try await store.fetch(ExperienceFetchRequest()).first)
+        try await store.delete(byID: made.id)
+        _ = try await store.importCaptures(from: scene.path("export"))
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.message.contains("steward dots delete \(made.id.uuidString.prefix(8).lowercased())") == true)
+    }
+
+    @Test("A file that lies in the place itself is a capture of its own, and without `together` each is")
+    func notTogether() async throws {
+        for (number, entry) in ["index-capture: { together: 10m }", "index-capture"].enumerated() {
+            for name in number == 0 ? ["a.txt", "b.txt"] : ["in/a.txt", "in/b.txt"] {
+                try scene.home.write(BytePath("dropbox/\(name)"), "\(name)\n")
+                let deed = try await world.run(entry, on: BytePath(name), step: "job.\(name)")
+                #expect(deed.receipt.values["capture.text"] == .text(name))
+                #expect(deed.receipt.values["capture.joined"] == .text(""))
+            }
+        }
     }
 }

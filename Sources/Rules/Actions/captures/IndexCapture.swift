@@ -15,8 +15,13 @@ struct IndexCapture: RuleAction {
         private let request: ExperienceRequest?
         /// A long one, as JSON.
         private let whole: IntentText?
+        /// With which it was dropped; nil for a capture of its own.
+        let folder: CaptureFolder?
 
-        init(source: BytePath, hash: ContentHash, key: String, request: ExperienceRequest) throws {
+        init(
+            source: BytePath, hash: ContentHash, key: String, request: ExperienceRequest, folder: CaptureFolder?
+        ) throws {
+            self.folder = folder
             self.source = source
             self.hash = hash
             self.key = key
@@ -34,18 +39,37 @@ struct IndexCapture: RuleAction {
 
     static let declaration = ActionDeclaration(
         name: "index-capture", summary: "Stores the file as a note, link, photo or dot in the dot store.",
-        guarantee: .exactlyOnce, work: .disk, canUndo: true, parameters: [],
+        guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        parameters: [
+            ParameterSpec(
+                "together", .duration,
+                "files that come into one folder of the place within this time of one another are one capture, whose first line is the folder's name; without it each is its own"
+            )
+        ],
         provides: [
             ValueSpec("capture.id", "the capture's id"),
             ValueSpec("capture.kind", "note, link, photo or dot"),
             ValueSpec("capture.time", "when it was, as a date"),
             ValueSpec("capture.moment", "now, today or this week"),
-            ValueSpec("capture.text", "the note's text, the link, or the photo's name; empty for a dot"),
-        ], example: "index-capture")
+            ValueSpec(
+                "capture.sentence",
+                "the configuration's sentence with the moment and the text, the link, `a photo` or `a dot`, on one line"
+            ),
+            ValueSpec(
+                "capture.text",
+                "the note's text, the link, or the photo's name; empty for a dot; of a folder's at most a thousand characters"
+            ),
+            ValueSpec("capture.joined", "`yes` where the file has joined others of its folder; empty else"),
+        ], example: "index-capture: { together: 10m }")
 
     private let services: CaptureServices
+    /// Seconds.
+    private let together: Double?
 
-    init(_ arguments: Arguments, _ services: CaptureServices) throws { self.services = services }
+    init(_ arguments: Arguments, _ services: CaptureServices) throws {
+        self.services = services
+        together = arguments.has("together") ? try arguments.duration("together") : nil
+    }
 
     func intent(for input: StepInput) async throws -> Intent {
         let source = input.file.absolute
@@ -53,42 +77,99 @@ struct IndexCapture: RuleAction {
         let reader = CaptureReader(timeZone: services.timeZone)
         let arrival = Date(timeIntervalSince1970: input.arrival.seconds)
         let files = input.files
+        let folder = folder(of: input)
         let request = try await services.files.run {
             let file = try files.judged(source)
             // What is too large to be a capture is refused before all of it is read.
-            let request = try reader.read(file, called: source, arrival: arrival)
+            let request = try reader.read(
+                file, called: source, arrival: arrival, takesAny: folder != nil)
             guard try ContentHash.of(file) == hash else {
                 throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
             }
             return request
         }
-        return try Intent(source: source, hash: hash, key: input.stepID, request: request)
+        return try Intent(source: source, hash: hash, key: input.stepID, request: request, folder: folder)
+    }
+
+    /// The place's own folder in which the file lies, however deep.
+    private func folder(of input: StepInput) -> CaptureFolder? {
+        let components = input.file.path.components
+        guard let together, components.count > 1, let top = components.first else { return nil }
+        let name = BytePath(bytes: Array(top))
+        return CaptureFolder(
+            key: Array(input.file.root.appending(name).bytes), name: name.text, arrival: input.arrival.nanoseconds,
+            within: Int64(min(together, 1e9) * 1e9))
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let store = try await services.captures.store()
         let request = try intent.wanted()
-        let isPhoto = request.experienceType == .photo
+        let hasFile = !request.attachments.isEmpty
         let files = context.files
-        let photo = try await services.files.run { isPhoto ? try files.file(intent.source) : nil }
-        let added = try await store.add(
-            request, key: intent.key, expecting: isPhoto ? intent.hash : nil, photo: photo)
-        return receipt(added.record, intent)
+        let file = try await services.files.run { hasFile ? try files.file(intent.source) : nil }
+        let hash = hasFile ? intent.hash : nil
+        if let folder = intent.folder {
+            let name = Array(intent.source.name)
+            let joined = try await store.join(
+                request, of: folder, key: intent.key, name: name, expecting: hash, file: file)
+            return receipt(joined, intent)
+        }
+        return receipt(try await store.add(request, key: intent.key, expecting: hash, photo: file).record, intent)
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        if intent.folder != nil {
+            let joined = try await services.captures.store().joined(key: intent.key)
+            return joined.map { .done(receipt($0, intent)) } ?? .notDone
+        }
         guard let record = try await services.captures.store().record(key: intent.key) else { return .notDone }
         return .done(receipt(record, intent))
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        if intent.folder != nil {
+            let isOut = try await services.captures.store().leave(key: intent.key)
+            if isOut { return Receipt("took the file out of the folder's capture") }
+            if case .text(let id)? = receipt.values["capture.id"], let id = UUID(uuidString: id),
+                try await services.captures.store().fetch(byID: id) != nil
+            {
+                throw Fault(
+                    .failed,
+                    "the capture came back from an export, which does not tell its files apart; `steward dots delete "
+                        + "\(id.uuidString.prefix(8).lowercased())` removes it as a whole")
+            }
+            return Receipt("the capture was gone already")
+        }
         let removed = try await services.captures.store().remove(key: intent.key)
         return Receipt(removed == nil ? "the capture was gone already" : "took the capture out of the dot store")
     }
 
     func summary(of intent: Intent) -> String {
         let kind = (try? intent.wanted())?.experienceType.label
-        return "store \(intent.source) as \(kind.map { "a \($0)" } ?? "it is")"
+        let capture = kind.map { "a \($0)" } ?? "it is"
+        guard let folder = intent.folder else { return "store \(intent.source) as \(capture)" }
+        return "store \(intent.source) as a part of the capture of the folder \(folder.name)"
+    }
+
+    /// A line is no place for a whole note, and the ledger keeps `capture.text` already.
+    private func sentence(_ record: ExperienceRecord) -> String {
+        Self.shortened(services.captures.sentence.render(record))
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count > sentenceLimit && text.count > sentenceLimit ? text.prefix(sentenceLimit - 1) + "…" : text
+    }
+
+    private static let sentenceLimit = 1_000
+
+    private func receipt(_ joined: CaptureStore.Joined, _ intent: Intent) -> Receipt {
+        var receipt = receipt(joined.record, intent)
+        // It grows with each file, and the ledger keeps it for each.
+        receipt.values["capture.text"] = .text(Self.shortened(joined.record.noteText ?? ""))
+        guard !joined.isFirst else { return receipt }
+        receipt.summary = "put it with the others of its folder, in \(joined.record.id.uuidString.lowercased())"
+        receipt.values["capture.joined"] = .text("yes")
+        return receipt
     }
 
     private func receipt(_ record: ExperienceRecord, _ intent: Intent) -> Receipt {
@@ -99,7 +180,9 @@ struct IndexCapture: RuleAction {
                 "capture.id": .text(record.id.uuidString.lowercased()),
                 "capture.kind": .text(record.experienceType.label),
                 "capture.time": .date(Timestamp(seconds: record.timestamp.timeIntervalSince1970)),
-                "capture.moment": .text(record.momentType.label), "capture.text": .text(text),
+                "capture.moment": .text(record.momentType.label),
+                "capture.sentence": .text(sentence(record)), "capture.text": .text(text),
+                "capture.joined": .text(""),
             ])
     }
 }
