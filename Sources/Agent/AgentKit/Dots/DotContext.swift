@@ -1,0 +1,116 @@
+import DotLifeDomain
+import DotLifePersistence
+import Foundation
+import Platform
+
+/// What the commands on dots work with: the store of captures, the zone of its days, and the present.
+///
+/// Several processes may use one store, so it makes no difference whether an agent runs.
+package struct DotContext: Sendable {
+    package let store: CaptureStore
+    package let timeZone: TimeZone
+    /// When the command was given.
+    package let now: Date
+    package let sentence: SentenceTemplate
+
+    var bucketing: TimeBucketingService { TimeBucketingService(timeZone: timeZone) }
+
+    /// Where the store lies.
+    package static func folder(_ directories: Directories) -> BytePath { directories.data.appending("captures") }
+
+    /// Opens the store, or makes it.
+    ///
+    /// - Parameters:
+    ///   - configuration: nil where there is none: the system's zone is taken, and the standard sentence.
+    ///   - now: what is taken for the present; nil is the clock's.
+    ///   - notice: told how the store was found, and why there is no small picture of a photo.
+    package static func open(
+        _ directories: Directories, _ configuration: Configuration?, now: Date? = nil,
+        notice: @escaping @Sendable (String) -> Void
+    ) async throws -> DotContext {
+        // The agent looks for damage when it starts; for a command that would take as long as reading everything.
+        let opened = try await CaptureStore.open(
+            in: folder(directories), checked: false, thumbnailer: CaptureThumbnails.maker(),
+            complain: { notice(explain($0)) })
+        for text in opened.notices { notice(text) }
+        return DotContext(
+            store: opened.store, timeZone: configuration?.timeZone ?? .current,
+            now: now ?? Date(timeIntervalSince1970: Timestamp.now().seconds),
+            sentence: configuration?.sentence ?? .standard)
+    }
+
+    /// Folds the store's log in. To be called last.
+    package func close() async throws { try await store.close() }
+
+    /// Runs a command's work; what the domain complains of becomes a fault.
+    package static func faulting<R>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as ExperienceError {
+            switch error {
+            case .notFound, .invalidData: throw Fault(.usage, error.description)
+            case .saveFailed, .fetchFailed, .deleteFailed, .photoStorageFailed:
+                throw Fault(.failed, error.description)
+            }
+        }
+    }
+}
+
+/// Times and stretches of time as people write them on the command line.
+extension DotContext {
+    /// A stretch of time: the name of a bucket, or a word for the one around the present.
+    package func bucket(_ text: String) throws -> TimeBucket {
+        switch text.lowercased() {
+        case "now", "hour": return bucketing.bucket(.hour, containing: now)
+        case "today", "day": return bucketing.bucket(.day, containing: now)
+        case "yesterday":
+            let today = bucketing.bucket(.day, containing: now)
+            return bucketing.bucket(.day, containing: today.start.addingTimeInterval(-1))
+        case "week": return bucketing.bucket(.week, containing: now)
+        case "month": return bucketing.bucket(.month, containing: now)
+        case "year": return bucketing.bucket(.year, containing: now)
+        default: break
+        }
+        guard let found = bucketing.bucket(named: text) else {
+            throw Fault(
+                .usage,
+                "`\(BytePath.escape(Array(text.utf8)))` is no day, hour, week, month or year of \(timeZone.identifier); "
+                    + "write 2026-11-22, 2026-11-22T15, 2026-W47, 2026-11, 2026, or now, today, yesterday, week, month, year"
+            )
+        }
+        return found
+    }
+
+    /// When a capture is to have happened; nil is the present.
+    func time(_ text: String?) throws -> Date {
+        guard let text else { return now }
+        guard let time = CaptureTime.parse(text, arrival: now, timeZone) else {
+            throw Fault(
+                .usage,
+                "`\(BytePath.escape(Array(text.utf8)))` is no time; write 09:30, \"2026-11-22 09:30\", 2026-11-22, or ISO "
+                    + "8601 with a zone as 2026-11-22T09:30:00Z")
+        }
+        return time
+    }
+
+    /// What was meant by the moment; nil is now.
+    func moment(_ text: String?) throws -> MomentType {
+        guard let text else { return .now }
+        guard let moment = CaptureTime.moment(text) else {
+            throw Fault(
+                .usage, "`\(BytePath.escape(Array(text.utf8)))` is no moment; there are now, today and \"this week\"")
+        }
+        return moment
+    }
+
+    /// `2026-11-22 15:04`, by the store's days.
+    func clock(_ date: Date) -> String {
+        let parts = bucketing.calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
+        func padded(_ number: Int?, _ digits: Int) -> String {
+            let text = String(number ?? 0)
+            return String(repeating: "0", count: max(0, digits - text.count)) + text
+        }
+        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2)) "
+            + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2))"
+    }
+}

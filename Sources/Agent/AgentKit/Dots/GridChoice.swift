@@ -1,0 +1,104 @@
+import DotLifeDomain
+import Platform
+
+/// Which grid of dots a person asks for: where a view begins, and steps or a scale from there.
+package struct GridChoice: Sendable, Equatable {
+    /// The commands.
+    package enum View: String, CaseIterable, Sendable {
+        case today, week, month, year
+    }
+
+    /// The two directions of a ladder.
+    package enum Step: String, CaseIterable, Sendable {
+        case `in`, out
+    }
+
+    /// The grids.
+    enum Grid: Equatable {
+        case level(ZoomLevel)
+        /// All days of a year, which lies on no ladder.
+        case yearByDays
+    }
+
+    let grid: Grid
+
+    /// The size of the dots, for those that name one.
+    package static let scales = GridScale.allCases.map(scaleName)
+
+    /// - Parameters:
+    ///   - scale: one of ``scales``, or nil for the view's first grid.
+    ///   - steps: taken one after the other.
+    /// - Throws: `Fault(.usage)` where the view has no such grid, or the ladder ends.
+    package init(_ view: View, scale: String?, steps: [Step]) throws {
+        var grid = Self.first(view)
+        if let scale {
+            guard let wanted = GridScale.allCases.first(where: { Self.scaleName($0) == scale }),
+                let found = Self.grids(view)[wanted]
+            else {
+                let has = GridScale.allCases.filter { Self.grids(view)[$0] != nil }.map(Self.scaleName)
+                throw Fault(
+                    .usage,
+                    "`steward dots \(view.rawValue)` has no grid of \(scale); it has \(has.joined(separator: ", "))"
+                        + (scale == "hours" ? ", and `steward dots today` has hours" : ""))
+            }
+            grid = found
+        }
+        for step in steps { grid = try Self.step(step, from: grid, view) }
+        self.grid = grid
+    }
+
+    private static func first(_ view: View) -> Grid {
+        switch view {
+        case .today: .level(ZoomLadder(for: .today).first)
+        case .week: .level(ZoomLadder(for: .week).first)
+        case .month: .level(.monthByDays)
+        case .year: .yearByDays
+        }
+    }
+
+    private static func grids(_ view: View) -> [GridScale: Grid] {
+        switch view {
+        case .today, .week:
+            let ladder = ZoomLadder(for: view == .today ? .today : .week)
+            // A scale that the view has not falls back to another one there; here a person is told.
+            return GridScale.allCases.reduce(into: [:]) { grids, scale in
+                let level = ladder.level(for: scale)
+                if level.scale == scale { grids[scale] = .level(level) }
+            }
+        case .month:
+            return [.days: .level(.monthByDays), .weeks: .level(.monthByWeeks), .months: .level(.yearByMonths)]
+        case .year: return [.days: .yearByDays, .months: .level(.yearByMonths)]
+        }
+    }
+
+    private static func step(_ step: Step, from grid: Grid, _ view: View) throws -> Grid {
+        switch grid {
+        case .yearByDays:
+            guard step == .in else { throw end("the year is the widest grid", step) }
+            return .level(.monthByDays)
+        case .level(let level):
+            let ladder = ZoomLadder(for: view == .today ? .today : .week)
+            let next = step == .in ? ladder.zoomedIn(from: level) : ladder.zoomedOut(from: level)
+            guard next != level else {
+                throw end("the \(period(level.period)) is the \(step == .in ? "closest" : "widest") grid here", step)
+            }
+            return .level(next)
+        }
+    }
+
+    private static func end(_ what: String, _ step: Step) -> Fault {
+        Fault(.usage, "\(what); one `--zoom \(step.rawValue)` is too many")
+    }
+
+    private static func scaleName(_ scale: GridScale) -> String { scale.label.lowercased() }
+
+    private static func period(_ type: TimeBucketType) -> String {
+        switch type {
+        case .hour: "hour"
+        case .day: "day"
+        case .week: "week"
+        case .month: "month"
+        case .year: "year"
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+
+/// `steward dots`
+struct Dots: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dots", abstract: "Show what was captured as grids of dots, and look after the store of captures.",
+        discussion: """
+            A capture is a note, a link, a photo or a dot, with the time at which it happened: dropped into the dropbox \
+            or added here. A dot of a grid is filled where its hour, day, week or month holds a capture.
+
+            Days and hours are those of the configuration's `time-zone`. All commands work beside a running agent, and \
+            without one.
+            """,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Grids", subcommands: [DotsToday.self, DotsWeek.self, DotsMonth.self, DotsYear.self]),
+            CommandGroup(
+                name: "Captures", subcommands: [DotsShow.self, DotsSearch.self, DotsAdd.self, DotsDelete.self]),
+            CommandGroup(
+                name: "The store",
+                subcommands: [DotsExport.self, DotsImport.self, DotsBackup.self, DotsCheck.self]),
+        ],
+        defaultSubcommand: DotsToday.self)
+}
+
+/// What every command on dots takes.
+struct DotsOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+
+    /// For tests, whose grids are to be the same on every day.
+    @Option(name: .long, help: ArgumentHelp("Take this time for the present.", visibility: .hidden))
+    var now: String?
+
+    var json: Bool { common.json }
+
+    /// Opens the store, gives it to `body`, and closes it. A configuration that is not there is none; one with errors is
+    /// complained of.
+    func with(_ body: (DotContext) async throws -> Void) async throws {
+        try await Output.guarding {
+            let directories = try common.directories()
+            let isConfigured = try FileStatus.of(directories.configuration) != nil || common.config != nil
+            let configuration = isConfigured ? try common.configuration(directories) : nil
+            let present = try now.map { text in
+                guard let date = try? Date(text, strategy: .iso8601) else {
+                    throw Fault(.usage, "`\(text)` is no time in ISO 8601")
+                }
+                return date
+            }
+            let context = try await DotContext.open(directories, configuration, now: present, notice: Self.notice)
+            try await DotContext.faulting { try await body(context) }
+            try await context.close()
+        }
+    }
+
+    static func notice(_ text: String) { Output.complain("steward: \(text)") }
+
+    static func path(_ argument: String) -> BytePath { ComicOperations.path(argument, from: ComicsOptions.here) }
+
+    /// Whether standard output is a terminal that wants colours.
+    static var hasColour: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let term = environment["TERM"] ?? ""
+        return isatty(STDOUT_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && !term.isEmpty && term != "dumb"
+    }
+}

@@ -1,0 +1,104 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Glibc
+import JSONText
+import Platform
+
+/// `steward dots add`
+struct DotsAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a note, a link, a photo or a dot.",
+        discussion: "It goes into the store alone: rules run on files in the dropbox.",
+        subcommands: [Note.self, Link.self, Photo.self, Dot.self])
+
+    struct Note: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "note", abstract: "Add a text: that of the arguments, else that of standard input.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "The text.") var words: [String] = []
+
+        func run() async throws {
+            try await addition.add(options) { .note(try AdditionOptions.text(words, "the text of the note")) }
+        }
+    }
+
+    struct Link: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "link", abstract: "Add an address of the web: the argument's, else that of standard input.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "The address; `https://` is put before one without.") var address: String?
+
+        func run() async throws {
+            try await addition.add(options) {
+                .link(try AdditionOptions.text(address.map { [$0] } ?? [], "the address"))
+            }
+        }
+    }
+
+    struct Photo: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "photo", abstract: "Add pictures, as one capture.",
+            discussion: "Its time is --time, else when the first was taken by its EXIF data, else now.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "Pictures: JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF.", completion: .file()) var files: [String]
+
+        func run() async throws {
+            try await addition.add(options) { .photo(files.map { DotsOptions.path($0) }) }
+        }
+    }
+
+    struct Dot: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "dot", abstract: "Add the moment itself, without a word.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+
+        func run() async throws { try await addition.add(options) { .dot } }
+    }
+}
+
+/// What each addition takes.
+struct AdditionOptions: ParsableArguments {
+    @Option(name: .long, help: "What the moment means: now, today or \"this week\".")
+    var moment: String?
+
+    @Option(name: .long, help: "When it was: 09:30, \"2026-11-22 09:30\", or ISO 8601 (default: now).")
+    var time: String?
+
+    @Option(name: .long, help: "A file that goes with it; may be given several times.", completion: .file())
+    var attach: [String] = []
+
+    func add(_ options: DotsOptions, _ kind: () throws -> CaptureAddition.Kind) async throws {
+        try await options.with { context in
+            let added = try await context.add(
+                CaptureAddition(
+                    kind(), moment: moment, time: time, attached: attach.map { DotsOptions.path($0) }))
+            try Output.show(added, lines: [added.addedLine], json: options.json)
+        }
+    }
+
+    /// - Throws: `Fault(.usage)` where there is none, or more than a capture may have.
+    static func text(_ words: [String], _ what: String) throws -> String {
+        if !words.isEmpty, words != ["-"] { return words.joined(separator: " ") }
+        if isatty(STDIN_FILENO) == 1 {
+            throw Fault(.usage, "\(what) is missing; give it as an argument, or send it into standard input")
+        }
+        let limit = DotContext.textLimit
+        guard let data = try FileHandle.standardInput.read(upToCount: limit + 1) else { return "" }
+        guard data.count <= limit else {
+            throw Fault(.usage, "standard input has more than \(limit) bytes; a text may have no more")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Fault(.usage, "standard input is no text in UTF-8")
+        }
+        return text
+    }
+}
