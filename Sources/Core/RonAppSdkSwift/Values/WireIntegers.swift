@@ -1,0 +1,51 @@
+import Foundation
+
+extension Int64: WireValue {}
+extension UInt64: WireValue {}
+
+extension WireValue where Self: FixedWidthInteger & Codable {
+    /// Reads decimal digits in a string, or a whole number.
+    ///
+    /// - Parameter decoder: Where it is read from.
+    /// - Returns: The number, exact to the last unit.
+    /// - Throws: `DecodingError.dataCorrupted` that names the value, where it is no whole number or out of range.
+    public static func decodeFromWire(_ decoder: any Decoder) throws -> Self {
+        let container = try decoder.singleValueContainer()
+        let refused: (String) -> DecodingError = { reason in
+            .dataCorrupted(.init(codingPath: container.codingPath, debugDescription: reason))
+        }
+        if let text = try? container.decode(String.self) {
+            let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw refused("\(quoted(text)) is no whole number in decimal digits")
+            }
+            guard let value = Self(text) else {
+                throw refused("\(quoted(text)) is out of the range of \(Self.self), \(Self.min) to \(Self.max)")
+            }
+            return value
+        }
+        do {
+            return try container.decode(Self.self)
+        } catch {
+            // Whatever the decoder says, it need not name the number.
+            if let number = try? container.decode(Decimal.self) {
+                throw refused("\(number) is not a whole number from \(Self.min) to \(Self.max)")
+            }
+            throw error
+        }
+    }
+
+    /// Writes decimal digits in a string.
+    ///
+    /// - Parameter encoder: Where it is written to.
+    /// - Throws: What the encoder throws.
+    public func encodeToWire(_ encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(String(self))
+    }
+}
+
+/// A value that a peer sent, short enough for a message.
+func quoted(_ text: String) -> String {
+    text.utf8.count <= 64 ? "\"\(text)\"" : "\"\(text.prefix(48))…\" (\(text.utf8.count) bytes)"
+}

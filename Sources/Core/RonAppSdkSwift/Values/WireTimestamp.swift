@@ -1,0 +1,65 @@
+import Foundation
+
+extension Date: WireValue {
+    /// Reads a time in ISO 8601 with an offset, with or without a fraction of a second.
+    ///
+    /// - Parameter decoder: Where it is read from.
+    /// - Returns: The time; a fraction is kept as far as `Date` can, which in this century is to some 100 ns.
+    /// - Throws: `DecodingError.dataCorrupted` that names the value, where it is no such time.
+    public static func decodeFromWire(_ decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let time = Date(timestamp: text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "\(quoted(text)) is no time in ISO 8601 with an offset, as 2026-01-02T03:04:05.25Z")
+        }
+        return time
+    }
+
+    /// Writes ISO 8601 in UTC, with the fewest digits of a fraction that give the same time again, and at most nine.
+    ///
+    /// - Parameter encoder: Where it is written to.
+    /// - Throws: `EncodingError.invalidValue`, where the time is not in the years 1 to 9999.
+    public func encodeToWire(_ encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        guard let timestamp else {
+            throw EncodingError.invalidValue(
+                self,
+                .init(codingPath: encoder.codingPath, debugDescription: "Only the years 1 to 9999 have a timestamp"))
+        }
+        try container.encode(timestamp)
+    }
+
+    /// The time in ISO 8601; nil outside of the years 1 to 9999.
+    var timestamp: String? {
+        let seconds = timeIntervalSinceReferenceDate
+        guard seconds >= CivilTime.first, seconds < CivilTime.end else { return nil }
+        let whole = seconds.rounded(.down)
+        for digits in 0...9 {
+            let unit = pow(10, Double(digits))
+            let fraction = ((seconds - whole) * unit).rounded()
+            guard digits == 9 || whole + fraction / unit == seconds else { continue }
+            // What rounds up to a whole second belongs to the next one.
+            guard fraction < unit else { return CivilTime(seconds: Int(whole) + 1).text + "Z" }
+            let text = CivilTime(seconds: Int(whole)).text
+            guard fraction > 0 else { return text + "Z" }
+            let decimals = String(Int(fraction))
+            return text + "." + String(repeating: "0", count: digits - decimals.count) + decimals + "Z"
+        }
+        return nil
+    }
+
+    /// A time from ISO 8601 with an offset; nil for anything else.
+    init?(timestamp text: String) {
+        let form =
+            /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))/
+        guard let parts = text.wholeMatch(of: form)?.output,
+            let time = CivilTime([parts.1, parts.2, parts.3, parts.4, parts.5, parts.6].compactMap { Int($0) })
+        else { return nil }
+        let minutes = (parts.9.flatMap { Int($0) } ?? 0) * 60 + (parts.10.flatMap { Int($0) } ?? 0)
+        let whole = time.seconds - (parts.8 == "-" ? -minutes : minutes) * 60
+        let fraction = parts.7.flatMap { Double("0.\($0)") } ?? 0
+        self.init(timeIntervalSinceReferenceDate: Double(whole) + fraction)
+    }
+}
