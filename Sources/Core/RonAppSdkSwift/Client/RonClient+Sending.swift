@@ -1,0 +1,234 @@
+import Foundation
+
+/// Why a call ended without an answer that the caller gets.
+enum CallFailure: Error, Sendable {
+    /// Nothing was sent, or an answer was not taken; the text is for people who look for the error.
+    case local(LocalNetworkError, text: String)
+    /// The transport's reason.
+    case transport(TransportError)
+    /// The answer is longer than the limit.
+    case tooLong(status: Int, headers: [String: String], limit: Int)
+}
+
+/// What was sent, as far as the call has come.
+struct SentCall: Sendable {
+    var requestId: String
+    var headers: [(String, String)]
+    var bodyLength: Int
+}
+
+/// A request as it goes out.
+struct OutgoingCall: Sendable {
+    let message: TransportRequest
+    /// As interceptors have seen it last; nil where there are none.
+    let shown: InterceptedRequest?
+}
+
+extension RonClient {
+    /// Asks for headers, and sends: the head of the answer is there then.
+    ///
+    /// - Parameters:
+    ///   - call: What is sent.
+    ///   - record: Gives the call's id, if nobody else does, and keeps what is sent.
+    /// - Returns: The answer.
+    /// - Throws: ``CallFailure``, never `tooLong`.
+    func send(_ call: PreparedCall, _ record: CallRecord) async throws(CallFailure) -> TransportResponse {
+        let outgoing = try await outgoing(call, record)
+        var answer: TransportResponse
+        do throws(TransportError) {
+            answer = try await transport.send(outgoing.message)
+        } catch {
+            throw .transport(error)
+        }
+        if let shown = outgoing.shown { answer.headers = try await received(answer, to: shown) }
+        return answer
+    }
+
+    /// A call with all its headers, after all who have a say in it; it is as good as sent then.
+    ///
+    /// - Parameters:
+    ///   - call: What is sent.
+    ///   - record: Gives the call's id, if nobody else does, and keeps what is sent.
+    /// - Returns: What goes to the transport.
+    /// - Throws: ``CallFailure``, never `tooLong`.
+    func outgoing(_ call: PreparedCall, _ record: CallRecord) async throws(CallFailure) -> OutgoingCall {
+        var headers = RequestHeaders()
+        var sentId: String
+        do throws(LocalNetworkError) {
+            try headers.add(call.request.headers, from: "the request's headers")
+            if let provided = try await providedHeaders() {
+                try headers.add(provided, from: "headerProvider's headers")
+            }
+            if let authorization = settings.authorization { headers.set("Authorization", authorization) }
+            if let passport = settings.passport { headers.set("X-RON-Passport", passport) }
+            headers.set("Accept", call.accept)
+            headers.remove("content-type")
+            if call.body != nil { headers.set("Content-Type", "application/json") }
+            sentId = try headers.identify(fallback: record.requestId)
+            if call.request.method.isWrite {
+                try headers.setIdempotencyKey(call.request.idempotencyKey, factory: config.idempotencyKeyFactory)
+            }
+        } catch {
+            throw .local(error, text: error.message)
+        }
+        var list = headers.list
+        var shown: InterceptedRequest?
+        if !config.interceptors.isEmpty {
+            record.sends(SentCall(requestId: sentId, headers: list, bodyLength: 0))
+            let last = try await prepared(
+                InterceptedRequest(
+                    method: call.request.method.rawValue, url: call.url, requestId: sentId, headers: HeaderFields(list))
+            )
+            list = last.headers.fields.map { ($0.name, $0.value) }
+            // An interceptor may have given another id.
+            sentId = last.headers["x-request-id"] ?? sentId
+            shown = last
+        }
+        tellRequest(call, headers: list)
+        if Task.isCancelled { throw .transport(TransportError(.cancelled, "cancelled before it was sent")) }
+        record.sends(SentCall(requestId: sentId, headers: list, bodyLength: call.body?.count ?? 0))
+        return OutgoingCall(
+            message: TransportRequest(
+                method: call.request.method.rawValue, url: call.url, headers: list, body: call.body,
+                timeouts: call.timeouts),
+            shown: shown)
+    }
+
+    /// The request after all interceptors; what they have set is held to the rules for everybody's headers.
+    private func prepared(_ request: InterceptedRequest) async throws(CallFailure) -> InterceptedRequest {
+        let prepared: InterceptedRequest
+        do {
+            prepared = try await InterceptorChain(interceptors: config.interceptors).prepare(request)
+        } catch {
+            throw Self.failure(ofInterceptor: error)
+        }
+        for (name, value) in prepared.headers.fields where !HeaderText.isName(name) || !HeaderText.isValue(value) {
+            let message = "an interceptor has set a header with characters that no header may hold"
+            throw .local(LocalNetworkError(code: "local_invalid_header", message: message), text: message)
+        }
+        return prepared
+    }
+
+    /// The headers of an answer after all interceptors.
+    private func received(
+        _ answer: TransportResponse, to request: InterceptedRequest
+    ) async throws(CallFailure) -> [(String, String)] {
+        do {
+            let seen = try await InterceptorChain(interceptors: config.interceptors).receive(
+                InterceptedResponse(status: answer.status, headers: HeaderFields(answer.headers)), to: request)
+            return seen.headers.fields.map { ($0.name, $0.value) }
+        } catch {
+            throw Self.failure(ofInterceptor: error)
+        }
+    }
+
+    private static func failure(ofInterceptor error: any Error) -> CallFailure {
+        if error is CancellationError { return .transport(TransportError(.cancelled, "cancelled")) }
+        let message = String(describing: error)
+        var text = message
+        // What it says may hold a credential, so it is for nobody.
+        if case .threw(let thrown) = (error as? InterceptorFailure)?.reason { text += ": \(type(of: thrown))" }
+        return .local(LocalNetworkError(code: "local_interceptor_failed", message: message), text: text)
+    }
+
+    private func providedHeaders() async throws(LocalNetworkError) -> [String: String]? {
+        guard let provider = config.headerProvider else { return nil }
+        do {
+            return try await provider()
+        } catch {
+            // Its text may hold a credential, so it is for nobody.
+            throw LocalNetworkError(
+                code: "local_header_provider_failed",
+                message: "headerProvider has thrown an error of the type \(type(of: error)); nothing was sent")
+        }
+    }
+
+    private func tellRequest(_ call: PreparedCall, headers: [(String, String)]) {
+        guard let onRequest = config.onRequest else { return }
+        var request = call.request
+        request.headers = Redaction.redact(Dictionary(headers) { $1 })
+        request.query = Redaction.redact(request.query)
+        request.body = nil
+        // The path has made a URL before; without one, better no hook than one that is shown the query as it is.
+        guard let url = try? settings.gateway.url(path: request.path, query: request.query) else { return }
+        hooks.run("onRequest") { [request] in try onRequest(request, url) }
+    }
+}
+
+extension RonClient {
+    /// Sends a request, and returns when the head of the answer is there, whatever its status: for answers that are
+    /// read piece by piece.
+    ///
+    /// - Parameters:
+    ///   - request: What is sent.
+    ///   - accept: Which kinds of answer are wanted.
+    ///   - timeouts: How long what may take; of the overall timeout, the head's coming alone.
+    /// - Returns: An answer of success; dropping its body closes the connection.
+    /// - Throws: A problem of the client's own or of the network, with status 0; the server's, where the answer is no
+    ///   success, for which its body is read.
+    package func open(
+        _ request: AppRequest, accept: String, timeouts: Timeouts
+    ) async throws(RonProblem) -> TransportResponse {
+        do throws(RonProblem) {
+            let answer = try await opened(request, accept: accept, timeouts: timeouts)
+            tell(AppResponse<NoContent>(status: answer.status, ok: true, headers: answer.headerFields))
+            return answer
+        } catch {
+            tell(AppResponse<NoContent>(status: error.status, ok: false, problem: error))
+            throw error
+        }
+    }
+
+    private func opened(
+        _ request: AppRequest, accept: String, timeouts: Timeouts
+    ) async throws(RonProblem) -> TransportResponse {
+        let url = settings.gateway.url(for: request)
+        let record = CallRecord(request, url: try? url.get(), client: self)
+        let call: PreparedCall
+        do throws(LocalNetworkError) {
+            try checkOpen()
+            call = try PreparedCall(request, url: url, accept: accept, timeouts: timeouts)
+        } catch {
+            throw record.finish(.local(error, text: error.message))
+        }
+        let outcome = await race(limit: call.limit, timer: deadlines) {
+            () async -> Result<TransportResponse, CallFailure> in
+            do throws(CallFailure) {
+                return .success(try await self.send(call, record))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch outcome {
+        case .finished(.success(let answer)):
+            if (200...299).contains(answer.status) {
+                record.finish(status: answer.status)
+                return answer
+            }
+            throw await refused(answer, record)
+        case .finished(.failure(let failure)): throw record.finish(failure)
+        case .timedOut: throw record.finish(.transport(TransportError(.timeout, "the call took too long")))
+        case .cancelled: throw record.finish(.transport(TransportError(.cancelled, "cancelled")))
+        }
+    }
+
+    /// Ends a call whose answer is no success; its body is read for the problem, and one that is longer than the limit
+    /// makes it one that cannot be read.
+    private func refused(_ response: TransportResponse, _ record: CallRecord) async -> RonProblem {
+        let limit = settings.maxResponseBytes
+        let body = await race(limit: .milliseconds(settings.timeouts.overallMs)) {
+            () async -> Result<Data, TransportError> in
+            do throws(TransportError) {
+                return .success(try await response.body.collect(upTo: limit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        var bytes = Data()
+        if case .finished(.success(let all)) = body { bytes = all }
+        var problem = RonProblem(status: response.status, headers: response.headerFields, body: bytes)
+        problem.correlationId = problem.correlationId ?? record.id
+        record.finish(status: response.status, problem: problem, bytesReceived: bytes.count)
+        return problem
+    }
+}
