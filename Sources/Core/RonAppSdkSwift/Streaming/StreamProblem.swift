@@ -1,0 +1,36 @@
+/// The problems of streams whose server says nothing of them itself.
+enum StreamProblem {
+    /// The connection ended in the middle.
+    static let broken = RonProblem(
+        code: "local_network_failure", message: "The connection of the stream broke", kind: RonProblem.transportKind,
+        status: 0, retryable: true, reason: "stream_broken")
+
+    /// The server ended its answer.
+    static let ended = RonProblem(
+        code: "local_network_failure", message: "The server ended the stream", kind: RonProblem.transportKind,
+        status: 0,
+        retryable: true, reason: "stream_ended")
+
+    /// Nothing came for too long.
+    static let silent = RonProblem(
+        code: "local_timeout", message: "The stream was silent for too long", kind: RonProblem.transportKind, status: 0,
+        retryable: true, reason: "stream_silent")
+
+    /// An event is larger than what is taken.
+    static func tooLong(_ limit: Int) -> RonProblem {
+        RonProblem(
+            code: "local_event_too_long",
+            message: "An event of the stream is longer than the \(limit) bytes that eventLimit of its settings allows",
+            kind: RonProblem.localKind, status: 200, retryable: false)
+    }
+
+    /// A success that is no stream.
+    static func noStream(_ status: Int, type: String) -> RonProblem {
+        RonProblem(
+            code: "local_not_a_stream",
+            message: type.isEmpty
+                ? "The server answered \(status) without a content type, where text/event-stream was expected"
+                : "The server answered \(status) with \(quoted(type)), where 200 with text/event-stream was expected",
+            kind: RonProblem.localKind, status: status, retryable: false)
+    }
+}
