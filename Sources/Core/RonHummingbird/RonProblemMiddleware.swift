@@ -1,0 +1,85 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import RonAppSdkSwift
+
+/// Answers what a handler throws of the SDK's errors as a problem in JSON, and carries the ids of requests (seed sections
+/// 2.5 and 7.2).
+///
+/// ```swift
+/// let router = Router()
+/// router.add(middleware: RonProblemMiddleware())
+/// router.get("/ride/:id") { _, context -> Ride in
+///     try await client.get("/rides/\(context.parameters.require("id"))").get()
+/// }
+/// ```
+///
+/// | thrown | status |
+/// |---|---|
+/// | `RonProblem` with a status from 400 to 599 | that one |
+/// | a problem of kind `transport` without an answer | 504 for `local_timeout`, else 502 |
+/// | a problem of kind `local`, `SdkConfigError`, `LocalNetworkError` | 500, without their words: they are about this server |
+/// | an answer that could not be read, was too long, or had no data | 502 |
+/// | any other problem | 500 |
+/// | Hummingbird's errors | their own |
+/// | anything else | 500 with the code `internal`; the log has what it was |
+///
+/// Every answer gets `x-request-id` and `x-correlation-id`.
+public struct RonProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let makeId: @Sendable () -> String
+
+    /// Makes the middleware.
+    ///
+    /// - Parameter requestIdFactory: Makes the id of a request that comes without one; 32 random hexadecimal digits by
+    ///   default.
+    public init(
+        requestIdFactory: @escaping @Sendable () -> String = {
+            UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        }
+    ) {
+        makeId = requestIdFactory
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - request: What came.
+    ///   - context: Its context; its logger gets both ids.
+    ///   - next: The handlers behind this one.
+    /// - Returns: Their answer, or the problem that they threw.
+    /// - Throws: What keeps the answer to an error from being made; what handlers throw becomes an answer.
+    @concurrent public func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let ids = RonCorrelation(of: request.headers, makeId: makeId)
+        var context = context
+        context.logger[metadataKey: "ron.request_id"] = .string(ids.requestId)
+        context.logger[metadataKey: "ron.correlation_id"] = .string(ids.correlationId)
+        var response = try await RonCorrelation.$current.withValue(ids) {
+            try await answer(request, context, ids, next)
+        }
+        ids.stamp(&response.headers)
+        return response
+    }
+
+    @concurrent private func answer(
+        _ request: Request, _ context: Context, _ ids: RonCorrelation,
+        _ next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            // Hummingbird would make the same of it, but outside, where it would get no ids.
+            return try error.response(from: request, context: context)
+        } catch {
+            guard let problem = ShownProblem(error) else {
+                context.logger.error("a handler failed", metadata: ["error": .string(String(reflecting: error))])
+                return try ShownProblem.ofOthers.response(ids)
+            }
+            context.logger.debug(
+                "answered with a problem", metadata: ["ron.code": .string(problem.problem.countedCode)])
+            return try problem.response(ids)
+        }
+    }
+}
