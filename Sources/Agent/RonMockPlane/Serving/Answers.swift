@@ -1,0 +1,125 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import JSONText
+import NIOCore
+
+extension Response {
+    /// - Parameters:
+    ///   - value: the body.
+    ///   - status: 200 where it is not named.
+    static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: value.sent)))
+    }
+
+    /// - Parameters:
+    ///   - text: the body.
+    ///   - status: of the answer.
+    ///   - closing: whether the connection ends with it.
+    static func text(_ text: String, status: HTTPResponse.Status, closing: Bool = false) -> Response {
+        var response = Response(
+            status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        if closing { response.headers[.connection] = "close" }
+        return response
+    }
+}
+
+/// A request that is refused, in the words and the shape that omnigate has on the wire.
+struct Refusal: Error {
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    let isRetryable: Bool
+    let reason: String?
+
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ message: String, isRetryable: Bool = false,
+        reason: String? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.isRetryable = isRetryable
+        self.reason = reason
+    }
+
+    var response: Response {
+        var members: [(String, JSON)] = [
+            ("code", .string(code)), ("message", .string(message)), ("retryable", .bool(isRetryable)),
+        ]
+        if let reason { members.append(("reason", .string(reason))) }
+        return .json(.object(members), status: status)
+    }
+}
+
+extension HTTPFields {
+    /// The first value of a field by its name in any case.
+    func first(_ name: String) -> String? {
+        HTTPField.Name(name).flatMap { self[values: $0].first }
+    }
+
+    /// Replaces what the field held.
+    mutating func set(_ name: String, _ value: String) {
+        if let name = HTTPField.Name(name) { self[name] = value }
+    }
+}
+
+/// A query as servers read it: `+` is a space, and what is escaped is UTF-8.
+struct Query {
+    let items: [(name: String, value: String)]
+
+    /// - Parameter text: what stands behind the question mark.
+    init(_ text: String?) {
+        items = (text ?? "").split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decoded(parts[0]), parts.count > 1 ? Self.decoded(parts[1]) : "")
+        }
+    }
+
+    func text(_ name: String) -> String? { items.first { $0.name == name }?.value }
+
+    /// - Throws: ``Refusal`` where it is no number, or beyond the bounds.
+    func integer(_ name: String, default standard: Int, in bounds: ClosedRange<Int>) throws -> Int {
+        guard let text = text(name) else { return standard }
+        guard let number = Int(text), bounds.contains(number) else {
+            throw Refusal(
+                .badRequest, "BAD_REQUEST",
+                "\(name) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)", reason: "bad_query")
+        }
+        return number
+    }
+
+    var json: JSON { .object(items.map { ($0.name, .string($0.value)) }) }
+
+    private static func decoded(_ text: Substring) -> String {
+        let spaced = String(text).replacing("+", with: " ")
+        return spaced.removingPercentEncoding ?? spaced
+    }
+}
+
+extension Request {
+    func query() throws -> Query { Query(uri.query) }
+
+    /// The body, which has been collected on the way.
+    func bytes() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await part in body { bytes += part.readableBytesView }
+        return bytes
+    }
+}
+
+extension JSON {
+    /// The document where `bytes` are JSON, else their text.
+    init(body bytes: [UInt8]) {
+        if bytes.isEmpty {
+            self = .null
+        } else if (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil {
+            self = .verbatim(String(decoding: bytes, as: UTF8.self))
+        } else {
+            self = .string(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+}

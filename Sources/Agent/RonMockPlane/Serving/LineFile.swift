@@ -1,0 +1,53 @@
+import Glibc
+import OwnFiles
+import Platform
+import Synchronization
+
+/// A file of lines that grows at its end, held by one process at a time. Everything here blocks: use it on a
+/// `BlockingLane`.
+final class LineFile: Sendable {
+    private let file: Descriptor
+    private let end: Mutex<Int64>
+
+    /// The lines that the file held when it was opened.
+    let found: [String]
+
+    /// Opens the file, or makes it. A last line without its end was being written when a process was killed, and nobody
+    /// has been told of it: it is cut off.
+    ///
+    /// - Parameter path: of the file; its folder must be there.
+    /// - Throws: `Fault`, also where another process has it.
+    init(_ path: BytePath) throws {
+        file = try Descriptor(path, O_RDWR | O_CREAT, mode: 0o600, follow: true)
+        guard try FileLock.acquireSoon(.exclusive, on: file) else {
+            throw Fault(.usage, "another process writes \(path): give each mock plane a file of its own", path: path)
+        }
+        let bytes = try file.readAll(limit: 1 << 30)
+        let whole = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        if whole < bytes.count { try file.truncate(to: Int64(whole)) }
+        try file.sync()
+        try Durable.syncDirectory(path.parent)
+        found = bytes[..<whole].split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+        end = Mutex(Int64(whole))
+    }
+
+    /// Adds a line.
+    ///
+    /// - Parameters:
+    ///   - line: without its end.
+    ///   - synced: whether it is on the disk when this returns.
+    /// - Throws: `Fault`; then the line is not in the file.
+    func append(_ line: String, synced: Bool) throws {
+        let bytes = Array(line.utf8) + [0x0A]
+        try end.withLock { end in
+            do {
+                try file.write(bytes, at: end)
+                if synced { try file.sync() }
+            } catch {
+                try file.truncate(to: end)
+                throw error
+            }
+            end += Int64(bytes.count)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Hummingbird
+import JSONText
+import NIOCore
+import Platform
+import Synchronization
+
+/// A request as it came over the wire.
+package struct RecordedRequest: Codable, Sendable, Equatable {
+    package struct Header: Codable, Sendable, Equatable {
+        package var name: String
+        package var value: String
+    }
+
+    package var method: String
+    /// Path and query, escaped as they were sent.
+    package var target: String
+    /// In their order, with `host` at the head.
+    package var headers: [Header]
+    /// The body as text; nil where it is none.
+    package var body: String?
+    /// The body as base64, where it is not UTF-8.
+    package var base64: String?
+
+    init(_ head: HTTPRequest, body: ByteBuffer) {
+        method = head.method.rawValue
+        target = head.path ?? ""
+        headers = head.authority.map { [Header(name: "host", value: $0)] } ?? []
+        headers += head.headerFields.map { Header(name: $0.name.rawName, value: $0.value) }
+        guard body.readableBytes > 0 else { return }
+        self.body = String(validating: body.readableBytesView, as: UTF8.self)
+        if self.body == nil { base64 = Data(body.readableBytesView).base64EncodedString() }
+    }
+
+    /// The path, escaped as it was sent.
+    package var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The first value of a header.
+    ///
+    /// - Parameter name: in any case.
+    package func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// Keeps the last requests, and writes all of them to a file where one is wanted.
+final class RequestRecorder: Sendable {
+    private let kept = Mutex<[RecordedRequest]>([])
+    private let limit: Int
+    private let file: LineFile?
+    private let lane = BlockingLane("ron-mock-plane.record")
+
+    /// - Throws: `Fault` where the file cannot be opened.
+    init(_ path: BytePath?, kept limit: Int) async throws {
+        self.limit = limit
+        file = if let path { try await lane.run { try LineFile(path) } } else { nil }
+    }
+
+    var requests: [RecordedRequest] { kept.withLock { Array($0.suffix(limit)) } }
+
+    /// - Throws: `Fault` where the file cannot be written.
+    func record(_ request: RecordedRequest) async throws {
+        kept.withLock { requests in
+            requests.append(request)
+            // Many at once: one by one, each request would move all.
+            if requests.count >= limit * 2 { requests.removeFirst(requests.count - limit) }
+        }
+        guard let file else { return }
+        let line = try JSONText.line(request)
+        try await lane.run { try file.append(line, synced: false) }
+    }
+}
