@@ -6,8 +6,8 @@ import Platform
 package final class TLSServer {
     package let port: Int
     /// The certificate, which vouches for itself alone.
-    package let certificate: BytePath
-    private let folder: TemporaryFolder
+    package var certificate: BytePath { files.certificate }
+    private let files: TestCertificate
     private let process = Process()
     private let output = Pipe()
 
@@ -15,19 +15,10 @@ package final class TLSServer {
 
     /// - Parameter options: more of openssl's, such as `-tls1_1`; `-www` makes it answer.
     package init(_ options: [String] = []) throws {
-        folder = try TemporaryFolder("tls")
-        certificate = folder.path.appending("certificate.pem")
-        let key = folder.path.appending("key.pem").text
-        let program = "/usr/bin/openssl"
-        try runProgram([
-            program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
-            "2",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
-            "-out", certificate.text,
-        ]).check()
-        process.executableURL = URL(fileURLWithPath: program)
+        files = try TestCertificate()
+        process.executableURL = URL(fileURLWithPath: TestCertificate.openssl)
         process.arguments =
-            ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate.text] + options
+            ["s_server", "-accept", "127.0.0.1:0", "-key", files.key.text, "-cert", files.certificate.text] + options
         process.standardInput = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

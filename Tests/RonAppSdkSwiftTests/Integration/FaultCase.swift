@@ -1,0 +1,49 @@
+import RonAppSdkSwift
+import RonMockPlane
+import Testing
+
+/// A fault, and what a call that meets it must come to.
+struct FaultCase: Sendable, CustomTestStringConvertible {
+    let fault: WireFault
+    var query: [String: String] = [:]
+    var verb: HTTPVerb = .get
+    /// Milliseconds, where the call is to run out of time.
+    var timeout: Int?
+    let status: Int
+    /// Empty for one that the fault does not determine.
+    let code: String
+    /// Empty likewise.
+    var kind = RonProblem.transportKind
+    var retryable: Bool?
+    var retryAfterMs: Int?
+
+    var testDescription: String { fault.rawValue }
+
+    /// No answer came.
+    static func lost(_ fault: WireFault, verb: HTTPVerb = .get) -> FaultCase {
+        FaultCase(fault: fault, verb: verb, status: 0, code: "local_network_failure", retryable: true)
+    }
+
+    /// The time ran out.
+    static func late(_ fault: WireFault, _ query: [String: String] = [:]) -> FaultCase {
+        FaultCase(fault: fault, query: query, timeout: 400, status: 0, code: "local_timeout", retryable: true)
+    }
+
+    /// An answer came, and cannot be read.
+    static func unreadable(_ fault: WireFault, status: Int = 200, retryable: Bool = false) -> FaultCase {
+        FaultCase(fault: fault, status: status, code: "transport_error", retryable: retryable)
+    }
+
+    static let all: [FaultCase] = [
+        .late(.delay, ["ms": "600000"]), .late(.silence), .late(.headOnly), .late(.drip, ["ms": "60000"]),
+        .lost(.reset), .lost(.resetEarly, verb: .post), .lost(.close), .lost(.half), .lost(.halfChunked),
+        .lost(.garbage),
+        .lost(.lost, verb: .post),
+        .unreadable(.type), .unreadable(.syntax), .unreadable(.shape),
+        .unreadable(.redirect, status: 302), .unreadable(.tooLarge, status: 413),
+        FaultCase(
+            fault: .rateLimited, status: 429, code: "rate_limited", kind: "", retryable: true, retryAfterMs: 1_500),
+        FaultCase(fault: .rateLimitedText, status: 429, code: "transport_error", retryable: true, retryAfterMs: 2_000),
+        FaultCase(fault: .overloaded, status: 503, code: "", kind: "", retryable: true),
+    ]
+}

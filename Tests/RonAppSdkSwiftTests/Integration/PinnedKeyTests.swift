@@ -1,0 +1,87 @@
+import Foundation
+import NIOSSL
+import Platform
+import RonAppSdkSwift
+import RonMockPlane
+import TestSupport
+import Testing
+
+@Suite("Holding to the keys of one node")
+struct PinnedKeyTests {
+    private func text(_ path: BytePath) throws -> String { try String(contentsOfFile: path.text, encoding: .utf8) }
+
+    /// The answer of a node with a certificate that is trusted in any case, and how many requests it has got.
+    private func call(_ pins: (TestCertificate) throws -> PinnedKeys) async throws -> (AppResponse<PlaneGreeting>, Int)
+    {
+        let files = try TestCertificate()
+        var options = MockPlaneOptions()
+        options.tls = (files.certificate, files.key)
+        var encryption = TLSConfiguration.makeClientConfiguration()
+        encryption.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(files.certificate.text))
+        let transport = AsyncHTTPTransport(tlsConfiguration: encryption, pinnedKeys: try pins(files))
+        var seen: (AppResponse<PlaneGreeting>, Int)?
+        try await MockPlane.running(options) { plane in
+            var config = patientConfig(plane.url)
+            config.transport = transport
+            try await withClient(config) { client in
+                // Twice: the second call comes on the connection of the first, or makes one of its own.
+                _ = await client.get("/hello") as AppResponse<PlaneGreeting>
+                seen = (await client.get("/hello"), plane.requests.count)
+                if seen?.0.ok == false {
+                    try await waitUntil("the connections have been closed") { plane.openConnections == 0 }
+                }
+            }
+        }
+        try await transport.close()
+        return try #require(seen)
+    }
+
+    @Test("A node whose key is among them is called, by its certificate or by its key")
+    func pinned() async throws {
+        let other = try TestCertificate()
+        for pins: (TestCertificate) throws -> PinnedKeys in [
+            { try PinnedKeys(certificates: text($0.certificate)) },
+            { try PinnedKeys(certificates: text(other.certificate) + text($0.certificate)) },
+            { try PinnedKeys(publicKeys: try publicKey(of: other) + (try publicKey(of: $0))) },
+        ] {
+            let (answer, requests) = try await call(pins)
+            #expect(answer.ok && requests == 2, "\(String(describing: answer.problem))")
+        }
+    }
+
+    @Test("A node with another key is told nothing, though its certificate is trusted")
+    func otherKey() async throws {
+        let other = try TestCertificate()
+        let (answer, requests) = try await call { _ in try PinnedKeys(certificates: text(other.certificate)) }
+        #expect(!answer.ok && answer.status == 0 && requests == 0)
+        #expect(answer.problem?.code == "local_network_failure" && answer.problem?.retryable == false)
+    }
+
+    @Test("A node that speaks no TLS has no key")
+    func plain() async throws {
+        let files = try TestCertificate()
+        let transport = AsyncHTTPTransport(pinnedKeys: try PinnedKeys(certificates: text(files.certificate)))
+        try await MockPlane.running { plane in
+            var config = patientConfig(plane.url)
+            config.transport = transport
+            try await withClient(config) { client in
+                let answer: AppResponse<PlaneGreeting> = await client.get("/hello")
+                #expect(!answer.ok && answer.status == 0 && answer.problem?.retryable == false)
+                #expect(plane.requests.isEmpty)
+            }
+        }
+        try await transport.close()
+    }
+
+    @Test(
+        "What is no certificate and no key is an error", arguments: ["", "no PEM", "-----BEGIN PUBLIC KEY-----\nMIIB"])
+    func unreadable(_ pem: String) {
+        #expect(throws: SdkConfigError.self) { try PinnedKeys(certificates: pem) }
+        #expect(throws: SdkConfigError.self) { try PinnedKeys(publicKeys: pem) }
+    }
+
+    private func publicKey(of files: TestCertificate) throws -> String {
+        try runProgram([TestCertificate.openssl, "x509", "-in", files.certificate.text, "-pubkey", "-noout"]).check()
+            .output
+    }
+}
