@@ -1,0 +1,244 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+
+/// Puts an event into the outbox, from which the courier sends it (`docs/design/publish.md`).
+struct Publish: RuleAction {
+    /// Path, key and body are in the outbox, which forgets them: the intent does not tell them any longer than that.
+    struct Intent: Codable, Sendable, Equatable {
+        let target: String
+        let path: IntentText
+        let event: String
+        /// Events of one key arrive in their order.
+        let key: IntentText
+        let body: IntentText
+        /// Bytes of the body.
+        let size: Int
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "publish",
+        summary:
+            "Sends an event to a RON node or a webhook that the configuration names under `publish:`. The event is put "
+            + "into the outbox exactly once; from there it is sent until the receiver has it, always under the same "
+            + "`Idempotency-Key`, by which a receiver takes it once. Files go by reference (path, size, SHA-256).",
+        guarantee: .atLeastOnce, work: .disk, canUndo: true, mayBeRepeated: true,
+        parameters: [
+            ParameterSpec("to", .literal, required: true, "the name of a target under `publish:` in steward.yaml"),
+            ParameterSpec("path", .template, "where at the target; each value in it is one percent-encoded segment"),
+            ParameterSpec(
+                "payload", .template,
+                "a JSON object or list; each value in it is the inside of a JSON string, numbers and truths may stand without quotes. "
+                    + "Where it is not given, what the step knows: the event's id and name, the rule, the file by reference, "
+                    + "and what the steps before have found out"
+            ),
+            ParameterSpec(
+                "key", .template, default: "{{ rule }}",
+                "events of one key reach the target one after the other, in their order"),
+            ParameterSpec(
+                "event", .literal,
+                "what kind of event it is, in letters, digits, `.`, `_`, `-`, `/` and `:`; `file.arrived` and the like where not given"
+            ),
+        ],
+        provides: [
+            ValueSpec("publish.id", "the event's id, under which the receiver gets it"),
+            ValueSpec("publish.target", "the name of the target"),
+        ],
+        example: "publish: { to: hub, payload: '{\"name\": \"{{ file.name }}\", \"size\": {{ file.size }}}' }")
+
+    static var journalsItself: Bool { true }
+
+    /// Longer ones are no keys.
+    private static let keyLimit = 1024
+    /// So much of a body, in characters, tells a person what is in it.
+    private static let shownLimit = 500
+
+    private let arguments: Arguments
+    private let outbox: Outbox
+    /// Nil in an action of the ledger's whose target the configuration does not name any more.
+    private let target: PublishTarget?
+    private let targetName: String
+    private let event: String?
+
+    init(_ arguments: Arguments, _ services: PublishServices) throws {
+        let name = try arguments.literal("to")
+        let target = services.targets[name]
+        // What was put into the outbox can be taken back whatever the configuration says.
+        if target == nil, !arguments.areStored {
+            let known = services.targets.keys.sorted()
+            throw ArgumentFault(
+                "to",
+                known.isEmpty
+                    ? "there is no target to publish to; name one under `publish:` in steward.yaml"
+                    : "there is no target `\(printable(name))` under `publish:` in steward.yaml; "
+                        + (Suggest.closest(to: name, among: known).map { "did you mean `\($0)`?" }
+                            ?? "there are \(known.joined(separator: ", "))"))
+        }
+        event = arguments.has("event") ? try arguments.literal("event") : nil
+        if let event, event.wholeMatch(of: /[A-Za-z0-9._:\/-]{1,128}/) == nil {
+            throw ArgumentFault(
+                "event", "an event's name has up to 128 letters, digits, `.`, `_`, `-`, `/` and `:`, as `draft.saved`")
+        }
+        if arguments.has("payload"), try !Self.canBeJSON(arguments) {
+            throw ArgumentFault(
+                "payload",
+                "this can be no JSON, whatever the values are; write an object as '{\"name\": \"{{ file.name }}\"}', with "
+                    + "texts in quotes")
+        }
+        self.arguments = arguments
+        self.target = target
+        targetName = name
+        outbox = services.outbox
+    }
+
+    /// Whether it is JSON with one value or another in all braces.
+    private static func canBeJSON(_ arguments: Arguments) throws -> Bool {
+        let names = try arguments.template("payload").references.map(\.name)
+        return try [Value.integer(0), .text(""), .text("2026-01-01")].contains { sample in
+            let values = Dictionary(names.map { ($0, sample) }) { first, _ in first }
+            do {
+                return isJSON(try arguments.jsonText("payload", values: values))
+            } catch let fault as Fault where fault.kind == .refused {
+                // A filter that wants another kind of value.
+                return true
+            }
+        }
+    }
+
+    /// An object or a list: a receiver can tell those from half of one.
+    private static func isJSON(_ text: String) -> Bool {
+        (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+    }
+
+    var valueNames: Set<String> { arguments.has("payload") ? [] : EventBody.ofFile }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        guard let target else {
+            throw Fault(
+                .failed,
+                "there is no target `\(printable(targetName))` under `publish:` in steward.yaml any more; add it, then "
+                    + "`steward retry`")
+        }
+        let event = event ?? "file.\(input.event.rawValue)"
+        let body = try body(input, event)
+        let size = body.utf8.count
+        guard size <= target.limit else {
+            throw Fault(
+                .failed,
+                "the body for \(target.name) would have \(size) bytes, more than the \(target.limit) that it takes; have the "
+                    + "rule \"\(input.rule)\" send less, or raise `limit` of the target, then `steward retry`")
+        }
+        let key = try arguments.lineText("key", values: input.values)
+        guard key.utf8.count <= Self.keyLimit else {
+            throw Fault(
+                .failed,
+                "the key for \(target.name) would have \(key.utf8.count) bytes, more than \(Self.keyLimit); name less in "
+                    + "`key` of the rule \"\(input.rule)\"")
+        }
+        return Intent(
+            target: target.name, path: IntentText(try path(input, target), isNamed: true), event: event,
+            key: IntentText(key, isNamed: true), body: IntentText(body, isNamed: true), size: size)
+    }
+
+    private func body(_ input: StepInput, _ event: String) throws -> String {
+        guard arguments.has("payload") else {
+            return EventBody.json(id: input.stepID, event: event, values: input.values)
+        }
+        let text = try arguments.jsonText("payload", values: input.values)
+        guard Self.isJSON(text) else {
+            throw Fault(
+                .failed,
+                "the payload of the rule \"\(input.rule)\" is no JSON with these values: \(ShownText.line(String(text.prefix(200)))); "
+                    + "put texts in quotes")
+        }
+        return text
+    }
+
+    private func path(_ input: StepInput, _ target: PublishTarget) throws -> String {
+        let given = arguments.has("path") ? "/\(try arguments.urlPathText("path", values: input.values))" : ""
+        // A value that is empty leaves two slashes side by side, which nodes do not take.
+        let whole = given.replacing(/\/{2,}/, with: "/")
+        let isPath = whole.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && !"?#\\\"<>^`{|}".utf8.contains(byte)
+        }
+        guard isPath, !whole.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+            throw Fault(
+                .failed,
+                "the path \(ShownText.line(whole)) for \(target.name) is none that can be asked for: no `.` or `..` between "
+                    + "slashes, no query, no spaces")
+        }
+        if target.kind == .ron, let problem = RonSender.problem(target, path: whole) {
+            throw Fault(.failed, "the path \(ShownText.line(whole)) cannot be asked for at \(target.name): \(problem)")
+        }
+        return whole
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        let body = try intent.body.text()
+        let receipt = receipt(intent, context.stepID)
+        let delivery = DeliveryRecord(
+            id: context.stepID, job: context.jobID, target: intent.target, path: try intent.path.text(),
+            event: intent.event, key: try intent.key.text(), hash: intent.body.hash, size: intent.size)
+        let rows = context.rows
+        FaultPoint.reach("publish")
+        // Intent, event and receipt in one commit: there is nothing in between.
+        try await outbox.ledger.write { transaction in
+            try rows?.begin(in: transaction)
+            _ = try transaction.addDelivery(delivery, body: body)
+            try rows?.end(receipt, in: transaction)
+        }
+        FaultPoint.reach("published")
+        outbox.wake(delivery.lane)
+        return receipt
+    }
+
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        let id = context.stepID
+        let isThere = try await outbox.ledger.read { try $0.delivery(id) != nil }
+        return isThere ? .done(receipt(intent, id)) : .notDone
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let id = context.stepID
+        FaultPoint.reach("withdraw")
+        let found = try await outbox.ledger.write { transaction -> DeliveryRecord? in
+            guard let found = try transaction.delivery(id) else { return nil }
+            guard found.state == .waiting || found.state == .dead else { return found }
+            var taken = found
+            taken.state = .dropped
+            taken.nextAttempt = nil
+            try transaction.update(taken)
+            return found
+        }
+        FaultPoint.reach("withdrawn")
+        guard let found else { return Receipt("the event was in the outbox no more") }
+        switch found.state {
+        case .dropped: return Receipt("the event had been taken out of the outbox already")
+        case .waiting, .dead:
+            outbox.wake(found.lane)
+            return Receipt(
+                "took the event out of the outbox before \(intent.target) had confirmed it"
+                    + (found.attempts > 0 ? "; one of \(found.attempts) tries may have reached it all the same" : ""))
+        case .sending:
+            throw Fault(
+                .failed, "the event is being sent to \(intent.target) just now; see `steward outbox`, and try again")
+        case .delivered:
+            throw Fault(
+                .failed,
+                "\(intent.target) has had the event since \(found.updated), and what was received cannot be taken back")
+        }
+    }
+
+    func summary(of intent: Intent) -> String {
+        let body = intent.body.shown
+        let shown = body.count > Self.shownLimit ? body.prefix(Self.shownLimit) + "…" : body
+        return "send `\(intent.event)` to \(intent.target)\(intent.path.shown), \(intent.size) bytes: \(shown)"
+    }
+
+    private func receipt(_ intent: Intent, _ id: String) -> Receipt {
+        Receipt(
+            "put `\(intent.event)` for \(intent.target) into the outbox, \(intent.size) bytes",
+            values: ["publish.id": .text(id), "publish.target": .text(intent.target)])
+    }
+}
