@@ -1,0 +1,39 @@
+import Foundation
+import Logging
+import Platform
+import PublishActions
+import RonAppSdkSwift
+import Rules
+
+/// Puts the courier together.
+enum Couriers {
+    /// - Parameters:
+    ///   - core: whose outbox is sent, to the targets of its configuration.
+    ///   - log: told of what is delivered and what is not.
+    /// - Returns: one that has not begun.
+    static func make(_ core: AgentCore, _ log: Logger) -> Courier {
+        let configuration = core.configuration
+        let limit = configuration.limits[.network] ?? 8
+        return Courier(
+            outbox: core.outbox, targets: configuration.publish,
+            senders: senders(configuration.publish, core.directories, connections: limit), limit: limit, log: log)
+    }
+
+    /// - Parameters:
+    ///   - targets: those of the configuration.
+    ///   - directories: say where credentials lie.
+    ///   - connections: how many a host gets.
+    /// - Returns: what sends to each target, by its name.
+    static func senders(
+        _ targets: [PublishTarget], _ directories: Directories, connections: Int
+    ) -> [String: any EventSender] {
+        if targets.isEmpty { return [:] }
+        let credentials = PublishCredentials(directories, environment: ProcessInfo.processInfo.environment)
+        let reader = CredentialReader { try credentials.secret($0) }
+        return PublishSenders.senders(
+            for: targets, transport: AsyncHTTPTransport(connectionsPerHost: connections)
+        ) { name in
+            try await reader.secret(name)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Ledger
+import Platform
+
+/// What one try makes of an event.
+struct DeliveryVerdict {
+    /// The event as it is from now on.
+    var delivery: DeliveryRecord
+    /// What the job's history says of it; nil where that is nothing new.
+    var line: (kind: String, message: String)?
+    /// Seconds in which nothing of the lane is sent; nil for none.
+    var wait: Double?
+
+    /// - Parameters:
+    ///   - sent: the event as it was begun.
+    ///   - outcome: what became of the try.
+    ///   - target: where it went; nil where it is not configured any more.
+    ///   - tried: seconds that are to be added to the time that the event has been tried for.
+    ///   - failures: how often the target has failed, one time after the other.
+    ///   - backoff: the seconds to wait after so many tries in vain.
+    init(
+        _ sent: DeliveryRecord, _ outcome: SendOutcome, _ target: PublishTarget?, tried: Double, failures: Int,
+        backoff: (Int) -> Double
+    ) {
+        delivery = sent
+        let tries = sent.attempts == 1 ? "one try" : "\(sent.attempts) tries"
+        switch outcome {
+        case .delivered(let status):
+            delivery.state = .delivered
+            delivery.status = status
+            delivery.problem = nil
+            line = ("delivered", "\(sent.event) to \(sent.target), in \(tries)")
+        case .refused(let status, let reason): giveUp(status, reason, "which refused it")
+        case .cancelled:
+            delivery.state = .waiting
+            delivery.nextAttempt = nil
+            // Only a stop cuts off; whatever else says so is not to be asked again at once.
+            wait = backoff(sent.attempts)
+        case .notSent(let reason):
+            delivery.attempts -= 1
+            if delivery.attempts == 0 { delivery.firstAttempt = nil }
+            putOff(nil, reason, by: backoff(max(1, failures)))
+            if reason != sent.problem { line = ("delivery", "it waits for \(sent.target): \(reason)") }
+        case .retry(let after, let status, let reason):
+            delivery.triedFor += tried
+            let seconds = max(backoff(sent.attempts), min(after ?? 0, Courier.longestWait))
+            if let most = target?.attempts, sent.attempts >= most {
+                giveUp(status, reason, "in \(tries), as many as `attempts` allows")
+                wait = seconds
+            } else if let longest = target?.giveUpAfter, delivery.triedFor >= longest {
+                giveUp(status, reason, "in \(tries), and `give-up-after` has passed")
+                wait = seconds
+            } else {
+                putOff(status, reason, by: seconds)
+                // A receiver that is away for days is no news each time.
+                if reason != sent.problem {
+                    line = ("delivery", "try \(sent.attempts) to send it to \(sent.target) failed: \(reason)")
+                }
+            }
+        }
+    }
+
+    private mutating func giveUp(_ status: Int?, _ reason: String, _ why: String) {
+        delivery.state = .dead
+        delivery.status = status
+        delivery.problem = reason
+        line = (
+            "dead",
+            "\(delivery.event) was not delivered to \(delivery.target), \(why): \(reason) (`steward outbox retry "
+                + "\(delivery.shortID)` tries it again)"
+        )
+    }
+
+    private mutating func putOff(_ status: Int?, _ reason: String, by seconds: Double) {
+        delivery.state = .waiting
+        delivery.status = status
+        delivery.problem = reason
+        delivery.nextAttempt = Timestamp.now().adding(seconds: seconds)
+        wait = seconds
+    }
+}
+
+extension SendOutcome {
+    /// Statuses that say of the target, and not of the event, that nothing is taken now.
+    private static let ofTarget: Set<Int> = [401, 407, 429, 503]
+
+    /// Whether any other event would have failed as well; `asked` is how many seconds the target wants to be left alone.
+    var targetFailure: (isOne: Bool, asked: Double?) {
+        switch self {
+        case .notSent: (true, nil)
+        case .retry(let after, let status, _):
+            (
+                after != nil || status.map { Self.ofTarget.contains($0) } ?? true,
+                after.map { min($0, Courier.longestWait) }
+            )
+        case .delivered, .refused, .cancelled: (false, nil)
+        }
+    }
+}
