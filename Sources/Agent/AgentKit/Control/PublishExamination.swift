@@ -1,0 +1,60 @@
+import Foundation
+import Platform
+import PublishActions
+
+/// `steward doctor`, the part about where events are published: whether somebody answers there, and whether the credentials
+/// are to be had. No event and no credential is sent.
+package struct PublishExamination: Sendable {
+    private let configuration: Configuration
+    private let directories: Directories
+
+    /// - Parameters:
+    ///   - configuration: names the targets.
+    ///   - directories: say where credentials lie.
+    package init(_ configuration: Configuration, _ directories: Directories) {
+        self.configuration = configuration
+        self.directories = directories
+    }
+
+    /// - Returns: one finding for each target, in the order of the configuration.
+    package func findings() async -> [Examination.Finding] {
+        let senders = Couriers.senders(configuration.publish, directories, connections: 1)
+        var all: [Examination.Finding] = []
+        for target in configuration.publish {
+            if let lack = await lack(of: target) {
+                all.append(lack)
+            } else if let sender = senders[target.name], let problem = await sender.unreachable() {
+                all.append(
+                    finding(
+                        target, "nobody answers at \(target.url): \(problem)",
+                        "see whether the server runs and this machine reaches it; events wait until then"))
+            } else {
+                all.append(finding(target, "\(target.kind.rawValue), \(target.url) answers", nil))
+            }
+        }
+        return all
+    }
+
+    private func lack(of target: PublishTarget) async -> Examination.Finding? {
+        let credentials = PublishCredentials(directories, environment: ProcessInfo.processInfo.environment)
+        for name in [target.token, target.secret].compactMap({ $0 }) {
+            do {
+                guard try await BlockingLane("credentials").run({ try credentials.origin(name) }) == nil else {
+                    continue
+                }
+                return finding(
+                    target, "there is no credential `\(name)`",
+                    "put it into \(PublishCredentials.folder(directories).appending(name)) (mode 0600, in a folder of "
+                        + "mode 0700), or see docs/publish.md; events wait until then")
+            } catch {
+                return finding(target, explain(error), "mend that; events wait until then")
+            }
+        }
+        return nil
+    }
+
+    private func finding(_ target: PublishTarget, _ message: String, _ remedy: String?) -> Examination.Finding {
+        Examination.Finding(
+            subject: "publish \(target.name)", isWell: remedy == nil, message: message, remedy: remedy)
+    }
+}
