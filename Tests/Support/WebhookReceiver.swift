@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+
+/// The receiver of `Tests/Peers/webhook_receiver.py` in a process of its own, which may be killed and started again.
+package final class WebhookReceiver {
+    package let port: Int
+    private let log: BytePath
+    private let options: [String]
+    private var process: Process
+
+    /// - Parameters:
+    ///   - folder: where it keeps what it has taken.
+    ///   - secret: that bodies have to be signed with; nil to take any.
+    ///   - trouble: the seed of the bad days that it has; nil for none.
+    package init(in folder: TemporaryFolder, secret: String? = nil, trouble: UInt32? = nil) throws {
+        log = folder.path.appending("received.jsonl")
+        options =
+            (secret.map { ["--secret", $0] } ?? []) + (trouble.map { ["--trouble", "\($0)"] } ?? [])
+        (process, port) = try Self.launch(log, 0, options)
+    }
+
+    /// Starts it again after ``kill()``, at the same port.
+    package func restart() throws { (process, _) = try Self.launch(log, port, options) }
+
+    /// SIGKILL, in the midst of whatever it does.
+    package func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+
+    /// The events that it has taken, in the order in which it took them.
+    package func taken() throws -> [Answer] {
+        guard try FileStatus.of(log) != nil else { return [] }
+        let text = String(decoding: try Descriptor(log).readAll(), as: UTF8.self)
+        return try text.split(separator: "\n").map { try Answer(parsing: String($0)) }
+    }
+
+    private static func launch(_ log: BytePath, _ port: Int, _ options: [String]) throws -> (Process, Int) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments =
+            [Checkout.root.appending("Tests/Peers/webhook_receiver.py").text, "--port", "\(port)", "--log", log.text]
+            + options
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(said.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw TestFailure("the receiver did not start: \(said)")
+        }
+        return (process, port)
+    }
+}
