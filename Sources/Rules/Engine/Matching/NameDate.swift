@@ -1,0 +1,96 @@
+import Foundation
+import Platform
+
+/// A date as names hold it: `yyyy-MM-dd`, `yyyyMMdd_HHmmss`. Each letter stands for one digit, anything else for itself.
+struct NameDate: Sendable {
+    private enum Part: Sendable {
+        case digits(Character, Int)
+        case literal(Character)
+    }
+
+    /// How many of each letter there may be.
+    private static let widths: [Character: Set<Int>] = [
+        "y": [2, 4], "M": [2], "d": [2], "H": [2], "m": [2], "s": [2],
+    ]
+
+    private let parts: [Part]
+    /// Characters.
+    let length: Int
+
+    /// Nil for a form without a year, month or day in it, which is none of a date.
+    ///
+    /// - Parameter offset: of the form in its pattern.
+    /// - Throws: ``NamePattern/Fault`` for a date that cannot be read.
+    init?(_ form: String, offset: Int) throws(NamePattern.Fault) {
+        guard form.contains(where: { "yMd".contains($0) }) else { return nil }
+        var parts: [Part] = []
+        var seen: Set<Character> = []
+        var rest = form[...]
+        while let letter = rest.first {
+            let count = rest.prefix { $0 == letter }.count
+            let at = offset + form.distance(from: form.startIndex, to: rest.startIndex)
+            if letter.isLetter {
+                guard let allowed = Self.widths[letter] else {
+                    throw NamePattern.Fault(
+                        message: "`\(printable(String(letter)))` is no letter of a date; there are `yyyy`, `yy`, `MM`, "
+                            + "`dd`, `HH`, `mm` and `ss`", offset: at)
+                }
+                guard allowed.contains(count) else {
+                    let right = allowed.sorted(by: >).map { "`\(String(repeating: letter, count: $0))`" }
+                    throw NamePattern.Fault(
+                        message:
+                            "`\(String(repeating: letter, count: count))` must be \(right.joined(separator: " or "))",
+                        offset: at)
+                }
+                guard seen.insert(letter).inserted else {
+                    throw NamePattern.Fault(message: "`\(letter)` stands in the date twice", offset: at)
+                }
+                parts.append(.digits(letter, count))
+            } else {
+                parts += rest.prefix(count).map { Part.literal($0) }
+            }
+            rest = rest.dropFirst(count)
+        }
+        guard seen.isSuperset(of: ["y", "M", "d"]) else {
+            throw NamePattern.Fault(
+                message: "a date needs a year, a month and a day, as in `yyyy-MM-dd`", offset: offset)
+        }
+        self.parts = parts
+        length = form.count
+    }
+
+    /// The time that the characters name in that zone; nil for what is none, the 30th of February for one.
+    func read(_ text: ArraySlice<Character>, _ timeZone: TimeZone) -> Timestamp? {
+        var found: [Character: Int] = [:]
+        var rest = text
+        for part in parts {
+            switch part {
+            case .literal(let character): guard rest.popFirst() == character else { return nil }
+            case .digits(let letter, let count):
+                let digits = rest.prefix(count)
+                guard digits.count == count, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+                found[letter] = Int(String(digits))
+                rest = rest.dropFirst(count)
+            }
+        }
+        guard rest.isEmpty, var year = found["y"], let month = found["M"], let day = found["d"] else { return nil }
+        // As strptime(3): the years of two digits are those from 1969 to 2068.
+        if year < 100, length(of: "y") == 2 { year += year < 69 ? 2000 : 1900 }
+        let (hour, minute, second) = (found["H"] ?? 0, found["m"] ?? 0, found["s"] ?? 0)
+        guard hour < 24, minute < 60, second < 60 else { return nil }
+        var calendar = Calendar(identifier: .iso8601)
+        calendar.timeZone = timeZone
+        let wanted = DateComponents(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        guard let date = calendar.date(from: wanted) else { return nil }
+        let got = calendar.dateComponents([.year, .month, .day], from: date)
+        guard got.year == year, got.month == month, got.day == day, abs(date.timeIntervalSince1970) < 9e9 else {
+            return nil
+        }
+        return Timestamp(seconds: date.timeIntervalSince1970)
+    }
+
+    private func length(of wanted: Character) -> Int? {
+        for case .digits(let letter, let count) in parts where letter == wanted { return count }
+        return nil
+    }
+}

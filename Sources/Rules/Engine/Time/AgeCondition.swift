@@ -1,0 +1,127 @@
+import Foundation
+import JSONText
+import Platform
+
+/// How old a file must be, and since when.
+struct AgeTest: Sendable {
+    let start: AgeStart
+    let key: String
+    /// All must hold.
+    let wanted: [Comparison<Span>]
+    let timeZone: TimeZone
+
+    /// Whether it asks for more than no time at all.
+    var asksForAge: Bool {
+        wanted.contains { comparison in
+            switch comparison.operation {
+            case .above, .atLeast, .equal: comparison.bound > .none
+            case .below, .atMost: false
+            }
+        }
+    }
+
+    func check(_ facts: FileFacts) throws -> Observation {
+        guard facts.status != nil else { return Observation(false, seen: "the file is gone") }
+        guard let begin = try start.find(facts, key, timeZone) else {
+            return Observation(false, seen: "it has no date of this kind")
+        }
+        // Not subtracted first: a time may be the first or last that nanoseconds can tell.
+        let age = facts.now.seconds - begin.seconds
+        let held = wanted.allSatisfy { comparison in
+            let bound = comparison.bound.after(begin, in: timeZone)
+            return switch comparison.operation {
+            case .above: facts.now > bound
+            case .atLeast: facts.now >= bound
+            case .below: facts.now < bound
+            case .atMost: facts.now <= bound
+            case .equal: facts.now == bound
+            }
+        }
+        return Observation(held, seen: "\(Int(age.rounded(.down)))s")
+    }
+
+    /// When the first of the comparisons has another answer.
+    func nextChange(_ facts: FileFacts) throws -> Timestamp? {
+        guard facts.status != nil, let begin = try start.find(facts, key, timeZone) else { return nil }
+        return wanted.flatMap { comparison -> [Timestamp] in
+            let bound = comparison.bound.after(begin, in: timeZone)
+            return switch comparison.operation {
+            case .above, .atMost: [bound.next]
+            case .atLeast, .below: [bound]
+            case .equal: [bound, bound.next]
+            }
+        }.filter { $0 > facts.now }.min()
+    }
+}
+
+extension ConditionSpec {
+    private static let ageSummary: String = {
+        let starts = AgeStart.all.map { "`\($0.takesKey ? "\($0.name):KEY" : $0.name)` (\($0.summary))" }
+        return
+            "Time since the content last changed: `> 7d`, `> 1 month`. A list is a range. Units: ms, s, m, h, d, w, and "
+            + "`month` and `year` by the calendar. `{ since: …, is: … }` counts from another time: "
+            + starts.joined(separator: ", ")
+            + ". A file arrives for the rule when it comes to be that old, though nothing has happened to it. A folder is as old as "
+            + "the file in it that was changed last."
+    }()
+
+    private static let sincePattern: String = {
+        let names = AgeStart.all.map { $0.takesKey ? "\($0.name):.+" : $0.name }
+        return "^(\(names.joined(separator: "|")))$"
+    }()
+
+    static let timeConditions: [ConditionSpec] = [
+        ConditionSpec(
+            "age",
+            ageSummary,
+            example: "age: { since: arrived, is: \"> 30d\" }",
+            schema: [
+                "oneOf": [
+                    ["type": ["string", "integer"]],
+                    ["type": "array", "minItems": 1, "items": ["type": ["string", "integer"]]],
+                    [
+                        "type": "object", "additionalProperties": false, "required": ["is"],
+                        "properties": [
+                            "since": ["type": "string", "pattern": .string(sincePattern)],
+                            "is": comparisons,
+                        ],
+                    ],
+                ]
+            ], takes: .both
+        ) { node, context in
+            guard let test = context.age(node) else { return nil }
+            return Loaded(asksForAge: test.asksForAge, nextChange: { try test.nextChange($0) }) { facts, _ in
+                try test.check(facts)
+            }
+        }
+    ]
+}
+
+extension ConditionReader {
+    fileprivate func age(_ node: YamlNode) -> AgeTest? {
+        var (start, key) = (AgeStart.modified, "")
+        var bounds = node
+        if case .mapping = node.content {
+            guard let mapping = reader.mapping(node, "`age`", keys: ["since", "is"]) else { return nil }
+            guard let given = mapping["is"] else {
+                reader.report(
+                    node.position, "`age` needs `is`", hint: "as in `age: { since: arrived, is: \"> 30d\" }`")
+                return nil
+            }
+            bounds = given
+            if let since = mapping["since"] {
+                guard let text = reader.text(since, "`since`") else { return nil }
+                guard let found = AgeStart.named(text) else {
+                    let list = AgeStart.names.map { "`\($0)`" }.joined(separator: ", ")
+                    let hint = Suggest.closest(to: text, among: AgeStart.names).map { "did you mean `\($0)`?" }
+                    reader.report(
+                        since.position, "`since` must be one of \(list), not `\(printable(text))`", hint: hint)
+                    return nil
+                }
+                (start, key) = found
+            }
+        }
+        guard let wanted = comparisons(bounds, "age", such: "> 7d", bound: Span.init) else { return nil }
+        return AgeTest(start: start, key: key, wanted: wanted, timeZone: timeZone)
+    }
+}
