@@ -1,0 +1,37 @@
+import Logging
+import Platform
+import Rules
+import Synchronization
+
+/// The timer of what is due. It may go off before there is a keeper to be woken.
+struct TimeKeeping: Sendable {
+    let timer: WallTimer
+    private let sleeper: Sleeper
+
+    private final class Sleeper: Sendable {
+        let keeper = Mutex<TimeKeeper?>(nil)
+
+        func wake() {
+            guard let keeper = keeper.withLock({ $0 }) else { return }
+            Task { await keeper.wake() }
+        }
+    }
+
+    /// - Throws: `Fault` where the system grants no timer.
+    init() throws {
+        let sleeper = Sleeper()
+        timer = try WallTimer { sleeper.wake() }
+        self.sleeper = sleeper
+    }
+
+    /// The keeper that the timer wakes from now on.
+    func keeper(_ core: AgentCore, _ runner: Runner, _ pipeline: Pipeline, _ log: Logger) -> TimeKeeper {
+        let keeper = TimeKeeper(
+            ledger: core.ledger, planner: core.planner, inWork: core.inWork, alarm: timer,
+            hooks: TimeKeeper.Hooks(
+                submit: { jobs in await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true) },
+                look: { place, path in await pipeline.look(at: path, of: place) }), log: log)
+        sleeper.keeper.withLock { $0 = keeper }
+        return keeper
+    }
+}

@@ -1,0 +1,93 @@
+import Platform
+
+/// What a condition says now, and until when that cannot change by time alone.
+package struct Outlook: Sendable, Equatable {
+    /// Nil where it cannot be decided without reading the file.
+    package let held: Bool?
+    /// Not before this can time alone change it; nil for never.
+    package let next: Timestamp?
+
+    /// At any moment, as far as is known.
+    static let atAnyMoment = Timestamp(nanoseconds: .min)
+}
+
+extension Condition {
+    /// Whether time plays a part in it.
+    package var looksAtTime: Bool {
+        switch self {
+        case .test(let test): test.nextChange != nil
+        case .all(let parts), .any(let parts): parts.contains(where: \.looksAtTime)
+        case .not(let part): part.looksAtTime
+        }
+    }
+
+    /// What it says now, and the earliest time at which that may change though the file stays as it is. A file that cannot
+    /// match for another reason, such as its name, has no such time. Blocks.
+    package func outlook(_ facts: FileFacts) -> Outlook {
+        switch self {
+        case .test(let test):
+            guard let nextChange = test.nextChange else {
+                return Outlook(held: explained(facts, block: nil).held, next: nil)
+            }
+            do {
+                return Outlook(held: try test.check(facts, nil).held, next: try nextChange(facts))
+            } catch {
+                // The times that it asks for are in the file.
+                return Outlook(held: nil, next: Outlook.atAnyMoment)
+            }
+        case .all(let parts): return Self.outlook(parts.map { $0.outlook(facts) }, decidedBy: false)
+        case .any(let parts): return Self.outlook(parts.map { $0.outlook(facts) }, decidedBy: true)
+        case .not(let part):
+            let inner = part.outlook(facts)
+            return Outlook(held: inner.held.map { !$0 }, next: inner.next)
+        }
+    }
+
+    /// - Parameter deciding: the answer of one part that is the answer of the whole: false for `all`, true for `any`.
+    private static func outlook(_ parts: [Outlook], decidedBy deciding: Bool) -> Outlook {
+        let decisive = parts.filter { $0.held == deciding }
+        if !decisive.isEmpty {
+            // Each of them has to change before the whole can.
+            let times = decisive.compactMap(\.next)
+            return Outlook(held: deciding, next: times.count == decisive.count ? times.max() : nil)
+        }
+        let held = parts.contains { $0.held == nil } ? nil : !deciding
+        return Outlook(held: held, next: parts.compactMap(\.next).min())
+    }
+}
+
+extension RuleSet {
+    /// The rules, by identity, that may come to want a file as an arrival by time alone, and not before when. Blocks.
+    ///
+    /// - Parameters:
+    ///   - facts: of an arrival; of a file that has not been opened, what is in it counts as anything.
+    ///   - matched: the rules, by name, that have wanted it.
+    /// - Returns: none for a rule that wants it already: that is for the judgement to see.
+    package func upcoming(_ facts: FileFacts, except matched: Set<String>) -> [String: Timestamp] {
+        guard hasTime else { return [:] }
+        var found: [String: Timestamp] = [:]
+        for number in candidates(facts, .arrived) {
+            let rule = rules[number]
+            if rule.then == .stop {
+                let outlook = rule.condition.outlook(facts)
+                // No rule behind it sees the file, for as long as the file is as it is.
+                if outlook.held == true, outlook.next == nil { break }
+            }
+            guard looksAtTime[number], !matched.contains(rule.name) else { continue }
+            let outlook = rule.condition.outlook(facts)
+            guard outlook.held != true, let next = outlook.next else { continue }
+            found[identities[number]] = max(next, facts.now.next)
+        }
+        return found
+    }
+
+    /// Whether a rule may come to want a file of this name by time alone.
+    package func mayBecomeDue(place: String, name: [UInt8]) -> Bool {
+        hasTime && index.candidates(place: place, event: .arrived, name: name).contains { looksAtTime[$0] }
+    }
+
+    /// The rules, by identity, of which the ledger keeps what comes with time.
+    package var timedIdentities: Set<String> {
+        Set(rules.indices.filter { looksAtTime[$0] || !rules[$0].schedules.isEmpty }.map { identities[$0] })
+    }
+}

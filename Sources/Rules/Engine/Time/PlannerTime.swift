@@ -1,0 +1,115 @@
+import Ledger
+import Platform
+
+/// What becomes of a file of which something is due.
+package enum DueVerdict: Sendable, Equatable {
+    /// It has been dealt with; what follows is in the ledger.
+    case met([PlannedJob])
+    /// It is not as the ledger knows it: it is to be judged first.
+    case unseen
+    /// The agent is at work on it, or it has changed meanwhile.
+    case again
+}
+
+extension Planner {
+    /// Deals with all that is due of a file: rules that it has come to meet by time alone, which it arrives for, and rules
+    /// whose schedule says so. What is not yet so gets its next time. Jobs and rows are one transaction.
+    ///
+    /// - Parameter isFree: whether nothing of the agent's own is at work on the file.
+    /// - Throws: `Fault` where the file or the ledger cannot be read.
+    func meet(
+        _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
+    ) async throws -> DueVerdict {
+        let now = clock.now()
+        let (known, rows) = try await ledger.read {
+            (try $0.file(place.name, path), try $0.due(place.name, path))
+        }
+        if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
+            return .unseen
+        }
+        guard let known, known.present else {
+            try await ledger.writeSeen { try $0.removeDue(place.name, path) }
+            return .met([])
+        }
+        guard isFree() else { return .again }
+        let (ruleSet, host, names, sources) = (ruleSet, host, ledger.names, sources)
+        let found = try await reader.run(known.fingerprint.size) { () -> Meeting? in
+            guard let file = try open(path, in: place) else { return nil }
+            let status = try file.status()
+            guard status.fingerprint == known.fingerprint else { return nil }
+            // No rule sees it, until it is another file.
+            guard status.size <= place.sizeLimit else { return Meeting(known) }
+            let meeting = try Meeting(known, rows, status, file, place, ruleSet, now, reader, host, names, sources)
+            return try file.status().fingerprint == known.fingerprint ? meeting : nil
+        }
+        guard let found else { return .unseen }
+        return try await ledger.writeSeen { transaction in
+            guard try transaction.file(place.name, path) == known, try transaction.due(place.name, path) == rows,
+                isFree()
+            else { return .again }
+            try transaction.removeScheduled(place.name, path, by: now)
+            try transaction.setFile(found.record, due: found.upcoming)
+            return .met(try Self.add(found.drafts, lineage: nil, to: transaction))
+        }
+    }
+
+    /// What is done about a file of which something is due, and what is to come after that.
+    private struct Meeting: Sendable {
+        var record: FileRecord
+        var drafts: [Draft] = []
+        var upcoming: [String: Timestamp] = [:]
+
+        init(_ record: FileRecord) { self.record = record }
+
+        /// Blocks.
+        init(
+            _ known: FileRecord, _ rows: [DueRecord], _ status: FileStatus, _ file: Descriptor, _ place: PlaceInfo,
+            _ ruleSet: RuleSet, _ now: Timestamp, _ reader: ContentReader, _ host: String, _ names: HiddenNames,
+            _ sources: FactSources
+        ) throws {
+            record = known
+            func seen(as event: FileEvent) -> FileFacts {
+                FileFacts(
+                    place: place, path: known.path, status: status, event: event, now: now, content: .open(file),
+                    hash: known.hash, arrived: known.arrived, sources: sources)
+            }
+            var matched = known.matched ?? MatchedRules(era: "", rules: [])
+            let arrival = seen(as: .arrived)
+            // All that were waited for, also those that are early: something else may have brought the time about.
+            let awaited = Set(rows.compactMap(\.becoming).compactMap { ruleSet.arrivals[$0] }).subtracting(
+                matched.rules)
+            var matches: [(RuleMatch, FileFacts, Timestamp?)] = []
+            if !awaited.isEmpty {
+                for match in try ruleSet.match(arrival) where awaited.contains(match.rule.name) {
+                    matches.append((match, arrival, nil))
+                    matched.rules.insert(match.rule.name)
+                }
+            }
+            let scheduled = rows.compactMap { row -> (String, Timestamp)? in
+                guard case .scheduled(let rule, let instant) = row.kind, row.due <= now else { return nil }
+                return (rule, instant)
+            }
+            if !scheduled.isEmpty {
+                let facts = seen(as: .scheduled)
+                let instants = Dictionary(scheduled) { max($0, $1) }
+                for match in try ruleSet.match(facts) {
+                    guard let instant = instants[ruleSet.identity(of: match.rule)] else { continue }
+                    matches.append((match, facts, instant))
+                }
+            }
+            record.matched = matched.rules.isEmpty ? known.matched : matched
+            upcoming = ruleSet.upcoming(arrival, except: matched.rules)
+            guard !matches.isEmpty else { return }
+            // Nothing may have needed it before.
+            if record.hash == nil { record.hash = try reader.hash(file) }
+            let reference = FileReference(
+                place: place.name, root: place.root, path: known.path, fingerprint: known.fingerprint, hash: record.hash
+            )
+            for (match, facts, instant) in matches {
+                drafts += try Planner.drafts(
+                    [match], facts: facts, file: reference, version: record.version, arrival: now, host: host,
+                    names: names, values: [:], instant: instant)
+            }
+        }
+    }
+}

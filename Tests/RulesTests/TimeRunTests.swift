@@ -1,0 +1,225 @@
+import Foundation
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("Rules that run by a schedule")
+struct TimeRunTests {
+    private let folder: TemporaryFolder
+    private let clock: MovedClock
+
+    init() throws {
+        folder = try TemporaryFolder()
+        // A Monday.
+        clock = MovedClock(try #require(DateFormat.date(.text("2026-11-23 12:00"), .gmt)))
+    }
+
+    private static let nightly =
+        "- { rule: Night, in: inbox, at: \"every day 03:00\", where: { extension: txt }, do: { probe: { name: night } } }"
+
+    private func bench(_ rules: String = nightly) async throws -> TimeBench {
+        try await TimeBench(folder.path, clock, rules: rules)
+    }
+
+    @Test("At its time a rule runs over all files that meet its conditions, once each, and at nothing else")
+    func nightly() async throws {
+        let time = try await bench()
+        for name in ["a.txt", "b.txt", "c.pdf", "deep/d.txt"] as [BytePath] {
+            try time.write(BytePath("inbox").appending(name))
+            try await time.bench.process(name)
+        }
+        #expect(time.ran == [], "an arrival does not start it")
+        try await time.pass(15 * hour - 1)
+        #expect(time.ran == [])
+        try await time.pass(2)
+        #expect(time.ran.sorted() == ["perform night a.txt", "perform night b.txt", "perform night d.txt"])
+        try await time.pass(23 * hour)
+        #expect(time.ran.count == 3)
+        try await time.pass(2 * hour)
+        #expect(time.ran.count == 6)
+        #expect(try await time.bench.jobs().map(\.event) == Array(repeating: "scheduled", count: 6))
+    }
+
+    @Test("With `on` it is started by what happens as well")
+    func alsoArrivals() async throws {
+        let time = try await bench(
+            "- { rule: Both, in: inbox, on: arrived, at: \"every day 03:00\", do: { probe: { name: both } } }")
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        #expect(time.ran.count == 1)
+        try await time.pass(day)
+        #expect(time.ran.count == 2)
+        #expect(try await time.bench.jobs().map(\.event) == ["arrived", "scheduled"])
+    }
+
+    @Test(
+        "Several times, and an interval, each count",
+        arguments: [
+            ("at: [\"every day 03:00\", \"every monday 04:00\", \"every month 1 05:00\"]", 30 + 4 + 1),
+            ("every: 7d", 4),
+            ("every: 12h", 60),
+        ])
+    func several(_ schedule: String, _ runs: Int) async throws {
+        let time = try await bench("- { rule: R, in: inbox, \(schedule), do: { probe: { name: r } } }")
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.pass(30 * day + 1)
+        #expect(time.ran.count == runs)
+    }
+
+    @Test(
+        "What was missed is made up for once: while the machine slept, and while the agent was off",
+        arguments: [true, false])
+    func missed(isOff: Bool) async throws {
+        let script = Script()
+        var time = try await TimeBench(folder.path, clock, script: script, rules: Self.nightly)
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.pass(day)
+        #expect(time.ran.count == 1)
+        if isOff {
+            await time.keeper.stop()
+            try time.bench.ledger.close()
+            clock.advance(100 * day)
+            time = try await TimeBench(folder.path, clock, script: script, rules: Self.nightly)
+            try await time.wake()
+        } else {
+            try await time.jump(100 * day)
+        }
+        #expect(time.ran.count == 2)
+        try await time.pass(day)
+        #expect(time.ran.count == 3)
+    }
+
+    @Test(
+        "A clock that jumps and jumps back neither runs a time twice nor loses those to come",
+        arguments: [1.0, 3_653.0])
+    func jumps(days: Double) async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.jump(days * day)
+        #expect(time.ran.count == 1)
+        try await time.jump(-days * day)
+        #expect(time.ran.count == 1)
+        // For the day whose run the wrong clock has had already there is no second one.
+        try await time.pass(3 * day)
+        #expect(time.ran.count == (days == 1 ? 3 : 4))
+        try await time.jump(-days * day)
+        let before = time.ran.count
+        try await time.pass(3 * day)
+        #expect(time.ran.count - before == (days == 1 ? 2 : 3))
+        let jobs = try await time.bench.jobs()
+        #expect(Set(jobs.map(\.id)).count == jobs.count)
+        #expect(jobs.count == time.ran.count)
+    }
+
+    @Test(
+        "Each day of the year in which the clock is put forward and back has one run",
+        arguments: [
+            "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago",
+        ])
+    func daylightSaving(_ zone: String) async throws {
+        let timeZone = try #require(TimeZone(identifier: zone))
+        let schedule = [
+            try #require(Schedule(at: "every day 02:15", timeZone: timeZone)),
+            try #require(Schedule(at: "every day 00:30", timeZone: timeZone)),
+        ]
+        var time = clock.now
+        let end = time.adding(seconds: 365 * day)
+        var last = time
+        var runs = 0
+        // As the keeper does: woken at the next time, it asks for the latest that is due.
+        while time < end {
+            time = try #require(schedule.next(after: last, anchor: clock.now))
+            let due = try #require(schedule.latest(upTo: time, anchor: clock.now))
+            #expect(due == time && due > last)
+            last = due
+            runs += 1
+        }
+        #expect(abs(runs - 730) <= 1)
+    }
+
+    @Test("What the rule makes of a file is not one of the files of the same time")
+    func products() async throws {
+        let time = try await bench(
+            "- { rule: Mark, in: inbox, at: \"every day 03:00\", do: { probe: { name: mark } } }")
+        time.bench.script.perform("mark") { intent, _ in
+            let to = intent.file.parent.appending(name: Array("z".utf8) + intent.file.name)
+            guard try Durable.renameNew(intent.file, to: to) else { throw Fault(.failed, "there is one") }
+            let file = try Descriptor(to)
+            return Receipt(
+                "marked",
+                effects: [.moved(intent.file, to: to, try file.status().fingerprint, try ContentHash.of(file))])
+        }
+        for name in ["a", "b"] as [BytePath] {
+            try time.write(BytePath("inbox").appending(name))
+            try await time.bench.process(name)
+        }
+        try await time.pass(day)
+        #expect(time.ran.sorted() == ["perform mark a", "perform mark b"])
+        try await time.pass(day)
+        #expect(time.ran.count == 4)
+    }
+
+    @Test("A schedule that is new or another one begins with its next time")
+    func changed() async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.setRules(
+            "- { rule: Night, in: inbox, at: \"every day 11:00\", do: { probe: { name: night } } }")
+        #expect(time.ran == [])
+        try await time.pass(22 * hour)
+        #expect(time.ran == [])
+        try await time.pass(2 * hour)
+        #expect(time.ran.count == 1)
+        try await time.setRules("- { rule: Other, in: inbox, do: { probe: { name: other } } }")
+        #expect(try await time.bench.ledger.read { try $0.schedules() }.isEmpty)
+        try await time.pass(10 * day)
+        #expect(time.ran.count == 1)
+    }
+
+    @Test("Files of a place that is away run once when it is back, however often their time has come")
+    func away() async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        let (root, aside) = (time.bench.path("inbox"), time.bench.path("aside"))
+        _ = try time.bench.journal.presence.look(at: time.bench.place())
+        #expect(rename(root.text, aside.text) == 0)
+        try await time.pass(5 * day)
+        #expect(time.ran == [])
+        #expect(rename(aside.text, root.text) == 0)
+        try await time.wake()
+        #expect(time.ran.count == 1)
+    }
+
+    @Test("A rule that has its schedule alone runs where it is asked for by name")
+    func reprocess() async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        let record = try #require(try await time.bench.ledger.read { try $0.file("inbox", "a.txt") })
+        let jobs = try await time.bench.planner.plan(record, in: time.bench.place(), rules: ["Night"], again: true)
+        #expect(jobs.map(\.rule) == ["Night"])
+    }
+
+    @Test(
+        "What is wrong with a schedule is said where it stands",
+        arguments: [
+            ("at: \"every dya 03:00\"", "`at` must be such as"), ("every: 7", "`every` must be a duration"),
+            ("every: 5s", "`every` must be a minute at least"),
+            ("on: aged", "`aged` is nothing that happens to a file"),
+            ("on: scheduled", "`scheduled` is nothing that happens"), ("where: { age: { is: 7 } }", "`age` must be a"),
+            ("where: { age: { since: made, is: \"> 7d\" } }", "`since` must be one of"),
+            ("where: { age: { since: arrived } }", "`age` needs `is`"),
+        ])
+    func complaint(_ line: String, _ expected: String) {
+        let found = complaints("- { rule: R, in: comics, do: trash, \(line) }")
+        #expect(found.count == 1 && found.first?.contains(expected) == true, "\(found)")
+    }
+}
