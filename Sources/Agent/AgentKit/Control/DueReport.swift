@@ -1,0 +1,116 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+
+/// `steward due`: what time alone will bring, the earliest first.
+package struct DueReport: Codable, Sendable {
+    package struct Entry: Codable, Sendable {
+        /// Not before then.
+        package let due: Timestamp
+        /// The same by the agent's time zone.
+        package let local: String
+        package let rule: String
+        /// Nil for all files of the rule's places: a time of its schedule.
+        package let place: String?
+        /// Below the place; a hidden file by the beginning of its token.
+        package let file: String?
+        /// What the rule says of its schedule.
+        package let schedule: String?
+
+        /// For a terminal.
+        var line: String {
+            guard let place, let file else {
+                return "\(local)  \(rule): all its files (\(schedule ?? "by its schedule"))"
+            }
+            return "\(local)  \(rule): \(place)/\(file)"
+        }
+    }
+
+    package let entries: [Entry]
+
+    /// From the ledger alone, beside a daemon or without one.
+    ///
+    /// - Parameters:
+    ///   - place: by name; nil for all places, and schedules.
+    ///   - limit: how many of them.
+    ///   - timeZone: in which times are shown.
+    /// - Throws: what the ledger does.
+    package static func of(
+        _ ledger: Ledger, place: String?, limit: Int, timeZone: TimeZone
+    ) async throws -> DueReport {
+        let names = ledger.names
+        let (rows, schedules) = try await ledger.read { transaction in
+            try (
+                transaction.comingDue(in: place, limit: limit),
+                place == nil ? transaction.schedules() : []
+            )
+        }
+        let files = rows.compactMap { row -> Entry? in
+            guard let rule = row.rule else { return nil }
+            return Entry(
+                due: row.due, local: shown(row.due, timeZone), rule: RuleSet.name(inIdentity: rule), place: row.place,
+                file: names.called(row.place, row.path), schedule: nil)
+        }
+        let times = schedules.compactMap { schedule -> Entry? in
+            guard let next = schedule.next else { return nil }
+            return Entry(
+                due: next, local: shown(next, timeZone), rule: schedule.rule, place: nil, file: nil,
+                schedule: schedule.spec)
+        }
+        let all = (files + times).sorted { ($0.due, $0.rule) < ($1.due, $1.rule) }
+        return DueReport(entries: Array(all.prefix(limit)))
+    }
+
+    /// As people read it, in their own zone.
+    static func shown(_ time: Timestamp, _ timeZone: TimeZone) -> String {
+        DateFormat("%F %T %z", timeZone: timeZone).string(time)
+    }
+
+    /// For a terminal.
+    package var lines: [String] { entries.isEmpty ? ["nothing is to come with time"] : entries.map(\.line) }
+}
+
+/// When a file may come to be wanted by a rule, in `steward explain`.
+package struct ComingRule: Codable, Sendable {
+    package let rule: String
+    /// Not before then.
+    package let due: Timestamp
+    /// The same by the agent's time zone.
+    package let local: String
+    /// The rule's schedule; nil where the file comes to meet its conditions.
+    package let schedule: String?
+
+    /// What the rules in force say, whether or not an agent runs. Blocks.
+    ///
+    /// - Parameters:
+    ///   - facts: of the file as it is now.
+    ///   - known: what the ledger has of it.
+    ///   - schedules: what the ledger has of those.
+    static func of(
+        _ facts: FileFacts, _ ruleSet: RuleSet, known: FileRecord?, schedules: [ScheduleRecord], _ timeZone: TimeZone
+    ) -> [ComingRule] {
+        let matched = known?.present == true ? known?.matched?.rules ?? [] : []
+        var found = ruleSet.upcoming(facts, except: matched).map { identity, due in
+            ComingRule(
+                rule: RuleSet.name(inIdentity: identity), due: due, local: DueReport.shown(due, timeZone),
+                schedule: nil)
+        }
+        for rule in ruleSet.rules where !rule.schedules.isEmpty && rule.places.contains(facts.place) {
+            let record = schedules.first { $0.rule == rule.name && $0.spec == rule.schedules.spec }
+            let next = rule.schedules.next(
+                after: max(record?.last ?? facts.now, facts.now), anchor: record?.anchor ?? facts.now)
+            guard let next else { continue }
+            found.append(
+                ComingRule(
+                    rule: rule.name, due: next, local: DueReport.shown(next, timeZone), schedule: rule.schedules.spec))
+        }
+        return found.sorted { ($0.due, $0.rule) < ($1.due, $1.rule) }
+    }
+
+    /// For a terminal.
+    var line: String {
+        guard let schedule else { return "\(rule): may come to want it \(local), if it stays as it is" }
+        return "\(rule): runs next \(local), if its conditions hold then (\(schedule))"
+    }
+}

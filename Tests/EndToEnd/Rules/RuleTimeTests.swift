@@ -1,0 +1,85 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Rules that time starts, end to end")
+struct RuleTimeTests {
+    @Test("A file is moved when it is old enough, though nothing happens to it, and never again")
+    func becomesOld() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Old
+              in: dropbox
+              settle: 100ms
+              where: { age: "> 4s" }
+              do: [{ move: { place: drafts } }]
+            """)
+        try await steward.start()
+        try steward.drop("dropbox/a.txt", "A")
+        try await steward.until("it is moved") { try steward.exists("drafts/a.txt") }
+        try steward.wait()
+        #expect(try steward.files("dropbox").isEmpty)
+        #expect(try steward.run(["due"]).output.contains("nothing is to come with time"))
+        #expect(try steward.json(["status"])["jobs"]["done"].number == 1)
+    }
+
+    @Test(
+        "What becomes due while the agent is off is done at its start, and what is to come is told with and without it")
+    func missed() async throws {
+        let steward = try AgentFixture(configuration: "time-zone: Europe/Berlin")
+        try steward.rule(
+            """
+            - rule: Old
+              in: dropbox
+              settle: 100ms
+              where: { age: { since: arrived, is: "> 30d" } }
+              do: [{ trash: {} }]
+            - rule: Nightly
+              in: drafts
+              at: every day 03:00
+              do: [{ trash: {} }]
+            - rule: Young
+              in: dropbox
+              where: { name: "soon*", age: "> 8s" }
+              do: [{ move: { place: drafts } }]
+            """)
+        try await steward.start()
+        try steward.drop("dropbox/a.txt", "A")
+        try steward.drop("dropbox/soon.txt", "B")
+        try steward.wait()
+        for isRunning in [true, false] {
+            if !isRunning { try await steward.stop() }
+            let lines = try steward.run(["due"]).check().output.split(separator: "\n").map(String.init)
+            #expect(lines.count == 4, "\(lines)")
+            #expect(lines.contains { $0.contains("Young: dropbox/soon.txt") })
+            #expect(lines.contains { $0.contains("Old: dropbox/a.txt") })
+            #expect(
+                lines.contains { $0.contains("03:00:00 +0") && $0.contains("Nightly: all its files (every day 03:00)") }
+            )
+            let entries = try steward.json(["due", "--place", "dropbox", "--limit", "1"])["entries"]
+            #expect(entries.items.count == 1)
+            #expect(entries.items.first?["rule"].text == "Young")
+            #expect(try steward.run(["status"]).output.contains("next with time: "))
+            let explained = try steward.run(["explain", steward.path("dropbox/a.txt").text]).check().output
+            #expect(explained.contains("Old: may come to want it "))
+            #expect(!explained.contains("Nightly: runs next"), "it is of another place")
+        }
+        let end = Date().addingTimeInterval(9)
+        try await steward.until("its time has come") { Date() > end }
+        #expect(try steward.exists("dropbox/soon.txt"))
+        try await steward.start()
+        try await steward.until("what was missed is done") { try steward.exists("drafts/soon.txt") }
+        try steward.wait()
+        #expect(try steward.files("dropbox").map(\.nameText) == ["a.txt"])
+    }
+
+    @Test("Wrong words on the command line are refused")
+    func usage() throws {
+        let steward = try AgentFixture()
+        #expect(try steward.run(["due", "--limit", "0"]).status == 64)
+        #expect(try steward.run(["due", "--place", "nowhere"]).status == 64)
+        #expect(try steward.run(["due"]).status == 1, "no agent has run yet")
+    }
+}
