@@ -1,0 +1,3 @@
+import ContentReading
+
+ReadWorker.main(CommandLine.arguments)
