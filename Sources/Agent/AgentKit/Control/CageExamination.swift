@@ -32,6 +32,7 @@ package struct CageExamination: Sendable {
             all = [Self.finding("examination", explain(error), "read the agent's log")]
         }
         all += await ComicExamination().findings()
+        all += await ContentExamination().findings()
         if !core.configuration.vaults.isEmpty { all.append(VaultExamination.memory()) }
         return all.map(Self.told)
     }

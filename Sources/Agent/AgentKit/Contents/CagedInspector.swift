@@ -1,0 +1,80 @@
+import ContentFacts
+import ContentParsing
+import Foundation
+import Platform
+import Rules
+
+/// Lets rules look into files: each by a caged process, and each content once.
+package struct CagedInspector: ContentInspector {
+    private let library: ContentLibrary
+    private let timeZone: TimeZone
+
+    /// - Parameters:
+    ///   - program: `steward-read`; nil finds it when it is needed.
+    ///   - timeZone: in which a camera's clock is taken to have been, so that dates are shown as it showed them.
+    package init(program: BytePath? = nil, timeZone: TimeZone) {
+        library = ContentLibrary(program: program)
+        self.timeZone = timeZone
+    }
+
+    package func inspect(
+        _ aspect: Rules.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
+    ) throws -> ContentFindings {
+        let report = try library.look(Self.looked(aspect), in: file, mime: mime, hash: hash)
+        var findings = ContentFindings(
+            text: report.text, pageEnds: report.pageEnds,
+            entries: report.entries.map {
+                ContentFindings.Entry(
+                    path: BytePath.escape($0.path), isFolder: $0.isFolder, isEncrypted: $0.isEncrypted)
+            }, isCut: report.isCut, trouble: report.trouble)
+        for (field, text) in report.fields {
+            findings.values[field.rawValue] = value(text, field)
+            findings.written[field.rawValue] = field.kind == .moment ? Self.dashed(text) : text
+        }
+        return findings
+    }
+
+    private static func looked(_ aspect: Rules.ContentAspect) -> ContentFacts.ContentAspect {
+        switch aspect {
+        case .document: .document
+        case .picture: .picture
+        case .media: .media
+        case .entries: .entries
+        case .language: .language
+        }
+    }
+
+    /// Nil for a moment that there was not.
+    private func value(_ text: String, _ field: ContentField) -> Value? {
+        switch field.kind {
+        case .text: return .text(text)
+        case .integer: return Int(text).map { .integer($0) }
+        case .decimal:
+            guard field == .mediaDuration else { return .text(text) }
+            return Double(text).map { .integer(Int($0.rounded())) }
+        case .moment: return moment(text).map { .date($0) }
+        }
+    }
+
+    /// `2026:11:23 09:30:15`, checked by whoever found it.
+    private func moment(_ text: String) -> Timestamp? {
+        let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
+        // No photograph is older than Niépce's: a clock that was never set shows such years.
+        guard numbers.count == 6, numbers[0] >= 1826 else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = timeZone
+        let parts = DateComponents(
+            year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4],
+            second: numbers[5])
+        guard (1...12).contains(numbers[1]), (1...31).contains(numbers[2]), numbers[3] < 24, numbers[4] < 60,
+            numbers[5] <= 60, let date = calendar.date(from: parts),
+            date.timeIntervalSince1970 < 9e9
+        else { return nil }
+        return Timestamp(seconds: date.timeIntervalSince1970)
+    }
+
+    /// `2026-11-23 09:30:15`.
+    private static func dashed(_ text: String) -> String {
+        String(text.prefix(10).replacing(":", with: "-")) + String(text.dropFirst(10))
+    }
+}

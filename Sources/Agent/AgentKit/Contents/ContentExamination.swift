@@ -1,0 +1,36 @@
+import ContentFacts
+import Platform
+
+/// `steward doctor`, the part about rules that look into files: the program that reads them, and its cage.
+package struct ContentExamination: Sendable {
+    package init() {}
+
+    /// Has the worker break a rule of its cage to see that the cage holds.
+    package func findings() async -> [Examination.Finding] {
+        do {
+            let end = try await BlockingLane("doctor.contents").run {
+                try ContentWorker().probe("open", Descriptor(inMemory: "the doctor's sample"))
+            }
+            guard end.hasPrefix("killed") else {
+                return [
+                    Examination.Finding(
+                        subject: "contents", isWell: false,
+                        message: "steward-read is not locked down here: a forbidden call ended as `\(end)`",
+                        remedy: "no rule looks into files so; the kernel must offer seccomp filters "
+                            + "(CONFIG_SECCOMP_FILTER), and nothing around the agent may forbid them")
+                ]
+            }
+            return [
+                Examination.Finding(
+                    subject: "contents", isWell: true, message: "looked into by steward-read, locked down", remedy: nil)
+            ]
+        } catch {
+            return [
+                Examination.Finding(
+                    subject: "contents", isWell: false, message: explain(error),
+                    remedy: "rules that look into files wait until it is there; it is installed with steward, in "
+                        + "libexec/steward")
+            ]
+        }
+    }
+}

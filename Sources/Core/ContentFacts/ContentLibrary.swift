@@ -1,0 +1,40 @@
+import ContentParsing
+import Platform
+
+/// Looks into files and remembers, by content, what was found: each content is read at most once for each aspect, as long as
+/// it is remembered.
+package final class ContentLibrary: Sendable {
+    private let cache: ReportCache
+    private let program: BytePath?
+
+    /// - Parameter program: the worker's executable; nil finds it (``ContentWorker/init(program:patience:)``) each time it
+    ///   is needed, so that one which is installed later serves.
+    package init(program: BytePath? = nil, cache: ReportCache = ReportCache()) {
+        (self.program, self.cache) = (program, cache)
+    }
+
+    /// Looks into an open file, unless this content is remembered. Blocks.
+    ///
+    /// - Parameters:
+    ///   - mime: what the file is by its first bytes and its name.
+    ///   - hash: of its content; nil: nothing is remembered.
+    /// - Throws: `Fault` where the machine is at fault; that is not remembered.
+    package func look(
+        _ aspect: ContentAspect, in file: Descriptor, mime: String, hash: ContentHash?
+    ) throws -> ContentReport {
+        guard let hash else { return try worker().look(aspect, in: file, mime: mime) }
+        let key = ReportCache.Key(hash: hash, aspect: aspect, mime: mime)
+        if let known = cache.report(key) { return known }
+        let report: ContentReport
+        if aspect == .language {
+            let document = try look(.document, in: file, mime: mime, hash: hash)
+            report = try worker().language(of: document, file.path)
+        } else {
+            report = try worker().look(aspect, in: file, mime: mime)
+        }
+        cache.keep(report, key)
+        return report
+    }
+
+    private func worker() throws -> ContentWorker { try ContentWorker(program: program) }
+}
