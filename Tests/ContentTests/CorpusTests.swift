@@ -1,0 +1,100 @@
+import ContentFacts
+import ContentParsing
+import Foundation
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// What other projects test their readers with (PyPI, `Tests/Peers/media_corpora.sh`), for whoever has Python and the
+/// network.
+private enum Corpora {
+    private static let unpacked = Task<BytePath?, Never> {
+        guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
+        do {
+            let script = Checkout.root.appending("Tests/Peers/media_corpora.sh").text
+            let folder = (Built.program("steward-read")?.parent ?? Checkout.root).appending("media-corpora").text
+            let run = try await runProgramAside(["/bin/sh", script, folder])
+            guard run.status == 0, let path = run.output.split(separator: "\n").last else {
+                print("tests that want media corpora are skipped: \(run.errors)")
+                return nil
+            }
+            return BytePath(String(path))
+        } catch {
+            print("tests that want media corpora are skipped: \(error)")
+            return nil
+        }
+    }
+
+    static var folder: BytePath? { get async { await unpacked.value } }
+}
+
+@Suite("Files that other readers are tested with") struct CorpusTests {
+    private static let aspects: [ContentAspect: [String]] = [
+        .media: [
+            "mp3", "flac", "ogg", "oggflac", "opus", "spx", "oggtheora", "wav", "m4a", "mp4", "aif", "ape", "wma", "wv",
+        ],
+        .picture: ["jpg", "jpeg", "png", "tif", "tiff"],
+        .document: ["pdf", "docx", "odt", "odp", "ods", "pptx", "html"],
+        .entries: ["rar", "zip", "docx", "odt"],
+    ]
+
+    private static let mimes = ["pdf": "application/pdf", "html": "text/html"]
+
+    /// Whole, its first half, and changed by chance.
+    @Test(
+        "Each ends in a report, whole, cut and changed; and the cage is tried by none",
+        .enabled("Python and the network are there") { await Corpora.folder != nil },
+        arguments: [ContentAspect.media, .picture, .document, .entries])
+    func reports(_ aspect: ContentAspect) async throws {
+        let found = await Corpora.folder
+        let corpora = try #require(found)
+        let counts = try await BlockingLane("corpus").run { () -> [String: Int] in
+            var random = SeededGenerator(for: "CorpusTests.reports, \(aspect)")
+            let worker = try builtContentWorker()
+            let folder = try TemporaryFolder("corpus")
+            var counts: [String: Int] = [:]
+            for path in try Self.files(below: corpora, Self.aspects[aspect] ?? []) {
+                let whole = try Descriptor(path).readAll()
+                guard whole.count > 1, whole.count < 8 << 20 else { continue }
+                var changed = whole
+                for _ in 0..<8 {
+                    changed[Int.random(in: 0..<min(whole.count, 4_096), using: &random)] = .random(
+                        in: 0...255, using: &random)
+                }
+                let cases = [("whole", whole), ("half", Array(whole.prefix(whole.count / 2))), ("changed", changed)]
+                for (name, bytes) in cases {
+                    let file = try folder.write("file", bytes)
+                    let mime =
+                        Self.mimes[path.nameText.lowercased().split(separator: ".").last.map(String.init) ?? ""] ?? ""
+                    let report = try worker.look(aspect, in: Descriptor(file), mime: mime)
+                    #expect(
+                        report.trouble?.contains("signal 31") != true,
+                        "\(path) (\(name)) tried the cage: \(report.trouble ?? "")")
+                    counts["\(name), \(report.trouble == nil ? "read" : "refused")", default: 0] += 1
+                }
+            }
+            return counts
+        }
+        print("\(aspect):", counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; "))
+        #expect(counts["whole, read", default: 0] > counts["whole, refused", default: 0])
+    }
+
+    @Test("No parser of them is linked into the agent") func linkage() throws {
+        for name in ["steward", "steward-read"] {
+            guard let program = Built.program(name) else { continue }
+            let needed = try runProgram(["readelf", "--dynamic", "--wide", program.text]).check().output
+            let parsers = ["libtag", "libxml2", "libexttextcat", "libarchive", "libpoppler", "libvips"]
+            let linked = parsers.filter { needed.contains("[\($0)") }
+            #expect(linked.isEmpty == (name == "steward"), "\(name): \(linked)")
+        }
+    }
+
+    private static func files(below folder: BytePath, _ endings: [String]) throws -> [BytePath] {
+        try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }.flatMap { entry -> [BytePath] in
+            let path = folder.appending(name: entry.name)
+            if entry.isDirectory == true { return try files(below: path, endings) }
+            return endings.contains { path.nameText.lowercased().hasSuffix("." + $0) } ? [path] : []
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import ContentFacts
+import ContentParsing
+import OwnFiles
+import Platform
+import TestSupport
+
+/// The worker that was built with the tests.
+func builtContentWorker() throws -> ContentWorker { try ContentWorker(program: Built.program("steward-read")) }
+
+/// What the worker finds in a file with these bytes.
+func look(_ aspect: ContentAspect, _ bytes: [UInt8], mime: String = "") async throws -> ContentReport {
+    let folder = try TemporaryFolder("contents")
+    return try await BlockingLane("look").run {
+        let file = try Descriptor(folder.write("file", bytes))
+        return try builtContentWorker().look(aspect, in: file, mime: mime)
+    }
+}
