@@ -39,7 +39,8 @@ extension ConditionSpec {
         ConditionSpec(
             "text",
             "What a text or note contains: `contains` (as it stands, case counts) or `matches` (a regular "
-                + "expression; `^` and `$` are ends of lines). The first mebibyte is looked at. Lists: one must match.",
+                + "expression; `^` and `$` are ends of lines). The first mebibyte is looked at. Lists: one must match. A group "
+                + "`(?<number>…)` gives the value `match.number`.",
             example: "text: { contains: \"#inbox\" }",
             schema: [
                 "type": "object", "additionalProperties": false, "minProperties": 1,
@@ -97,7 +98,7 @@ extension ConditionSpec {
             guard good.count == compiled.count else { return nil }
             patterns = good
         }
-        return Loaded { [contained, patterns] facts, _ in
+        return Loaded(provides: patterns?.flatMap(\.provides) ?? []) { [contained, patterns] facts, _ in
             guard let text = try facts.text() else { return Observation(false, seen: "not a text") }
             var seen = "\(text.utf8.count) bytes of text"
             if let contained {
@@ -109,7 +110,8 @@ extension ConditionSpec {
             if let patterns {
                 for pattern in patterns {
                     switch pattern.firstMatch(in: text) {
-                    case .found(let match): return Observation(true, seen: "`\(printable(match))`")
+                    case .found(let match, let values):
+                        return Observation(true, seen: "`\(printable(match))`", values: values)
                     case .none: continue
                     case .gaveUp:
                         seen = "`\(printable(pattern.text))` was given up: it needs too many steps for this text"
@@ -119,48 +121,5 @@ extension ConditionSpec {
             }
             return Observation(true, seen: seen)
         }
-    }
-}
-
-/// A regular expression with an end: a pattern that would search for ever is given up after a number of steps.
-struct TextPattern: Sendable {
-    enum Answer {
-        case found(String)
-        case none
-        case gaveUp
-    }
-
-    let text: String
-    private let expression: NSRegularExpression
-
-    /// The engine reports every 10,000 of its steps or so.
-    private static let reports = 500
-
-    /// Nil for a pattern that is not valid.
-    init?(_ text: String) {
-        guard let expression = try? NSRegularExpression(pattern: text, options: [.anchorsMatchLines]) else {
-            return nil
-        }
-        self.text = text
-        self.expression = expression
-    }
-
-    func firstMatch(in text: String) -> Answer {
-        var answer = Answer.none
-        var reports = 0
-        let whole = NSRange(text.startIndex..., in: text)
-        expression.enumerateMatches(in: text, options: .reportProgress, range: whole) { match, flags, stop in
-            if let match {
-                answer = .found(Range(match.range, in: text).map { String(text[$0]) } ?? "")
-                stop.pointee = true
-            } else if flags.contains(.progress) {
-                reports += 1
-                if reports > Self.reports {
-                    answer = .gaveUp
-                    stop.pointee = true
-                }
-            }
-        }
-        return answer
     }
 }

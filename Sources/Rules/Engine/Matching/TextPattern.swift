@@ -1,0 +1,66 @@
+import Foundation
+import Platform
+
+/// A regular expression with an end: a pattern that would search for ever is given up after a number of steps.
+struct TextPattern: Sendable {
+    enum Answer {
+        /// The first match, and what its named groups have taken.
+        case found(String, Values)
+        case none
+        case gaveUp
+    }
+
+    let text: String
+    private let expression: NSRegularExpression
+    private let groups: [String]
+
+    /// The engine reports every 10,000 of its steps or so.
+    private static let reports = 500
+
+    /// Nil for a pattern that is not valid.
+    ///
+    /// - Parameter isMultiline: whether `^` and `$` are the ends of each line, not of the whole text alone.
+    init?(_ text: String, isMultiline: Bool = true) {
+        let options: NSRegularExpression.Options = isMultiline ? [.anchorsMatchLines] : []
+        guard let expression = try? NSRegularExpression(pattern: text, options: options) else {
+            return nil
+        }
+        self.text = text
+        self.expression = expression
+        groups = text.matches(of: #/\(\?<(?<name>[A-Za-z][A-Za-z0-9]*)>/#).map { String($0.output.name) }
+    }
+
+    /// The values that a match gives: `match.number` for the group `(?<number>…)`.
+    var provides: [ValueSpec] {
+        groups.map { ValueSpec("match.\($0)", "What the group `\($0)` of the pattern has taken.") }
+    }
+
+    func firstMatch(in text: String) -> Answer {
+        var answer = Answer.none
+        var reports = 0
+        let whole = NSRange(text.startIndex..., in: text)
+        expression.enumerateMatches(in: text, options: .reportProgress, range: whole) { match, flags, stop in
+            if let match {
+                answer = .found(
+                    Range(match.range, in: text).map { String(text[$0]) } ?? "", values(of: match, in: text))
+                stop.pointee = true
+            } else if flags.contains(.progress) {
+                reports += 1
+                if reports > Self.reports {
+                    answer = .gaveUp
+                    stop.pointee = true
+                }
+            }
+        }
+        return answer
+    }
+
+    private func values(of match: NSTextCheckingResult, in text: String) -> Values {
+        var values: Values = [:]
+        for group in groups {
+            guard let range = Range(match.range(withName: group), in: text) else { continue }
+            values["match.\(group)"] = .text(String(text[range]))
+        }
+        return values
+    }
+}
