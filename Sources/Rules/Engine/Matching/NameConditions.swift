@@ -6,7 +6,7 @@ extension ConditionSpec {
     static let nameConditions: [ConditionSpec] = [
         ConditionSpec(
             "name", "The file's name, by globs: `*`, `?`, `[a-z]`, `{a,b}`. Case counts. A list: one must match.",
-            example: "name: \"*.{cbz,cbr}\"", schema: oneOrMoreTexts
+            example: "name: \"*.{cbz,cbr}\"", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let globs = context.globs(node, "name") else { return nil }
             return Loaded(extensions: ends(of: globs)) { facts, _ in
@@ -16,7 +16,7 @@ extension ConditionSpec {
         ConditionSpec(
             "path",
             "The path below the place, by globs; `*` stops at `/`, `**` does not. Case counts. A list: one must match.",
-            example: "path: \"scans/**/*.png\"", schema: oneOrMoreTexts
+            example: "path: \"scans/**/*.png\"", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let globs = context.globs(node, "path") else { return nil }
             return Loaded(extensions: ends(of: globs)) { facts, _ in
@@ -25,7 +25,7 @@ extension ConditionSpec {
         },
         ConditionSpec(
             "extension", "The name's extension, without the dot; case does not count. A list: one must match.",
-            example: "extension: [md, txt]", schema: oneOrMoreTexts
+            example: "extension: [md, txt]", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let texts = context.texts(node, "extension") else { return nil }
             let wanted = texts.map { lowered(Array(($0.hasPrefix(".") ? $0 : "." + $0).utf8)) }
@@ -38,7 +38,7 @@ extension ConditionSpec {
         },
         ConditionSpec(
             "depth", "How many folders lie between the place and the file; 0 is the place itself. A list is a range.",
-            example: "depth: \"<= 1\"", schema: comparisons
+            example: "depth: \"<= 1\"", schema: comparisons, takes: .both
         ) { node, context in
             guard let comparisons = context.comparisons(node, "depth", such: "<= 1", bound: { Int($0) }) else {
                 return nil
@@ -49,7 +49,7 @@ extension ConditionSpec {
         },
         ConditionSpec(
             "hidden", "Whether the name, or a folder's above it, begins with a dot.", example: "hidden: false",
-            schema: ["type": "boolean"]
+            schema: ["type": "boolean"], takes: .both
         ) { node, context in
             guard let wanted = context.reader.boolean(node, "`hidden`") else { return nil }
             return Loaded { facts, _ in
@@ -58,7 +58,7 @@ extension ConditionSpec {
         },
         ConditionSpec(
             "place", "The place's name, for rules of several places. A list: one must match.", example: "place: comics",
-            schema: oneOrMoreTexts
+            schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let names = context.texts(node, "place") else { return nil }
             let known = context.places.map(\.name)
