@@ -20,22 +20,6 @@ extension ConditionSpec {
             }
         },
         ConditionSpec(
-            "age", "Time since the content last changed: `> 7d`. A list is a range. Units: ms, s, m, h, d, w.",
-            example: "age: \"> 7d\"", schema: comparisons
-        ) { node, context in
-            guard let wanted = context.comparisons(node, "age", such: "> 7d", bound: Quantity.seconds) else {
-                return nil
-            }
-            return Loaded { facts, _ in
-                guard let modified = facts.status?.fingerprint.modified else {
-                    return Observation(false, seen: "the file is gone")
-                }
-                // Not subtracted first: a time may be the first or last that nanoseconds can tell.
-                let age = facts.now.seconds - Double(modified) / 1e9
-                return Observation(wanted.allSatisfy { $0.holds(age) }, seen: "\(Int(age.rounded(.down)))s")
-            }
-        },
-        ConditionSpec(
             "owner", "The user who owns the file, by name or number. A list: one must match.",
             example: "owner: scanner",
             schema: [
@@ -43,7 +27,7 @@ extension ConditionSpec {
                     ["type": ["string", "integer"]],
                     ["type": "array", "minItems": 1, "items": ["type": ["string", "integer"]]],
                 ]
-            ]
+            ], takes: .both
         ) { node, context in
             guard let names = context.texts(node, "owner") else { return nil }
             var wanted: Set<uid_t> = []
@@ -55,7 +39,7 @@ extension ConditionSpec {
                     context.reader.report(item.position, message, severity: .warning)
                 }
             }
-            return Loaded { [wanted] facts, _ in
+            return Loaded(attributes: [.owner]) { [wanted] facts, _ in
                 guard let owner = facts.status?.owner else { return Observation(false, seen: "the file is gone") }
                 return Observation(wanted.contains(owner), seen: "user \(owner)")
             }
@@ -67,7 +51,7 @@ extension ConditionSpec {
             example: "links: \"1\"", schema: comparisons
         ) { node, context in
             guard let wanted = context.comparisons(node, "links", such: "> 1", bound: { Int($0) }) else { return nil }
-            return Loaded { facts, _ in
+            return Loaded(attributes: [.links]) { facts, _ in
                 guard let links = facts.status?.links else { return Observation(false, seen: "the file is gone") }
                 return Observation(wanted.allSatisfy { $0.holds(links) }, seen: "\(links)")
             }
@@ -79,7 +63,7 @@ extension ConditionSpec {
             example: "xattr: { user.xdg.tags: \"*later*\" }", schema: presence
         ) { node, context in
             guard let wanted = context.expectations(node, "xattr") else { return nil }
-            return Loaded { facts, _ in
+            return Loaded(attributes: Set(wanted.map { .extended($0.key) })) { facts, _ in
                 var seen: [String] = []
                 var held = true
                 for (name, expectation) in wanted {
