@@ -1,0 +1,42 @@
+import Platform
+
+/// What a rule with `match: folders` may say (docs/design/folders.md).
+extension RuleLoader {
+    private static let events: Set<String> = [FileEvent.arrived.rawValue, FileEvent.changed.rawValue]
+
+    /// Whether all keys go together with folders; reports those that do not.
+    func checkFolders(_ mapping: YamlMapping) -> Bool {
+        var isGood = true
+        func refuse(_ position: SourcePosition, _ message: String, _ hint: String) {
+            reader.report(position, message, hint: hint)
+            isGood = false
+        }
+        for item in mapping["on"].map(reader.oneOrMore) ?? [] {
+            guard let word = item.scalar, FileEvent(rawValue: word) != nil, !Self.events.contains(word) else {
+                continue
+            }
+            refuse(item.position, "a rule about folders is not told that one was \(word)", "say `arrived` or `changed`")
+        }
+        for key in ["at", "every"] {
+            guard let node = mapping[key] else { continue }
+            refuse(node.position, "a rule about folders has no schedule", "ask for an `age` in `where`")
+        }
+        if let node = mapping["refused"], node.scalar == Rule.Refused.quarantine.rawValue {
+            refuse(node.position, "a folder does not go into quarantine", "leave `refused` out: the folder stays")
+        }
+        return isGood
+    }
+
+    /// The condition of a rule as it is asked. Of folders in folders each would be one thing, and nobody who writes
+    /// `match: folders` means all of them: a rule that does not say how deep is about those directly in the place.
+    ///
+    /// - Parameter wanted: what `where` says; `condition` is that, or the contrary for `otherwise`.
+    static func reaching(_ condition: Condition, of wanted: Condition, _ subject: RuleSubject) -> Condition {
+        guard subject == .folders, !wanted.asks(["depth", "path"]) else { return condition }
+        let direct = ConditionTest(
+            text: "depth: 0", usesBlocks: false, extensions: nil, provides: [], attributes: [], asksForAge: false
+        ) { facts, _ in Observation(facts.depth == 0, seen: String(facts.depth)) }
+        if case .all(let parts) = condition { return .all([.test(direct)] + parts) }
+        return .all([.test(direct), condition])
+    }
+}

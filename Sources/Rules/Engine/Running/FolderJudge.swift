@@ -1,0 +1,217 @@
+import Glibc
+import Ledger
+import Platform
+
+/// Decides what a folder is that stands still, for rules about folders: nothing new, an arrival, a change; commits that
+/// together with the jobs that follow, in one transaction (docs/design/folders.md).
+package struct FolderJudge: Sendable {
+    package enum Verdict: Sendable, Equatable {
+        /// The ledger knew it, or no rule wants it.
+        case known
+        case news([PlannedJob])
+        /// Something is at work in it, or it changed while it was looked at: look again.
+        case again
+    }
+
+    private let planner: Planner
+    private let inWork: PathsInWork
+
+    package init(planner: Planner, inWork: PathsInWork) {
+        self.planner = planner
+        self.inWork = inWork
+    }
+
+    /// Whether a rule could want the folder, as far as its name and its status tell. Reads nothing.
+    package func mightWant(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
+        guard status.kind == .directory, !path.isEmpty, planner.ruleSet.hasFolderRules(place.name) else { return false }
+        return planner.ruleSet.mightMatch(
+            FileFacts(
+                place: place, path: path, status: status, event: .arrived, now: planner.clock.now(), content: .unread,
+                sources: planner.sources))
+    }
+
+    /// Judges a folder that stands still.
+    ///
+    /// - Parameters:
+    ///   - baseline: how folders are judged that the ledger does not know.
+    ///   - began: when that began: what has changed since was not there before.
+    @concurrent
+    package func judge(
+        _ place: PlaceInfo, _ path: BytePath, baseline: Judge.Baseline = .normal, began: Timestamp? = nil
+    ) async throws -> Verdict {
+        try await BlockingThreads.run(for: .place(place.name)) {
+            try await judgeHere(place, path, baseline, began)
+        }
+    }
+
+    private func judgeHere(
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?
+    ) async throws -> Verdict {
+        let (planner, absolute) = (planner, place.root.appending(path))
+        guard !inWork.touches(absolute) else { return .again }
+        let look = try await planner.lanes.run { try FolderLook(path, in: place, planner) }
+        let before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+        // What is yet to be done with its files is done first: all of it is in one place till then.
+        guard !before.isAtWork else { return .again }
+        guard let look else {
+            guard before.known?.present == true else { return .known }
+            // What is missing may be away with its place.
+            guard try await planner.lanes.run({ try planner.presence.isHere(place.root) }) else { return .known }
+            try await planner.ledger.writeSeen { try $0.setFolderGone(place.name, path) }
+            return .known
+        }
+        let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
+        let ruleSet = planner.ruleSet
+        let judgement = try await planner.lanes.run {
+            try FolderJudgement(look, before, baseline: isLater ? .normal : asked, in: place, ruleSet, planner)
+        }
+        if judgement.isNothingNew { return .known }
+        let isFree: @Sendable () -> Bool = { [inWork] in !inWork.touches(absolute) }
+        guard isFree() else { return .again }
+        let planned = try await planner.ledger.writeSeen { transaction -> [PlannedJob]? in
+            guard try FolderPast(of: path, look, in: place, ruleSet, transaction) == before, isFree() else {
+                return nil
+            }
+            if let old = before.former { try transaction.setFolderGone(place.name, old.path) }
+            try transaction.setFolder(judgement.record)
+            try transaction.setDue(place.name, path, judgement.upcoming)
+            return try Planner.add(judgement.drafts, lineage: before.product, to: transaction)
+        }
+        guard let planned else { return .again }
+        return planned.isEmpty ? .known : .news(planned)
+    }
+}
+
+/// A folder as it is now.
+struct FolderLook: Sendable {
+    let path: BytePath
+    let status: FileStatus
+    let contents: FolderContents
+
+    /// Nil where there is no folder of that name, or its place is away. Blocks.
+    init?(_ path: BytePath, in place: PlaceInfo, _ planner: Planner) throws {
+        do {
+            let folder = try planner.presence.root(of: place).folder(path)
+            (self.path, status, contents) = (path, try folder.status(), try FolderContents(folder))
+        } catch let fault as Fault
+            where [ENOENT, ENOTDIR].contains(fault.errno) || fault.code == Fault.link
+            || fault.kind == .transient && fault.errno == nil
+        {
+            return nil
+        }
+    }
+}
+
+/// What the ledger holds of a folder.
+private struct FolderPast: Sendable, Equatable {
+    var known: FolderRecord?
+    /// By its former name, where a person has renamed it.
+    var former: FolderRecord?
+    /// What is known of this very folder, by the one name or the other.
+    var last: FolderRecord?
+    /// The rules, by identity, that were in force when it was last judged.
+    var inForce: Set<String> = []
+    var overdue: [String: Planner.Overdue] = [:]
+    /// What the agent has made it from, in another place.
+    var product: ProductRecord?
+    /// Whether something is yet to be done with it, or with what lies in it.
+    var isAtWork: Bool
+
+    init(
+        of path: BytePath, _ look: FolderLook?, in place: PlaceInfo, _ ruleSet: RuleSet,
+        _ transaction: LedgerTransaction
+    ) throws {
+        known = try transaction.folder(place.name, path)
+        isAtWork = try !transaction.jobs(in: [.ready, .waiting], place.name, within: path).isEmpty
+        guard let look else { return }
+        last = known.flatMap { $0.present && Self.isSame($0, look) ? $0 : nil }
+        if last == nil {
+            let found = try transaction.folder(place.name, device: look.status.device, inode: look.status.inode)
+            former = found?.path == path ? nil : found
+            last = former
+        }
+        inForce = try last?.matched.map { try transaction.rules(era: $0.era) } ?? []
+        overdue = try Planner.overdue(place, last?.path, by: look.contents.digest, in: transaction)
+        if let known, known.present, let lineage = known.lineage, [0, look.status.inode].contains(known.inode) {
+            product = ProductRecord(
+                path: place.root.appending(path), hash: look.contents.digest, lineage: lineage.id, depth: lineage.depth,
+                job: "")
+        }
+    }
+
+    /// Another folder may have come under the name before anybody looked; one that holds the same is the same.
+    private static func isSame(_ known: FolderRecord, _ look: FolderLook) -> Bool {
+        known.digest == nil || known.inode == look.status.inode || known.digest == look.contents.digest
+    }
+}
+
+/// What follows from a look at a folder.
+private struct FolderJudgement: Sendable {
+    private(set) var record: FolderRecord
+    private(set) var drafts: [Planner.Draft] = []
+    private(set) var upcoming: [String: Timestamp] = [:]
+    private let before: FolderPast
+
+    /// Whether the ledger is as it is to be.
+    var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty }
+
+    /// Blocks.
+    init(
+        _ look: FolderLook, _ before: FolderPast, baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet,
+        _ planner: Planner
+    ) throws {
+        self.before = before
+        let (last, now, host, names) = (before.last, planner.clock.now(), planner.host, planner.ledger.names)
+        let (path, digest, print) = (look.path, look.contents.digest, look.status.fingerprint)
+        let arrived = last?.arrived ?? now
+        let reference = FileReference(
+            place: place.name, root: place.root, path: path, fingerprint: print, hash: digest, isFolder: true)
+        let version = (before.known?.version ?? 0) + 1
+        func facts(_ event: FileEvent) -> FileFacts {
+            FileFacts(
+                place: place, path: path, status: look.status, event: event, now: now, content: .folder(look.contents),
+                hash: digest, arrived: arrived, sources: planner.sources)
+        }
+        var wanting = last?.matched?.rules ?? []
+        for event in [FileEvent.arrived, .changed] {
+            let matches = try ruleSet.match(facts(event))
+            let due = matches.filter { match in
+                let news = Self.event(for: match.rule, look, before, baseline, in: place, ruleSet)
+                return (before.overdue[match.rule.name]?.event ?? news) == event
+            }
+            drafts += try Planner.drafts(
+                due, facts: facts(event), file: reference, version: version, arrival: now, host: host, names: names,
+                values: [:]
+            ).map { try $0.succeeding(before.overdue[$0.rule]) }
+            if event == .arrived { wanting.formUnion(matches.map(\.rule.name)) }
+        }
+        let matched = MatchedRules(era: ruleSet.era, rules: wanting.intersection(ruleSet.arrivalNames))
+        upcoming = ruleSet.upcoming(facts(.arrived), except: wanting)
+        record = FolderRecord(
+            place: place.name, path: path, device: print.device, inode: print.inode, digest: digest,
+            version: drafts.isEmpty ? before.known?.version ?? 1 : version, matched: matched, arrived: arrived)
+    }
+
+    /// As what a rule that wants the folder sees it; nil for no news.
+    private static func event(
+        for rule: Rule, _ look: FolderLook, _ before: FolderPast, _ baseline: Judge.Baseline, in place: PlaceInfo,
+        _ ruleSet: RuleSet
+    ) -> FileEvent? {
+        let atFirst: FileEvent? =
+            switch baseline {
+            case .normal: .arrived
+            case .first: rule.existing(in: place) == .process ? .arrived : nil
+            case .silent: nil
+            }
+        guard let last = before.last else { return atFirst }
+        let hasChanged = last.digest != look.contents.digest
+        let change: FileEvent? = hasChanged && last.digest != nil && rule.events.contains(.changed) ? .changed : nil
+        if last.matched?.rules.contains(rule.name) == true { return change }
+        // The agent has put it there, and nobody has judged it since.
+        if last.digest == nil, baseline != .normal { return atFirst }
+        guard rule.events.contains(.arrived) else { return change }
+        // It arrives when it first meets the conditions; a rule that is new has found it there.
+        let isOld = last.digest == nil || before.inForce.contains(ruleSet.identity(of: rule))
+        return isOld || rule.existing(in: place) == .process ? .arrived : nil
+    }
+}
