@@ -10,64 +10,53 @@ import Watching
 /// From dirty paths to jobs: marks are looked at, files settle, the judge decides, the runner gets what follows. Each
 /// place has all of that for itself: one whose server does not answer holds up no other.
 package actor Pipeline {
-    private let core: AgentCore
-    private let runner: Runner
-    private let source: InotifySource
-    private let scanLanes = BlockingLanes("scan", count: 1, apart: true)
+    let core: AgentCore
+    let runner: Runner
+    let source: InotifySource
+    let scanLanes = BlockingLanes("scan", count: 1, apart: true)
     private let watchLane = BlockingLane("watch")
-    private let log: Logger
-    private nonisolated let ignore: IgnoreList
+    let log: Logger
+    nonisolated let ignore: IgnoreList
     package nonisolated let roots: [WatchRoot]
-    private var inflows: [String: PlaceInflow]
+    var inflows: [String: PlaceInflow]
     private var tasks: [Task<Void, Never>] = []
 
-    private var meetings: [String: Meeting] = [:]
-    /// What lay in those places and has not been judged. Apart, for a copy of a meeting would have it copied as well.
-    private var unmet: [String: Set<BytePath>] = [:]
-    private var inJudgement: Set<Key> = []
+    var baselines: [String: Baseline] = [:]
+    var surveys: [String: Survey] = [:]
+    var folderBaselines: [String: FolderBaseline] = [:]
+    private(set) var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
-    private var isStopped = false
-    private var isHeld: Bool
+    private(set) var isStopped = false
+    private(set) var isHeld: Bool
     private var released: [CheckedContinuation<Void, Never>] = []
-    private var firstScans: Set<String> = []
-    /// Of places that are looked through for the first time: what was found there and has not been judged.
-    private var unsurveyed: [String: Set<BytePath>] = [:]
+    var firstScans: Set<String> = []
     /// Places that are away, as far as that has been logged.
-    private var away: Set<String> = []
+    var away: Set<String> = []
     /// Files that may not be read, until their permissions or the hourly look make them be judged again.
-    private var denied: Set<Key> = []
+    var denied: Set<Key> = []
     /// Files that are larger than their place takes, and by how many bytes they are that.
-    private var tooLarge: [Key: Int64] = [:]
+    var tooLarge: [Key: Int64] = [:]
     /// What was passed over when a place was last looked through, and may be missed.
-    private var missed: [String: Set<BytePath>] = [:]
+    var missed: [String: Set<BytePath>] = [:]
     /// Large files that are read or wait for it, and their bytes.
     private var beingRead: [Key: Int64] = [:]
 
-    private struct Key: Hashable {
+    struct Key: Hashable {
         let root: String
         let path: BytePath
     }
 
-    /// What each place has for itself.
-    private struct PlaceInflow {
-        let root: WatchRoot
-        let settler = Settler()
-        /// Folders that are to be looked through.
-        let scans = DirtySet()
-        var isScanning = false
-        /// How many files are judged at the same time.
-        let judging = Gate(limit: 128)
-        /// Large files wait for each other to be read, in the order in which they came.
-        let reading = Gate(limit: 1)
-
-        init(_ root: WatchRoot) { self.root = root }
-    }
-
-    /// A place that is met for the first time, until all that lay there has been judged.
-    private struct Meeting {
-        let kind: Judge.Meeting
+    /// What lay in a place before it was watched, until all of it has been judged.
+    struct Baseline {
+        let kind: Judge.Baseline
         /// What has changed since then was not there before.
         let began: Timestamp?
+    }
+
+    /// A place that is looked through as a whole, until all that was found there has been judged.
+    struct Survey {
+        /// What has been found so far and has not been judged.
+        var unjudged: Set<BytePath> = []
         var isScanned = false
     }
 
@@ -92,21 +81,21 @@ package actor Pipeline {
     /// Notes which places are new, before anything is seen of them.
     ///
     /// - Parameter silent: the ledger was lost, so everything counts as seen.
-    package func meetPlaces(silent: Bool) async throws {
+    package func registerPlaces(silent: Bool) async throws {
         for root in roots {
             let name = root.name
             let path = root.path
             let open = try await core.ledger.write { transaction in
-                let isNew = try transaction.meetPlace(name, root: path)
+                let isNew = try transaction.registerPlace(name, root: path)
                 if isNew {
                     let began = Timestamp.now().nanoseconds
-                    try transaction.setMeta("meeting:\(name)", "\(silent ? "silent" : "first") \(began)")
+                    try transaction.setMeta(Self.baselineKey(name), "\(silent ? "silent" : "first") \(began)")
                 }
-                return try transaction.meta("meeting:\(name)")
+                return try transaction.meta(Self.baselineKey(name))
             }
             if let open {
                 let words = open.split(separator: " ")
-                meetings[name] = Meeting(
+                baselines[name] = Baseline(
                     kind: words.first == "silent" ? .silent : .first,
                     began: words.last.flatMap { Int64($0) }.map(Timestamp.init(nanoseconds:)))
             }
@@ -115,14 +104,14 @@ package actor Pipeline {
     }
 
     /// Has rules that were not known before look at what is there already, where they say so.
-    package func meetRules(isFirstStart: Bool) async throws {
+    package func adoptRules(isFirstStart: Bool) async throws {
         let ruleSet = core.planner.ruleSet
         let rules = ruleSet.rules
         let known = try await core.ledger.read { try $0.knownRules() }
         let new = rules.filter { !known.contains($0.name) }
         if !isFirstStart {
             for rule in new {
-                for place in rule.places where rule.existing(in: place) == .process && meetings[place.name] == nil {
+                for place in rule.places where rule.existing(in: place) == .process && baselines[place.name] == nil {
                     let count = try await process(place, rules: [rule.name], again: false)
                     if count > 0 {
                         log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before")
@@ -131,9 +120,10 @@ package actor Pipeline {
             }
         }
         try await core.ledger.write { transaction in
-            for rule in rules { try transaction.meetRule(rule.name, digest: rule.digest.description) }
-            try transaction.meetEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
+            for rule in rules { try transaction.registerRule(rule.name, digest: rule.digest.description) }
+            try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
         }
+        try await adoptFolderRules()
     }
 
     /// Plans rules for all present files of a place.
@@ -151,18 +141,26 @@ package actor Pipeline {
         of place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath
     ) async throws -> Int {
         var count = 0
-        for record in try await core.ledger.read({ try $0.files(place.name, within: within) }) {
-            do {
-                let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
-                count += jobs.count
-                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
-            } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
-                passOver(Key(root: place.name, path: record.path), fault)
-                // No rule has seen it before, so that it is news when it may be read.
-                if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
-            }
+        for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
+            guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
+            count += try await plan(record, in: place, rules: rules, again: again)
         }
         return count
+    }
+
+    private func plan(
+        _ record: FileRecord, in place: PlaceInfo, rules: Set<String>?, again: Bool
+    ) async throws -> Int {
+        do {
+            let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
+            await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+            return jobs.count
+        } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+            passOver(Key(root: place.name, path: record.path), fault)
+            // No rule has seen it before, so that it is news when it may be read.
+            if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
+            return 0
+        }
     }
 
     /// Runs until ``stop()``, or until its task is cancelled.
@@ -178,13 +176,17 @@ package actor Pipeline {
         isStopped = true
         core.planner.reader.stop()
         for task in tasks { task.cancel() }
+        for inflow in inflows.values {
+            inflow.looking?.cancel()
+            if let folders = inflow.folders { Task { await folders.stop() } }
+        }
         release()
     }
 
     /// After ``stop()``: waits until what was being judged has been, but not for a file system that does not answer.
     package func drain() async { await HangWatch.wait { await self.isAtRest } }
 
-    private var isAtRest: Bool { inJudgement.isEmpty && !inflows.values.contains { $0.isScanning } }
+    private var isAtRest: Bool { inJudgement.isEmpty && !inflows.values.contains { $0.looking != nil } }
 
     /// Whether files wait for rules that are valid.
     package var waitsForRules: Bool { isHeld }
@@ -203,12 +205,16 @@ package actor Pipeline {
         guard try await watchLane.run({ source.catchUp() }) else { return false }
         guard source.dirty.isIdle, isAtRest, firstScans.isEmpty else { return false }
         for inflow in inflows.values where !(await inflow.settler.isIdle) { return false }
+        for folders in inflows.values.compactMap(\.folders) where !(await folders.isIdle) { return false }
         return source.dirty.isIdle && isAtRest
     }
 
     package func settling() async -> [Unsettled] {
         var all: [Unsettled] = []
-        for inflow in inflows.values { all += await inflow.settler.pending() }
+        for inflow in inflows.values {
+            all += await inflow.settler.pending()
+            if let folders = inflow.folders { all += await folders.pending() }
+        }
         return all
     }
 
@@ -237,127 +243,6 @@ package actor Pipeline {
         var found: [String: String] = [:]
         for name in names.sorted().prefix(100) { found[name.description] = ignore.pattern(ignoringPartOf: name) }
         return found
-    }
-
-    // MARK: Marks
-
-    private func readMarks() async {
-        while !isStopped, !Task.isCancelled {
-            let marks = await source.dirty.next()
-            if marks.isEmpty { return }
-            for mark in marks { await take(mark) }
-            source.dirty.acknowledge()
-        }
-    }
-
-    private func take(_ mark: DirtyMark) async {
-        switch mark {
-        case .file(let root, let path):
-            await settle(root, path)
-        case .renamed(let root, let from, let toRoot, let to):
-            // The old name is judged by what stands under the new one; where that is no news, by itself.
-            if root != toRoot || ignore.ignores(to.name) { await settle(root, from) }
-            if !ignore.ignores(to.name) { await settle(toRoot, to) }
-            if root == toRoot, !ignore.ignores(to.name) { await settle(root, from, extra: 1.5) }
-        case .subtree(let root, let path):
-            lookThrough(root, path)
-        case .rootState(let root):
-            if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
-                log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
-                away.insert(root)
-                firstScans.remove(root)
-                core.journal.surveyed.remove(root)
-            }
-        }
-    }
-
-    private func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
-        // A token stands for a hidden file that is gone.
-        guard let inflow = inflows[name], NameVeil.isToken(path) || !ignore.ignores(anyPartOf: path) else { return }
-        let time = core.planner.ruleSet.settleTime(place: name, name: path.name) ?? core.configuration.settle
-        await inflow.settler.add(root: inflow.root, path: path, settle: time + extra, alreadyStill: still)
-    }
-
-    /// Has a place looked through, as after an event.
-    package func lookThrough(_ place: PlaceInfo) { source.dirty.insert(.subtree(root: place.name, path: "")) }
-
-    private func lookThrough(_ name: String, _ path: BytePath) {
-        guard let inflow = inflows[name] else { return }
-        inflow.scans.insert(.subtree(root: name, path: path))
-        guard !inflow.isScanning else { return }
-        inflows[name]?.isScanning = true
-        Task { await Bulkhead.$current.withValue(.place(name)) { await self.scanAll(name) } }
-    }
-
-    private func scanAll(_ name: String) async {
-        while !isStopped, let marks = inflows[name]?.scans.take(), !marks.isEmpty {
-            for case .subtree(_, let path) in marks where !isStopped { await scan(name, path) }
-        }
-        inflows[name]?.isScanning = false
-    }
-
-    /// Looks whether the place is there, and if so has the jobs go on that wait for it.
-    ///
-    /// - Parameter anew: whether the whole place is about to be looked through.
-    private func look(at root: WatchRoot, anew: Bool) async throws {
-        guard let place = core.places[name: root.name] else { return }
-        let presence = core.journal.presence
-        switch try await scanLanes.run({ try presence.look(at: place, anew: anew) }) {
-        case .missing: return
-        case .other:
-            guard away.insert(root.name).inserted else { return }
-            log.warning("the place \(root.name) is away: \(StatusReport.other(place.root, place.name))")
-        case .here:
-            if away.remove(root.name) != nil {
-                log.notice("the place \(root.name) is there again")
-            } else if !anew {
-                return
-            }
-            let waiting = try await core.ledger.read {
-                try $0.waitingJobs(problem: PlacePresence.awayMessage(place))
-            }
-            await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
-        }
-    }
-
-    /// Compares what is on the disk with what the ledger knows.
-    private func scan(_ name: String, _ path: BytePath) async {
-        guard let root = inflows[name]?.root else { return }
-        do {
-            try await look(at: root, anew: path.isEmpty)
-            let (ignore, ledger) = (ignore, core.ledger)
-            let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
-            let found = try await scanLanes.run {
-                try PlaceComparison(root, from: path, ignoring: ignore, awaited: passedOver, ledger: ledger)
-            }
-            for problem in found.report.unreadable {
-                log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
-            }
-            let elsewhere = (missed[name] ?? []).filter { !$0.isWithin(path) }
-            missed[name] = elsewhere.count < 100 ? elsewhere.union(found.report.passedOver) : elsewhere
-            denied.subtract(found.left.map { Key(root: name, path: $0) })
-            for path in found.left { tooLarge[Key(root: name, path: path)] = nil }
-            if path.isEmpty, meetings[name] != nil {
-                unmet[name, default: []].formUnion(found.news)
-                meetings[name]?.isScanned = !found.report.rootMissing
-            }
-            if path.isEmpty, !found.report.rootMissing, !core.journal.surveyed.contains(name) {
-                unsurveyed[name] = Set(found.news)
-                endSurvey(name)
-            }
-            for path in found.news { await settle(name, path, still: true) }
-            // A file that was renamed is found under its new name first.
-            for path in found.gone { await settle(name, path, extra: 1.5) }
-            if path.isEmpty {
-                firstScans.remove(name)
-                await endMeeting(name)
-            }
-        } catch {
-            let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
-            log.error(
-                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))"
-            )
-        }
     }
 
     // MARK: Judgement
@@ -415,9 +300,9 @@ package actor Pipeline {
         var isRefused = false
         var denial: Fault?
         do {
-            let meeting = unmet[key.root]?.contains(key.path) == true ? meetings[key.root] : nil
+            let baseline = baselines[key.root].flatMap { isInBaseline($0, key) ? $0 : nil }
             switch try await core.judge.judge(
-                place, key.path, meeting: meeting?.kind ?? .normal, began: meeting?.began)
+                place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
             {
             case .known: break
             case .touched:
@@ -433,7 +318,7 @@ package actor Pipeline {
                 let called = core.ledger.names.called(key.root, key.path)
                 log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
                 await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
-                // Also one that has just been met: the agent may have written into it before.
+                // Also one of the baseline: the agent may have written into it before.
                 if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
@@ -455,9 +340,18 @@ package actor Pipeline {
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
         if isDone, !isRefused { tooLarge[key] = nil }
         inJudgement.remove(key)
-        if isDone, unsurveyed[key.root]?.remove(key.path) != nil { endSurvey(key.root) }
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
-        if isDone, unmet[key.root]?.remove(key.path) != nil { await endMeeting(key.root) }
+        if isDone, surveys[key.root]?.unjudged.remove(key.path) != nil { await endSurvey(key.root) }
+    }
+
+    /// Ledgers hold a baseline that is not complete under this name.
+    private static func baselineKey(_ place: String) -> String { "meeting:\(place)" }
+
+    /// Whether it may be one of the files that lay there. One that the look at the place has yet to come to may be one, and
+    /// what has changed since tells itself.
+    private func isInBaseline(_ baseline: Baseline, _ key: Key) -> Bool {
+        guard let survey = surveys[key.root] else { return baseline.began != nil }
+        return survey.unjudged.contains(key.path) || !survey.isScanned && baseline.began != nil
     }
 
     /// A file that is larger than its place takes stays where it is, unread, until it is another.
@@ -483,8 +377,10 @@ package actor Pipeline {
 
     private func lookAfter(_ note: BytePath) {
         let (notes, log) = (core.notes, log)
+        let operations = Operations(core: core, runner: runner, pipeline: self)
         Task {
             do {
+                try await operations.takeAnswers(in: note)
                 try await notes.noteWasSaved(note)
             } catch {
                 log.error("cannot look after the blocks of \(note): \(explain(error))")
@@ -492,20 +388,16 @@ package actor Pipeline {
         }
     }
 
-    private func endSurvey(_ name: String) {
-        guard unsurveyed[name]?.isEmpty == true else { return }
-        unsurveyed[name] = nil
+    /// If all that was found in the place has been judged, the ledger knows it from now on.
+    func endSurvey(_ name: String) async {
+        guard let survey = surveys[name], survey.isScanned, survey.unjudged.isEmpty else { return }
+        surveys[name] = nil
         core.journal.surveyed.insert(name)
-    }
-
-    private func endMeeting(_ name: String) async {
-        guard let meeting = meetings[name], meeting.isScanned, unmet[name]?.isEmpty != false else { return }
-        meetings[name] = nil
-        unmet[name] = nil
+        guard baselines.removeValue(forKey: name) != nil else { return }
         do {
-            try await core.ledger.write { try $0.setMeta("meeting:\(name)", nil) }
+            try await core.ledger.write { try $0.setMeta(Self.baselineKey(name), nil) }
         } catch {
-            log.error("the ledger does not know that \(name) has been met: \(explain(error))")
+            log.error("the ledger does not know that the baseline of \(name) is complete: \(explain(error))")
         }
     }
 }

@@ -1,0 +1,156 @@
+import Foundation
+import Ledger
+import Logging
+import Platform
+import Rules
+import Watching
+
+/// From events to folders that stand still, and to the jobs of rules about folders (docs/design/folders.md). A place that no
+/// such rule is about has nothing of it.
+extension Pipeline {
+    /// Which folders lay in a place before a rule was about such, until all of them have been judged.
+    struct FolderBaseline {
+        let kind: Judge.Baseline
+        let began: Timestamp
+        /// Nil until the place has been looked through.
+        var unjudged: Set<BytePath>?
+    }
+
+    /// The ledger holds the state of a place's folders under this name: `known`, or what its baseline is.
+    private static func stateKey(_ place: String) -> String { "folders:\(place)" }
+    private static let known = "known"
+
+    /// Has the folders of a place looked at, where rules about such are new or others.
+    func adoptFolderRules() async throws {
+        let ruleSet = core.planner.ruleSet
+        for name in roots.map(\.name) {
+            let hasRules = ruleSet.hasFolderRules(name)
+            let standard = (baselines[name]?.kind ?? .first, baselines[name]?.began ?? .now())
+            let state = try await core.ledger.write { transaction -> String? in
+                let key = Self.stateKey(name)
+                var state = try transaction.meta(key)
+                if hasRules, state == nil {
+                    state = "\(standard.0 == .silent ? "silent" : "first") \(standard.1.nanoseconds)"
+                } else if !hasRules {
+                    // Nobody looks after them any more: what comes meanwhile is no news for a rule of later days.
+                    state = nil
+                }
+                try transaction.setMeta(key, state)
+                return state
+            }
+            guard let state else {
+                folderBaselines[name] = nil
+                continue
+            }
+            if state != Self.known, folderBaselines[name] == nil {
+                let words = state.split(separator: " ")
+                let began = words.last.flatMap { Int64($0) }.map(Timestamp.init(nanoseconds:))
+                folderBaselines[name] = FolderBaseline(
+                    kind: words.first == "silent" ? .silent : .first, began: began ?? standard.1)
+            }
+            source.dirty.insert(.subtree(root: name, path: ""))
+        }
+    }
+
+    /// Something has happened to these paths: the folders above them are to be looked at.
+    func touchFolders(_ name: String, above paths: [BytePath]) async {
+        guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
+        var touched: Set<BytePath> = []
+        for path in paths where !HiddenNames.isToken(path) {
+            var above = path.parent
+            while !above.isEmpty, touched.insert(above).inserted { above = above.parent }
+        }
+        await settler.touch(touched.filter { !ignore.ignores(anyPartOf: $0) })
+    }
+
+    /// The same after a look through a part of a place: for what was found in it, and for what is gone from it.
+    func touchFolders(_ name: String, after report: ScanReport, of path: BytePath) async throws {
+        guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
+        let known = try await core.ledger.read { try $0.folders(name, within: path) }
+        if path.isEmpty, !report.rootMissing, folderBaselines[name] != nil {
+            folderBaselines[name]?.unjudged = Set(report.wanted)
+            await endFolderBaseline(name)
+        }
+        await settler.touch(Set(report.wanted + known))
+        // The folder itself may be gone, and those above it hold less then.
+        await touchFolders(name, above: [path.appending(".")])
+    }
+
+    /// Has a file or a folder judged of which something is due.
+    package func look(at path: BytePath, of name: String) async {
+        await settle(name, path)
+        guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
+        await settler.touch([path])
+    }
+
+    /// Which folders of a place rules could want; nil where no rule is about folders.
+    func wantsFolder(_ root: WatchRoot) -> (@Sendable (BytePath, FileStatus) -> Bool)? {
+        guard core.planner.ruleSet.hasFolderRules(root.name) else { return nil }
+        let settle = settleTime(root)
+        return { settle($0, $1) != nil }
+    }
+
+    private func settleTime(_ root: WatchRoot) -> FolderSettler.Wants {
+        let (core, excluded) = (core, root.excluded)
+        return { path, status in
+            guard let place = core.places[name: root.name] else { return nil }
+            let folder = place.root.appending(path)
+            // What is another place, or holds one, is not one thing of this place.
+            guard !excluded.contains(where: { $0.isWithin(folder) || folder.isWithin($0) }),
+                core.folderJudge.mightWant(path, in: place, status)
+            else { return nil }
+            return core.planner.ruleSet.settleTime(place: place.name, name: path.name, .folders)
+        }
+    }
+
+    private func folderSettler(_ name: String) -> FolderSettler? {
+        guard let inflow = inflows[name], !isStopped else { return nil }
+        if let known = inflow.folders { return known }
+        let settler = FolderSettler(inflow.root, wants: settleTime(inflow.root)) { [weak self] path in
+            guard let self else { return true }
+            return await self.judgeFolder(name, path)
+        }
+        inflows[name]?.folders = settler
+        return settler
+    }
+
+    /// - Returns: false where the folder is to be looked at again.
+    private func judgeFolder(_ name: String, _ path: BytePath) async -> Bool {
+        guard !isStopped, let place = core.places[name: name], let inflow = inflows[name] else { return true }
+        // Whatever is yet to settle in it belongs to it.
+        guard !isHeld, await !inflow.settler.isPending(within: path, of: name),
+            !inJudgement.contains(where: { $0.root == name && $0.path.isWithin(path) })
+        else { return false }
+        do {
+            let baseline = folderBaselines[name]
+            switch try await core.folderJudge.judge(
+                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
+            {
+            case .known: break
+            case .again: return false
+            case .news(let jobs):
+                log.debug("\(path) in \(name), a folder: \(jobs.count) jobs")
+                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+            }
+        } catch is CancellationError {
+            // The agent is stopping; the next start finds it as it was.
+            return true
+        } catch {
+            log.warning("cannot judge the folder \(path) in \(name), looking again: \(explain(error))")
+            return false
+        }
+        if folderBaselines[name]?.unjudged?.remove(path) != nil { await endFolderBaseline(name) }
+        return true
+    }
+
+    /// If all folders that lay there have been judged, the ledger knows them from now on.
+    private func endFolderBaseline(_ name: String) async {
+        guard folderBaselines[name]?.unjudged?.isEmpty == true else { return }
+        folderBaselines[name] = nil
+        do {
+            try await core.ledger.write { try $0.setMeta(Self.stateKey(name), Self.known) }
+        } catch {
+            log.error("the ledger does not know that the folders of \(name) are known: \(explain(error))")
+        }
+    }
+}

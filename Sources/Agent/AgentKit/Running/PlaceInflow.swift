@@ -1,0 +1,240 @@
+import Ledger
+import Logging
+import Platform
+import Rules
+import Watching
+
+/// What each place has for itself of the ``Pipeline``.
+///
+/// However many files come at once, what of them is in memory is bounded: marks collapse, and a place is looked through
+/// no faster than what is found there settles and is judged.
+struct PlaceInflow {
+    let root: WatchRoot
+    let settler = Settler()
+    /// Waits until whole folders stand still; nil until a rule is about folders.
+    var folders: FolderSettler?
+    /// Folders that are to be looked through, and files for which the settler had no room.
+    let marks = DirtySet()
+    /// Sees to the marks; nil while there are none.
+    var looking: Task<Void, Never>?
+    /// How many files are judged at the same time.
+    let judging = Gate(limit: 128)
+    /// Large files wait for each other to be read, in the order in which they came.
+    let reading = Gate(limit: 1)
+
+    /// How many files a look at the disk finds before it sees whether there is room for more.
+    static let part = 1_024
+    /// More files are looked for while fewer than these settle or wait to be judged: so many that nothing waits for them, and
+    /// few beside what the settler takes from events, which are never to wait for a long look.
+    static let room = 2_048
+
+    /// So few files may be unjudged when others are told to be gone: they are judged before those are known to be.
+    static let few = 16
+
+    init(_ root: WatchRoot) { self.root = root }
+}
+
+/// From marks to files that settle.
+extension Pipeline {
+    func readMarks() async {
+        while !isStopped, !Task.isCancelled {
+            let marks = await source.dirty.next()
+            if marks.isEmpty { return }
+            var files: [String: [BytePath]] = [:]
+            for mark in marks {
+                if case .file(let root, let path) = mark { files[root, default: []].append(path) }
+            }
+            for mark in marks { await handle(mark) }
+            for (root, paths) in files { await settleSoon(root, paths) }
+            source.dirty.acknowledge()
+        }
+    }
+
+    private func handle(_ mark: DirtyMark) async {
+        switch mark {
+        case .file:
+            // Those of a batch are taken together.
+            break
+        case .renamed(let root, let from, let toRoot, let to):
+            // The old name is judged by what stands under the new one; where that is no news, by itself.
+            let isSeenUnderNew = !ignore.ignores(to.name)
+            if root != toRoot || !isSeenUnderNew { await settleSoon(root, [from]) }
+            guard isSeenUnderNew else { return }
+            if root != toRoot { return await settleSoon(toRoot, [to]) }
+            await touchFolders(root, above: [from, to])
+            let (hasNew, hasOld) = (await offer(root, to), await offer(root, from, extra: Self.renamedExtra))
+            if !hasNew || !hasOld { lookLater(root, mark) }
+        case .subtree(let root, _):
+            lookLater(root, mark)
+        case .rootState(let root):
+            if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
+                log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
+                away.insert(root)
+                firstScans.remove(root)
+                surveys[root]?.isScanned = false
+                core.journal.surveyed.remove(root)
+            }
+        }
+    }
+
+    /// For how much longer a name is waited for that may only have been given up for another.
+    private static let renamedExtra = 1.5
+
+    /// Lets files settle of which events told; where very many do so already, when there is room again.
+    private func settleSoon(_ name: String, _ paths: [BytePath]) async {
+        guard let inflow = inflows[name] else { return }
+        await touchFolders(name, above: paths)
+        let news = paths.filter(isNews).map { (path: $0, settle: settleTime(name, $0)) }
+        for path in await inflow.settler.offer(root: inflow.root, news) {
+            lookLater(name, .file(root: name, path: path))
+        }
+    }
+
+    /// - Returns: whether there was room, or the file is no news.
+    private func offer(_ name: String, _ path: BytePath, extra: Double = 0) async -> Bool {
+        guard let inflow = inflows[name], isNews(path) else { return true }
+        return await inflow.settler.offer(root: inflow.root, path: path, settle: settleTime(name, path) + extra)
+    }
+
+    func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
+        guard let inflow = inflows[name], isNews(path) else { return }
+        await inflow.settler.add(
+            root: inflow.root, path: path, settle: settleTime(name, path) + extra, alreadyStill: still)
+    }
+
+    /// A token stands for a hidden file that is gone.
+    private func isNews(_ path: BytePath) -> Bool { HiddenNames.isToken(path) || !ignore.ignores(anyPartOf: path) }
+
+    private func settleTime(_ place: String, _ path: BytePath) -> Double {
+        core.planner.ruleSet.settleTime(place: place, name: path.name) ?? core.configuration.settle
+    }
+
+    /// Has a place looked through, as after an event.
+    package func lookThrough(_ place: PlaceInfo) { source.dirty.insert(.subtree(root: place.name, path: "")) }
+
+    private func lookLater(_ name: String, _ mark: DirtyMark) {
+        guard let inflow = inflows[name] else { return }
+        inflow.marks.insert(mark)
+        guard inflow.looking == nil else { return }
+        inflows[name]?.looking = Task {
+            await Bulkhead.$current.withValue(.place(name)) { await self.lookAtMarks(name, inflow) }
+        }
+    }
+
+    private func lookAtMarks(_ name: String, _ inflow: PlaceInflow) async {
+        while !isStopped {
+            let marks = inflow.marks.drain()
+            if marks.isEmpty { break }
+            for mark in marks where !isStopped {
+                await inflow.settler.room(below: PlaceInflow.room)
+                switch mark {
+                case .file(_, let path): await settle(name, path)
+                case .renamed(_, let from, _, let to):
+                    await settle(name, to)
+                    await settle(name, from, extra: Self.renamedExtra)
+                case .subtree(_, let path): await scan(name, inflow, path)
+                case .rootState: continue
+                }
+            }
+        }
+        inflows[name]?.looking = nil
+    }
+
+    /// Looks whether the place is there, and if so has the jobs go on that wait for it.
+    ///
+    /// - Parameter anew: whether the whole place is about to be looked through.
+    private func look(at root: WatchRoot, anew: Bool) async throws {
+        guard let place = core.places[name: root.name] else { return }
+        let presence = core.journal.presence
+        switch try await scanLanes.run({ try presence.look(at: place, anew: anew) }) {
+        case .missing: return
+        case .other:
+            guard away.insert(root.name).inserted else { return }
+            log.warning("the place \(root.name) is away: \(StatusReport.other(place.root, place.name))")
+        case .here:
+            if away.remove(root.name) != nil {
+                log.notice("the place \(root.name) is there again")
+            } else if !anew {
+                return
+            }
+            let waiting = try await core.ledger.read {
+                try $0.waitingJobs(problem: PlacePresence.awayMessage(place))
+            }
+            await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
+            // What became due there while it was away.
+            core.ledger.due.tell(.now())
+        }
+    }
+
+    /// Compares what is on the disk with what the ledger knows, as fast as what is news is judged.
+    private func scan(_ name: String, _ inflow: PlaceInflow, _ path: BytePath) async {
+        let root = inflow.root
+        do {
+            try await look(at: root, anew: path.isEmpty)
+            let (ignore, ledger, wantsFolder) = (ignore, core.ledger, wantsFolder(root))
+            let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
+            let comparison = try await scanLanes.run {
+                try PlaceComparison(
+                    root, from: path, ignoring: ignore, awaited: passedOver, ledger: ledger, wantsFolder: wantsFolder)
+            }
+            let isSurvey = path.isEmpty && (baselines[name] != nil || !core.journal.surveyed.contains(name))
+            if isSurvey { surveys[name, default: Survey()].isScanned = false }
+            var hasGone = false
+            while let part = try await scanLanes.run({ try comparison.next(most: PlaceInflow.part) }) {
+                if !hasGone, !part.gone.isEmpty {
+                    hasGone = true
+                    try await judgeNewNames(name, inflow)
+                }
+                if isSurvey { surveys[name]?.unjudged.formUnion(part.news) }
+                for path in part.news { await settle(name, path, still: true) }
+                for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
+                await inflow.settler.room(below: PlaceInflow.room)
+                if isStopped { return }
+            }
+            await conclude(comparison.summary, name, path, isSurvey: isSurvey)
+            try await touchFolders(name, after: comparison.summary.report, of: path)
+        } catch is CancellationError {
+            // The agent is stopping; the next start looks anew.
+        } catch {
+            let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
+            log.error(
+                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))"
+            )
+        }
+    }
+
+    /// What is gone from one name may stand under another, found a moment ago: then it is renamed, and not removed. So
+    /// nearly all that is new by now is judged first, however long that takes a busy machine; but not what is written for
+    /// minutes, nor what comes meanwhile, which may never end.
+    private func judgeNewNames(_ name: String, _ inflow: PlaceInflow) async throws {
+        var crowd = await inflow.settler.crowd()
+        let all = Set(crowd.paths).union(inJudgement.lazy.filter { $0.root == name }.map(\.path))
+        let end = ContinuousClock.now + .seconds(120)
+        while !isStopped, ContinuousClock.now < end {
+            crowd = await inflow.settler.remaining(of: crowd)
+            if crowd.count < PlaceInflow.few {
+                let judged = inJudgement.lazy.filter { $0.root == name && all.contains($0.path) }.map(\.path)
+                if Set(crowd.paths).union(judged).count < PlaceInflow.few { return }
+            }
+            // Looking at a large crowd takes the time of those that see to it.
+            try await Task.sleep(for: .milliseconds(crowd.count < 1_000 ? 50 : 500))
+        }
+    }
+
+    private func conclude(
+        _ summary: PlaceComparison.Summary, _ name: String, _ path: BytePath, isSurvey: Bool
+    ) async {
+        let report = summary.report
+        for problem in report.unreadable {
+            log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
+        }
+        let elsewhere = (missed[name] ?? []).filter { !$0.isWithin(path) }
+        missed[name] = elsewhere.count < 100 ? elsewhere.union(report.passedOver) : elsewhere
+        denied.subtract(summary.left.map { Key(root: name, path: $0) })
+        for path in summary.left { tooLarge[Key(root: name, path: path)] = nil }
+        guard path.isEmpty else { return }
+        if isSurvey { surveys[name]?.isScanned = !report.rootMissing }
+        firstScans.remove(name)
+        await endSurvey(name)
+    }
+}
