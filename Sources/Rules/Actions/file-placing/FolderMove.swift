@@ -1,0 +1,62 @@
+import Platform
+
+/// One folder, with all that is in it, under another name: by one rename that replaces nothing, so that it is at no moment
+/// in two places, or in none (docs/design/folders.md). Everything blocks.
+package struct FolderMove {
+    let source: BytePath
+    /// Which folder it is; its times do not count.
+    let fingerprint: Fingerprint?
+    /// What was judged to lie in it.
+    let contents: ContentHash
+
+    package init(source: BytePath, fingerprint: Fingerprint?, contents: ContentHash) {
+        (self.source, self.fingerprint, self.contents) = (source, fingerprint, contents)
+    }
+
+    /// - Throws: `Fault(.superseded)` where another folder stands there, or another thing lies in it, than was judged;
+    ///   `Fault(.failed)` where the names lie on another file system.
+    func carryOut(to targets: some Sequence<BytePath>, _ files: HeldFiles) throws -> Mover.Placed {
+        let (spot, folder) = try found(files)
+        let status = try folder.status()
+        for target in targets {
+            let new = try files.spot(target)
+            guard try new.folder.status().device == status.device else {
+                throw Fault(
+                    .failed,
+                    "\(source) and \(target.parent) lie on two file systems, and a folder is moved by one rename or not "
+                        + "at all; move it by hand, or let it stay on its own", path: source)
+            }
+            guard try Durable.renameNew(spot, to: new) else { continue }
+            let found = try compare(new, spot, status)
+            return Mover.Placed(path: target, fingerprint: found.fingerprint, hash: contents)
+        }
+        throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
+    }
+
+    /// The folder, held open, if it is the one that was judged, with what was judged to lie in it.
+    package func found(_ files: HeldFiles) throws -> (Spot, Folder) {
+        guard let spot = try files.spotIfAny(source), let folder = try spot.openFolder() else {
+            throw Fault(.superseded, "\(source) is gone", path: source)
+        }
+        let status = try folder.status()
+        guard status.inode == fingerprint?.inode, status.device == fingerprint?.device else {
+            throw Fault(.superseded, "\(source) is another folder by now", path: source)
+        }
+        guard try FolderContents(folder).digest == contents else {
+            throw Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+        }
+        return (spot, folder)
+    }
+
+    /// Somebody may have put another folder there between the look and the rename: that one goes back.
+    private func compare(_ new: Spot, _ old: Spot, _ expected: FileStatus) throws -> FileStatus {
+        if let found = try new.status(), found.isSameFile(as: expected) { return found }
+        guard try Durable.renameNew(new, to: old) else {
+            throw Fault(
+                .failed,
+                "another folder had come to \(source); it lies at \(new.path) now, for its name is taken again",
+                path: source)
+        }
+        throw Fault(.superseded, "\(source) is another folder by now", path: source)
+    }
+}

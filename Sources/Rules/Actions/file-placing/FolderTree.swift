@@ -1,0 +1,56 @@
+import Glibc
+import Platform
+
+/// The files of a folder that the agent has made, all the way down. Everything blocks.
+package enum FolderTree {
+    package struct File: Equatable {
+        /// Below the folder.
+        package let path: BytePath
+        package let fingerprint: Fingerprint
+        package let hash: ContentHash
+
+        package init(path: BytePath, fingerprint: Fingerprint, hash: ContentHash) {
+            self.path = path
+            self.fingerprint = fingerprint
+            self.hash = hash
+        }
+    }
+
+    /// All of them, read, in the order of their paths.
+    ///
+    /// - Throws: `Fault(.failed)` where something else lies among them than files and folders.
+    package static func files(_ folder: Folder) throws -> [File] {
+        var found: [File] = []
+        try visit(folder, BytePath("")) { found.append($0) }
+        return found.sorted { $0.path < $1.path }
+    }
+
+    private static func visit(_ folder: Folder, _ path: BytePath, _ take: (File) -> Void) throws {
+        for entry in try folder.entries() {
+            let spot = folder[entry.name]
+            let below = path.appending(name: entry.name)
+            if let inner = try spot.openFolder() {
+                try visit(inner, below, take)
+                continue
+            }
+            guard try spot.status()?.kind == .file else {
+                throw Fault(.failed, "\(spot.path) is neither a file nor a folder", path: spot.path)
+            }
+            let file = try spot.openFile()
+            take(File(path: below, fingerprint: try file.status().fingerprint, hash: try ContentHash.of(file)))
+        }
+    }
+
+    /// Removes a folder of the agent's own with all that is in it; one that is not there is fine.
+    package static func remove(_ spot: Spot) throws {
+        guard let folder = try spot.openFolder() else { return }
+        for entry in try folder.entries() {
+            let inner = folder[entry.name]
+            if try inner.status()?.kind == .directory { try remove(inner) } else { try Durable.remove(inner) }
+        }
+        guard try Durable.removeFolder(spot) || spot.status() == nil else {
+            throw Fault(.transient, "\(spot.path) cannot be removed: somebody writes into it", path: spot.path)
+        }
+        FaultPoint.reach("folder removed")
+    }
+}
