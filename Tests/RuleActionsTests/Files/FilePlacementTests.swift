@@ -42,12 +42,12 @@ import Testing
         #expect(rename(scene.path("drafts").text, scene.path("away").text) == 0)
         let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
         #expect(fault?.kind == .transient && fault?.message.contains("the place drafts is away") == true)
-        let again = await #expect(throws: Fault.self) { try await action.settled(intent, step: "job.0") }
+        let again = await #expect(throws: Fault.self) { try await action.recovered(intent, step: "job.0") }
         #expect(again?.kind == .transient)
         #expect(try !scene.exists("drafts"))
         #expect(try scene.home.read("dropbox/a.txt") == "new")
         #expect(rename(scene.path("away").text, scene.path("drafts").text) == 0)
-        guard case .notDone = try await action.settled(intent, step: "job.0") else {
+        guard case .notDone = try await action.recovered(intent, step: "job.0") else {
             Issue.record("nothing had been done")
             return
         }

@@ -20,7 +20,7 @@ package struct Destination: Codable, Sendable, Equatable {
     /// With `replace`, the content that is to be put in the trash; nil where there was none.
     let replaces: ContentHash?
     /// What `skip` or `same` found: nothing is to be done.
-    let skips: Bool
+    package let skips: Bool
 
     /// Decides for a folder and a name below `root`.
     ///
@@ -78,12 +78,12 @@ package struct Destination: Codable, Sendable, Equatable {
     }
 
     /// The names to try, in order; each is made when it is asked for, for nearly always the first will do.
-    var candidates: some Sequence<BytePath> {
+    package var candidates: some Sequence<BytePath> {
         Mover.alternatives(target).prefix(exists == .replace ? 1 : 1000)
     }
 
     /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Blocks.
-    func clear(trash: TrashCan, _ files: HeldFiles) throws {
+    package func clear(trash: TrashCan, _ files: HeldFiles) throws {
         guard exists == .replace, let replaces, try files.status(target) != nil else { return }
         guard try files.hash(target) == replaces else {
             throw Fault(.transient, "\(target) has changed since it was to be replaced", path: target)
@@ -92,7 +92,7 @@ package struct Destination: Codable, Sendable, Equatable {
     }
 
     /// After a crash: the file among the candidates that `isOurs` recognises. Blocks.
-    func find(
+    package func find(
         _ files: HeldFiles, _ isOurs: (FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
         for candidate in candidates {
@@ -164,6 +164,15 @@ extension Arguments {
             throw ArgumentFault("place", "`\(action)` needs a `place`, a `folder` or a `name` to \(action) to")
         }
         try checkDestination()
+    }
+
+    /// A folder is neither compared with another nor put in its place.
+    ///
+    /// - Throws: `ArgumentFault`.
+    package func checkExists(_ subject: RuleSubject) throws {
+        let policy = try choice("exists", as: ExistsPolicy.self)
+        guard subject == .folders, policy == .same || policy == .replace else { return }
+        throw ArgumentFault("exists", "`\(policy.rawValue)` is about files; of a folder say `rename` or `skip`")
     }
 
     /// The root of the place that the rule asks for, or of the file's own.

@@ -7,6 +7,8 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     package let fingerprint: Fingerprint?
     package let hash: ContentHash
     package let destination: Destination
+    /// Whether a folder goes there; nil in intents of old.
+    package var isFolder: Bool?
 
     /// By the `name` and `exists` of a rule; `place` and `folder` say the rest unless `stays`: then it is the file's own
     /// folder.
@@ -28,6 +30,10 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
         }
         let source = input.file.absolute
+        let isFolder = input.file.isFolder
+        if isFolder, root.appending(folder).isWithin(source) {
+            throw Fault(.failed, "\(source) cannot go into itself (\(root.appending(folder)))", path: source)
+        }
         let destination: Destination
         if root.appending(folder).appending(name: name) == source {
             destination = Destination(target: source, exists: exists, replaces: nil, skips: true)
@@ -36,7 +42,16 @@ package struct FilePlacement: Codable, Sendable, Equatable {
                 root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash, lanes: lanes,
                 files: input.files)
         }
-        return FilePlacement(source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination)
+        return FilePlacement(
+            source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination,
+            isFolder: isFolder ? true : nil)
+    }
+
+    /// That it has been moved there.
+    package func effect(_ placed: Mover.Placed) -> FileEffect {
+        isFolder == true
+            ? .movedFolder(source, to: placed.path, placed.fingerprint, placed.hash)
+            : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
     }
 
     package var targets: [BytePath] { [source, destination.target] }
@@ -57,7 +72,15 @@ package struct FilePlacement: Codable, Sendable, Equatable {
         _ services: FileServices, _ manner: Mover.Manner = Mover.Manner(),
         receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) -> Placing {
-        Placing(
+        if isFolder == true {
+            let move = FolderMove(source: source, fingerprint: fingerprint, contents: hash)
+            return Placing(
+                services: services, destination: destination, content: hash,
+                moving: Placing.Source(path: source, fingerprint: fingerprint, isFolder: true),
+                make: { targets, _, files in try move.carryOut(to: targets, files) }, receipt: receipt,
+                skipped: skipped)
+        }
+        return Placing(
             services: services, destination: destination, content: hash,
             moving: Placing.Source(path: source, fingerprint: fingerprint),
             make: { try $2.move(source, expecting: hash, to: $0, manner, record: $1) }, receipt: receipt,

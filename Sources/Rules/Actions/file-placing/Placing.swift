@@ -33,6 +33,8 @@ package struct Placing: Sendable {
     package struct Source: Sendable {
         let path: BytePath
         let fingerprint: Fingerprint?
+        /// Whether it is a folder: what lies in it by now is not asked, once it has been renamed.
+        var isFolder = false
 
         func isSame(_ status: FileStatus) -> Bool {
             status.inode == fingerprint?.inode && status.device == fingerprint?.device
@@ -43,7 +45,7 @@ package struct Placing: Sendable {
         try await services.files.run { try carryOut(context) }
     }
 
-    package func settle(_ context: StepContext) async throws -> Settlement {
+    package func recover(_ context: StepContext) async throws -> Recovery {
         if destination.skips { return .done(skipped()) }
         return try await services.files.run {
             // What was done lies in a place that may be away by now.
@@ -72,9 +74,8 @@ package struct Placing: Sendable {
         let found = try destination.find(context.files) { status in
             try moving?.isSame(status) == true || services.journal.isProduct(of: context.stepID, status)
         }
-        guard let (path, status) = found, path != moving?.path, try context.files.hash(path) == content else {
-            return nil
-        }
+        guard let (path, status) = found, path != moving?.path else { return nil }
+        guard try moving?.isFolder == true || context.files.hash(path) == content else { return nil }
         // A crash may have come at any point of removing it.
         if let moving, !moving.isSame(status) { try context.files.removeSource(moving.path, expecting: content) }
         return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content))

@@ -20,11 +20,11 @@ package struct PuttingBack: Sendable {
     }
 
     /// As ``move(_:)``, for a file that went into the trash.
-    package func takeOutOfTrash(_ effect: FileEffect?) throws -> Receipt {
+    package func restoreFromTrash(_ effect: FileEffect?) throws -> Receipt {
         let receipt = try carryOut(effect, missing: "is no longer in the trash, or has been changed there") {
             "took \($0.path) out of the trash\($0.losses)"
         }
-        guard case .moved(_, let slot, _, _)? = effect, let receipt else { return Receipt("nothing was in the trash") }
+        guard let receipt, let slot = receipt.effects.first?.origin else { return Receipt("nothing was in the trash") }
         try services.trash.forget(slot, context.files)
         return receipt
     }
@@ -33,6 +33,10 @@ package struct PuttingBack: Sendable {
     private func carryOut(
         _ effect: FileEffect?, missing: String, _ summary: @escaping @Sendable (Mover.Placed) -> String
     ) throws -> Receipt? {
+        if case .movedFolder(let from, let to, let fingerprint, let contents)? = effect {
+            return try carryOut(
+                FolderMove(source: to, fingerprint: fingerprint, contents: contents), to: from, missing, summary)
+        }
         guard case .moved(let from, let to, let fingerprint, let hash)? = effect else { return nil }
         let placing = Placing(
             services: services,
@@ -48,6 +52,27 @@ package struct PuttingBack: Sendable {
         guard let status = try context.files.status(to), status.kind == .file, try context.files.hash(to) == hash
         else {
             throw Fault(.failed, "\(to) \(missing)", path: to)
+        }
+        return try placing.carryOut(context)
+    }
+
+    private func carryOut(
+        _ move: FolderMove, to former: BytePath, _ missing: String,
+        _ summary: @escaping @Sendable (Mover.Placed) -> String
+    ) throws -> Receipt {
+        let placement = FilePlacement(
+            source: move.source, fingerprint: move.fingerprint, hash: move.contents,
+            destination: Destination(target: former, exists: .rename, replaces: nil, skips: false), isFolder: true)
+        let placing = placement.moving(services) { placed in
+            Receipt(summary(placed), effects: [placement.effect(placed)])
+        } skipped: {
+            Receipt("nothing had been moved")
+        }
+        if let done = try placing.finished(context) { return done }
+        do {
+            _ = try move.found(context.files)
+        } catch let fault as Fault where fault.kind == .superseded {
+            throw Fault(.failed, "\(move.source) \(missing)", path: move.source)
         }
         return try placing.carryOut(context)
     }

@@ -31,26 +31,16 @@ package struct TrashCan: Sendable {
     }
 
     /// The same for a slot that was decided before.
+    ///
+    /// - Parameter name: what it was called, where that is not its name now.
     func put(
-        _ path: BytePath, expecting hash: ContentHash, at slot: BytePath, _ files: HeldFiles, record: Mover.Record
+        _ path: BytePath, as name: BytePath? = nil, expecting hash: ContentHash, at slot: BytePath, _ files: HeldFiles,
+        record: Mover.Record
     ) throws -> Mover.Placed {
         let root = slot.parent.parent
-        try files.makeFolders(for: slot, mode: 0o700)
-        try files.makeFolders(for: info(of: slot), mode: 0o700)
-        for folder in [root, slot.parent, info(of: slot).parent] {
-            let status = try files.folder(folder).status()
-            guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
-                throw Fault(
-                    .failed,
-                    "the trash \(folder) is not this user's alone, so nothing is put into it; run `chmod go-w` on it, or "
-                        + "remove it if it is somebody else's", path: folder)
-            }
-        }
+        try prepare(slot, files)
         for free in Mover.alternatives(slot).prefix(100) where try files.status(free) == nil {
-            // Written in place: a crash leaves at most the past of a file that is not there.
-            let past = try files.open(info(of: free), O_WRONLY | O_CREAT | O_TRUNC)
-            try past.write(Array(information(path, root).utf8), at: 0)
-            try past.sync()
+            try note(name ?? path, at: free, files)
             do {
                 return try files.move(path, expecting: hash, to: [free], .unchanged, record: record)
             } catch {
@@ -59,6 +49,31 @@ package struct TrashCan: Sendable {
             }
         }
         throw Fault(.failed, "the trash \(root) holds too many files of the name \(slot.nameText)", path: path)
+    }
+
+    /// Makes the trash where there is none, and looks whether it is the user's alone.
+    func prepare(_ slot: BytePath, _ files: HeldFiles) throws {
+        let root = slot.parent.parent
+        try files.makeFolders(for: slot, mode: 0o700)
+        try files.makeFolders(for: info(of: slot), mode: 0o700)
+        // Of the two that are written to, those very folders are asked that are held open from now on.
+        let held = try [slot, info(of: slot)].map { try files.spot($0).folder }
+        for folder in try [files.folder(root)] + held {
+            let status = try folder.status()
+            guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
+                throw Fault(
+                    .failed,
+                    "the trash \(folder.path) is not this user's alone, so nothing is put into it; run `chmod go-w` on it, or "
+                        + "remove it if it is somebody else's", path: folder.path)
+            }
+        }
+    }
+
+    /// Writes down where a file came from. In place: a crash leaves at most the past of a file that is not there.
+    func note(_ path: BytePath, at slot: BytePath, _ files: HeldFiles) throws {
+        let past = try files.open(info(of: slot), O_WRONLY | O_CREAT | O_TRUNC)
+        try past.write(Array(information(path, slot.parent.parent).utf8), at: 0)
+        try past.sync()
     }
 
     /// Removes the information about a file that has been taken out again.
@@ -86,8 +101,12 @@ package struct TrashCan: Sendable {
     private func top(over folder: Folder) throws -> Folder? {
         let device = try folder.status().device
         var existing = home
-        while existing.bytes.count > 1, try FolderIdentity.open(existing) == nil { existing = existing.parent }
-        if try FolderIdentity.open(existing)?.status().device == device { return nil }
+        var found = try FolderIdentity.open(existing)
+        while found == nil, existing.bytes.count > 1 {
+            existing = existing.parent
+            found = try FolderIdentity.open(existing)
+        }
+        if try found?.status().device == device { return nil }
         var top = folder
         while let above = try top.above(), try above.status().device == device { top = above }
         return top

@@ -30,8 +30,8 @@ struct CopyFile: RuleAction {
         try await placing(intent).perform(context)
     }
 
-    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        try await placing(intent).settle(context)
+    func recover(_ intent: FilePlacement, _ context: StepContext) async throws -> Recovery {
+        try await placing(intent).recover(context)
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -41,6 +41,8 @@ struct CopyFile: RuleAction {
     func targets(of intent: FilePlacement) -> [BytePath] { [intent.destination.target] }
 
     func summary(of intent: FilePlacement) -> String { "copy \(intent.source) to \(intent.destination.target)" }
+
+    func forecast(of intent: FilePlacement) -> Forecast? { intent.copying }
 
     private func placing(_ intent: FilePlacement) -> Placing {
         intent.copying(services) { placed in

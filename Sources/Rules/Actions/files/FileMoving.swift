@@ -12,8 +12,8 @@ struct FileMoving: Sendable {
         try await placing(intent).perform(context)
     }
 
-    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        try await placing(intent).settle(context)
+    func recover(_ intent: FilePlacement, _ context: StepContext) async throws -> Recovery {
+        try await placing(intent).recover(context)
     }
 
     /// Moves the file back to its old name, if nobody has changed it since.
@@ -27,7 +27,7 @@ struct FileMoving: Sendable {
         return intent.moving(services, manner) { placed in
             Receipt(
                 "\(verb) \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
-                effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
+                effects: [intent.effect(placed)])
         } skipped: {
             Receipt(
                 "left \(intent.source) where it is: \(intent.destination.target) is there already",

@@ -2,11 +2,14 @@ import FilePlacing
 import Platform
 import Rules
 
-/// Moves the file into a place, durably and across file systems; the source goes last.
+/// Moves the file into a place, durably and across file systems; the source goes last. A folder by one rename.
 struct MoveFile: RuleAction {
     static let declaration = ActionDeclaration(
-        name: "move", summary: "Moves the file into a folder of a place.", guarantee: .exactlyOnce, work: .disk,
-        canUndo: true,
+        name: "move",
+        summary:
+            "Moves the file into a folder of a place. A folder is moved by one rename, with all that is in it, and so only "
+            + "within its file system.", guarantee: .exactlyOnce, work: .disk,
+        canUndo: true, takes: .both,
         parameters: [
             DestinationParameters.place, DestinationParameters.folder, DestinationParameters.name,
             ExistsPolicy.parameter,
@@ -24,6 +27,8 @@ struct MoveFile: RuleAction {
         moving = FileMoving(services: services, verb: "moved")
     }
 
+    func check(_ subject: RuleSubject) throws { try arguments.checkExists(subject) }
+
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(input, arguments, lanes: services.files)
     }
@@ -32,8 +37,8 @@ struct MoveFile: RuleAction {
         try await moving.perform(intent, context)
     }
 
-    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        try await moving.settle(intent, context)
+    func recover(_ intent: FilePlacement, _ context: StepContext) async throws -> Recovery {
+        try await moving.recover(intent, context)
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -43,4 +48,6 @@ struct MoveFile: RuleAction {
     func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }
 
     func summary(of intent: FilePlacement) -> String { "move \(intent.source) to \(intent.destination.target)" }
+
+    func forecast(of intent: FilePlacement) -> Forecast? { intent.moving }
 }

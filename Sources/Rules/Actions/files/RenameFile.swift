@@ -5,8 +5,9 @@ import Rules
 /// Gives the file another name in its own folder.
 struct RenameFile: RuleAction {
     static let declaration = ActionDeclaration(
-        name: "rename", summary: "Gives the file another name in its own folder.", guarantee: .exactlyOnce, work: .disk,
-        canUndo: true,
+        name: "rename", summary: "Gives the file, or the folder, another name where it lies.", guarantee: .exactlyOnce,
+        work: .disk,
+        canUndo: true, takes: .both,
         parameters: [
             ParameterSpec("name", .template, required: true, "the new name, with its extension"),
             ExistsPolicy.parameter,
@@ -25,6 +26,8 @@ struct RenameFile: RuleAction {
         moving = FileMoving(services: services, verb: "renamed", manner: .unchanged)
     }
 
+    func check(_ subject: RuleSubject) throws { try arguments.checkExists(subject) }
+
     func intent(for input: StepInput) async throws -> FilePlacement {
         try await FilePlacement.decide(input, arguments, stays: true, lanes: services.files)
     }
@@ -33,8 +36,8 @@ struct RenameFile: RuleAction {
         try await moving.perform(intent, context)
     }
 
-    func settle(_ intent: FilePlacement, _ context: StepContext) async throws -> Settlement {
-        try await moving.settle(intent, context)
+    func recover(_ intent: FilePlacement, _ context: StepContext) async throws -> Recovery {
+        try await moving.recover(intent, context)
     }
 
     func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -44,4 +47,6 @@ struct RenameFile: RuleAction {
     func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }
 
     func summary(of intent: FilePlacement) -> String { "rename \(intent.source) to \(intent.destination.target)" }
+
+    func forecast(of intent: FilePlacement) -> Forecast? { intent.moving }
 }

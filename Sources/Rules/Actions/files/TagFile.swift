@@ -71,7 +71,7 @@ struct TagFile: RuleAction {
         }
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         let files = context.files
         return try await services.files.run {
             guard try files.status(intent.file)?.kind == .file else { return .notDone }
@@ -107,24 +107,11 @@ struct TagFile: RuleAction {
             try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
         }
         try file.sync()
-        let print = try file.status().fingerprint
         // What somebody else has saved there is news, whoever tagged it.
-        let isJudged = try Self.isJudged(file, intent)
+        let content = JudgedContent(file: intent.file, hash: intent.hash, fingerprint: intent.fingerprint)
         return Receipt(
             "set the tags of \(intent.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
-            effects: isJudged ? [.touched(intent.file, print, intent.hash)] : [])
-    }
-
-    /// Whether the file holds what was judged. It is read only where its times or its size leave that open: tags change
-    /// neither.
-    private static func isJudged(_ file: Descriptor, _ intent: Intent) throws -> Bool {
-        let now = try file.status().fingerprint
-        if let judged = intent.fingerprint, now.inode == judged.inode, now.device == judged.device,
-            now.size == judged.size,
-            now.modified == judged.modified
-        {
-            return true
-        }
-        return try ContentHash.of(file) == intent.hash
+            effects: try content.touched(
+                file, isJudged: content.isHeld(by: file), set: [Self.attribute: tags.map { Array($0.utf8) }]))
     }
 }

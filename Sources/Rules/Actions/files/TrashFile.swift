@@ -5,7 +5,8 @@ import Rules
 /// Puts the file into the freedesktop trash, from which any file manager brings it back.
 struct TrashFile: RuleAction {
     static let declaration = ActionDeclaration(
-        name: "trash", summary: "Puts the file into the trash.", guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        name: "trash", summary: "Puts the file, or the whole folder, into the trash.", guarantee: .exactlyOnce,
+        work: .disk, canUndo: true, takes: .both,
         parameters: [], provides: [ValueSpec("trash.path", "where the file lies in the trash")], example: "trash")
 
     private let services: FileServices
@@ -27,7 +28,7 @@ struct TrashFile: RuleAction {
         }
     }
 
-    func settle(_ intent: TrashedFile, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: TrashedFile, _ context: StepContext) async throws -> Recovery {
         try await services.files.run {
             if let placed = try intent.found(context.files) { return .done(receipt(intent, placed)) }
             return .notDone
@@ -36,16 +37,18 @@ struct TrashFile: RuleAction {
 
     func undo(_ intent: TrashedFile, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let back = PuttingBack(services: services, context: context)
-        return try await services.files.run { try back.takeOutOfTrash(receipt.effects.first) }
+        return try await services.files.run { try back.restoreFromTrash(receipt.effects.first) }
     }
 
     func targets(of intent: TrashedFile) -> [BytePath] { [intent.source, intent.slot] }
 
     func summary(of intent: TrashedFile) -> String { "put \(intent.source) into the trash" }
 
+    func forecast(of intent: TrashedFile) -> Forecast? { Forecast([.trashes]) }
+
     private func receipt(_ intent: TrashedFile, _ placed: Mover.Placed) -> Receipt {
         Receipt(
             "put \(intent.source) into the trash\(placed.losses)", values: ["trash.path": .text(placed.path.text)],
-            effects: [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)])
+            effects: [intent.effect(placed)])
     }
 }

@@ -3,7 +3,7 @@ import Platform
 /// What a rule's `do:` can name: one step's effect on the world, done exactly as often as its guarantee says.
 ///
 /// The runner calls, in this order: ``intent(for:)`` (reads and decides, changes nothing), commits the intent to the
-/// ledger, ``perform(_:_:)``, commits the receipt. After a crash between the two commits it calls ``settle(_:_:)``
+/// ledger, ``perform(_:_:)``, commits the receipt. After a crash between the two commits it calls ``recover(_:_:)``
 /// instead. An action is made once for each step of each rule when rules are loaded and is shared by all files.
 package protocol RuleAction: Sendable {
     /// What is to be done, complete: everything that `perform` needs, with the hash of what was read. Stored as JSON.
@@ -24,13 +24,13 @@ package protocol RuleAction: Sendable {
     /// Does it. Called again with the same intent it must end in the same state and give an equal receipt.
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt
 
-    /// After a crash: was it done? A half-done effect is finished or taken back here.
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement
+    /// After a crash: was it done? A half-done effect is finished or rolled back here.
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery
 
-    /// Takes the effect back, where nobody has built on it since. Called again after a crash, with
+    /// Reverts the effect, where nobody has built on it since. Called again after a crash, with
     /// ``StepContext/resumesUndo``, it finishes what was begun and ends in the same state.
     ///
-    /// - Throws: `Fault(.failed)` saying why it cannot be taken back; nothing is changed then.
+    /// - Throws: `Fault(.failed)` saying why it cannot be reverted; nothing is changed then.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt
 
     /// The absolute paths that `perform` may make, change or remove: not judged while it is at work there.
@@ -42,11 +42,22 @@ package protocol RuleAction: Sendable {
     /// One line for `explain` and dry runs: what `perform` would do.
     func summary(of intent: Intent) -> String
 
+    /// Where files would lie once it was carried out; nil where that is not told.
+    func forecast(of intent: Intent) -> Forecast?
+
+    /// Whether its arguments go together with what its rule is about; asked when the rule is loaded.
+    ///
+    /// - Throws: ``ArgumentFault``.
+    func check(_ subject: RuleSubject) throws
+
     /// Whether the files of its rule are to be named neither in the ledger nor in logs.
     var hidesNames: Bool { get }
 
     /// Which limit this step counts against; the declaration's, unless the parameters ask for more.
     var work: WorkKind { get }
+
+    /// The names of values that it reads besides those that its templates name.
+    var valueNames: Set<String> { get }
 }
 
 extension RuleAction {
@@ -56,9 +67,15 @@ extension RuleAction {
 
     package var destinations: [String] { [] }
 
+    package func forecast(of intent: Intent) -> Forecast? { nil }
+
+    package func check(_ subject: RuleSubject) throws {}
+
     package var hidesNames: Bool { false }
 
     package var work: WorkKind { Self.declaration.work }
+
+    package var valueNames: Set<String> { [] }
 
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")

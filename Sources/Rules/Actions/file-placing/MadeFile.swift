@@ -1,0 +1,70 @@
+import Glibc
+import Platform
+import Rules
+
+/// A file that a step makes of another, by whatever means, and that comes to lie at its destination once. Blocks.
+package struct MadeFile: Sendable {
+    let services: FileServices
+    let placement: FilePlacement
+
+    package init(_ placement: FilePlacement, _ services: FileServices) {
+        (self.placement, self.services) = (placement, services)
+    }
+
+    /// Makes it, unless it is there: under a name of the agent's own, from which it takes the first that is free.
+    ///
+    /// - Parameters:
+    ///   - mode: its permission bits; no wider than those of the file that it is made of.
+    ///   - make: is given the file that was judged, and what takes the next part of the new one.
+    /// - Returns: where it lies.
+    /// - Throws: `Fault(.superseded)` where the file is another by now, and what `make` throws.
+    package func make(
+        _ context: StepContext, _ make: @escaping (_ source: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
+    ) throws -> BytePath {
+        let (destination, files) = (placement.destination, context.files)
+        try services.journal.makeFolders(for: destination.target, files)
+        if let done = try found(context) { return done }
+        _ = try files.judged(placement.source)
+        let source = try files.present(placement.source)
+        guard try ContentHash.of(source) == placement.hash else {
+            throw Fault(.superseded, "\(placement.source) has changed since it was looked at", path: placement.source)
+        }
+        let staged = try Durable.stage(
+            for: files.spot(destination.target), mode: source.status().mode & 0o666 | 0o600
+        ) {
+            try services.journal.recordStaged($0, $1, step: context.stepID)
+        } fill: { put in
+            try make(source, put)
+        }
+        do {
+            try destination.clear(trash: services.trash, files)
+            for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) { return path }
+        } catch {
+            // What went wrong is the news; what stays has a name of the agent's own.
+            try? Durable.remove(staged)
+            throw error
+        }
+        try Durable.remove(staged)
+        throw Fault(
+            .failed, "no free name for \(destination.target) in the folder it should go to", path: placement.source)
+    }
+
+    /// Where it lies, if it was made.
+    package func found(_ context: StepContext) throws -> BytePath? {
+        let found = try placement.destination.find(context.files) {
+            try services.journal.isProduct(of: context.stepID, $0)
+        }
+        guard let (path, status) = found, status.kind == .file else { return nil }
+        return path
+    }
+
+    /// - Parameter summary: what was done, by where the file lies.
+    package func receipt(_ path: BytePath, _ files: HeldFiles, _ summary: String) throws -> Receipt {
+        guard let status = try files.status(path) else {
+            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
+        }
+        return Receipt(
+            summary, values: PlacementValues.of(path),
+            effects: [.created(path, status.fingerprint, try files.hash(path))])
+    }
+}
