@@ -1,0 +1,226 @@
+import FilePlacing
+import Glibc
+import Platform
+import Rules
+
+/// Makes a link to the file: a further name for it, or a name that leads to it.
+struct LinkFile: RuleAction {
+    enum Kind: String, Sendable, CaseIterable {
+        case symbolic, hard
+    }
+
+    struct Intent: Codable, Sendable, Equatable {
+        let placement: FilePlacement
+        /// What a symbolic link says; nil for a hard one.
+        let text: BytePath?
+        /// Whether such a link was there before: then nothing is to be done.
+        let isThere: Bool
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "link",
+        summary: "Makes a link to the file in a folder of a place. The file stays where it is.",
+        guarantee: .exactlyOnce,
+        work: .disk, canUndo: true,
+        parameters: [
+            ParameterSpec(
+                "kind", .choice(Kind.allCases.map(\.rawValue)), default: "symbolic",
+                "`symbolic` leads to the file by its name, and leads nowhere once that is moved; `hard` is a further name "
+                    + "of the same file, on the same file system only: who changes one changes both"),
+            ParameterSpec(
+                "absolute", .boolean, default: "false",
+                "whether a symbolic link says the whole path; else it does so only where file and link lie in different "
+                    + "places, or in one that follows links"),
+            DestinationParameters.place, DestinationParameters.folder, DestinationParameters.name,
+            ExistsPolicy.parameter,
+        ],
+        provides: PlacementValues.specs,
+        example: "link: { place: archive, folder: \"by-day/{{ arrived | date: %F }}\" }")
+
+    private let arguments: Arguments
+    private let services: FileServices
+    private let kind: Kind
+
+    init(_ arguments: Arguments, _ services: FileServices) throws {
+        try arguments.checkDestination(of: "link")
+        self.arguments = arguments
+        self.services = services
+        kind = try arguments.choice("kind", as: Kind.self)
+        if kind == .hard, arguments.given.contains("absolute") {
+            throw ArgumentFault("absolute", "it goes with `kind: symbolic` only: a hard link says no path")
+        }
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        let placement = try await FilePlacement.decide(input, arguments, lanes: services.files)
+        let text = kind == .symbolic ? try text(placement) : nil
+        let files = input.files
+        let isThere = try await services.files.run { try Self.isThere(placement, text, files) }
+        return Intent(placement: placement, text: text, isThere: isThere)
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        if intent.isThere || intent.placement.destination.skips { return Self.skipped(intent) }
+        guard let text = intent.text else { return try await hard(intent).perform(context) }
+        return try await services.files.run { try makeSymbolic(intent, text, context) }
+    }
+
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        if intent.isThere || intent.placement.destination.skips { return .done(Self.skipped(intent)) }
+        guard let text = intent.text else { return try await hard(intent).recover(context) }
+        return try await services.files.run {
+            try services.journal.presence.require(intent.placement.destination.target)
+            return try found(intent, text, context.files).map { .done($0) } ?? .notDone
+        }
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard let text = intent.text else { return try await ProductRemoval(services: services).undo(receipt, context) }
+        guard case .touched(let link, _, _)? = receipt.effects.first else { return Receipt("no link had been made") }
+        let files = context.files
+        return try await services.files.run {
+            let spot = try files.spotIfAny(link)
+            guard try spot?.linkText() == text || context.resumesUndo else {
+                throw Fault(
+                    .failed, "\(link) is gone, or no longer the link to \(text); it was left as it is", path: link)
+            }
+            if let spot { _ = try Durable.removeLink(spot, saying: text) }
+            return Receipt("removed the link \(link)")
+        }
+    }
+
+    func targets(of intent: Intent) -> [BytePath] { intent.placement.targets }
+
+    func summary(of intent: Intent) -> String {
+        let target = intent.placement.destination.target
+        return intent.isThere || intent.placement.destination.skips
+            ? "make no link: \(target) is there already"
+            : "make the \(intent.text == nil ? "hard" : "symbolic") link \(target) to \(intent.placement.source)"
+    }
+
+    // MARK: Hard links
+
+    private func hard(_ intent: Intent) -> Placing {
+        let placement = intent.placement
+        return Placing(
+            services: services, destination: placement.destination, content: placement.hash,
+            make: { try Self.link(placement, to: $0, record: $1, $2) }
+        ) { placed in
+            Receipt(
+                "made the hard link \(placed.path) to \(placement.source)", values: PlacementValues.of(placed.path),
+                effects: [
+                    .created(placed.path, placed.fingerprint, placed.hash),
+                    // A further name makes a file look changed.
+                    .touched(placement.source, placed.fingerprint, placed.hash),
+                ])
+        } skipped: {
+            Self.skipped(intent)
+        }
+    }
+
+    private static func link(
+        _ placement: FilePlacement, to targets: some Sequence<BytePath>, record: Mover.Record, _ files: HeldFiles
+    ) throws -> Mover.Placed {
+        let source = placement.source
+        _ = try files.judged(source)
+        let file = try files.present(source)
+        guard try ContentHash.of(file) == placement.hash else {
+            throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
+        }
+        for path in targets {
+            try record(path, file.status())
+            do {
+                guard try Durable.linkNew(file, at: files.spot(path)) else { continue }
+            } catch let fault as Fault where fault.errno == EXDEV {
+                throw Fault(
+                    .failed,
+                    "\(source) and \(path.parent) lie on different file systems, and a hard link cannot reach across; "
+                        + "say `kind: symbolic`, or `copy` it", path: source, errno: EXDEV)
+            }
+            return Mover.Placed(path: path, fingerprint: try file.status().fingerprint, hash: placement.hash)
+        }
+        throw noName(placement)
+    }
+
+    // MARK: Symbolic links
+
+    /// What the link is to say: the way from its folder to the file, where no link can lead that way astray.
+    private func text(_ placement: FilePlacement) throws -> BytePath {
+        let (source, target) = (placement.source, placement.destination.target)
+        let places = services.journal.places
+        guard try !arguments.bool("absolute"), let place = places.locate(source)?.0, place.links == .never,
+            places.locate(target)?.0.name == place.name
+        else { return source }
+        let (from, to) = (target.parent.components, source.components)
+        let shared = zip(from, to).prefix { $0 == $1 }.count
+        let up = Array(repeating: Array("..".utf8)[...], count: from.count - shared)
+        return BytePath(bytes: (up + to.dropFirst(shared)).joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    private func makeSymbolic(_ intent: Intent, _ text: BytePath, _ context: StepContext) throws -> Receipt {
+        let (destination, files) = (intent.placement.destination, context.files)
+        try services.journal.makeFolders(for: destination.target, files)
+        if let done = try found(intent, text, files) { return done }
+        _ = try files.present(intent.placement.source)
+        try destination.clear(trash: services.trash, files)
+        for path in destination.candidates where try Durable.linkNew(saying: text, at: files.spot(path)) {
+            return try Self.made(intent, path, files)
+        }
+        throw Self.noName(intent.placement)
+    }
+
+    /// The receipt, if the link is there: one that was there before was seen when this was decided.
+    private func found(_ intent: Intent, _ text: BytePath, _ files: HeldFiles) throws -> Receipt? {
+        for path in intent.placement.destination.candidates {
+            guard let status = try files.status(path) else { return nil }
+            if status.kind == .link, try files.spot(path).linkText() == text {
+                return try Self.made(intent, path, files)
+            }
+        }
+        return nil
+    }
+
+    private static func made(_ intent: Intent, _ link: BytePath, _ files: HeldFiles) throws -> Receipt {
+        guard let status = try files.status(link) else {
+            throw Fault(.failed, "\(link) vanished as soon as it was made", path: link)
+        }
+        return Receipt(
+            "made the symbolic link \(link) to \(intent.placement.source)", values: PlacementValues.of(link),
+            // A symbolic link is no file of its place: nothing is to be known of it but that it is there.
+            effects: [.touched(link, status.fingerprint, intent.placement.hash)])
+    }
+
+    // MARK: Both
+
+    /// Whether one of the names, before the first that is free, is such a link already.
+    private static func isThere(_ placement: FilePlacement, _ text: BytePath?, _ files: HeldFiles) throws -> Bool {
+        if placement.destination.skips { return true }
+        for path in placement.destination.candidates {
+            let status: FileStatus?
+            do {
+                status = try files.status(path)
+            } catch let fault as Fault where fault.kind == .transient && fault.errno == nil {
+                // The place is away; carrying it out waits for it.
+                return false
+            }
+            guard let status else { return false }
+            if let text {
+                if status.kind == .link, try files.spot(path).linkText() == text { return true }
+            } else if status.inode == placement.fingerprint?.inode, status.device == placement.fingerprint?.device {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static func skipped(_ intent: Intent) -> Receipt {
+        let target = intent.placement.destination.target
+        return Receipt("made no link: \(target) is there already", values: PlacementValues.of(target))
+    }
+
+    private static func noName(_ placement: FilePlacement) -> Fault {
+        Fault(
+            .failed, "no free name for a link to \(placement.source) in the folder it should go to",
+            path: placement.source)
+    }
+}
