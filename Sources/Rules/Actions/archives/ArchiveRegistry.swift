@@ -1,0 +1,12 @@
+import Rules
+
+/// The actions of this folder, for `StandardActions`. A new one is its file and its line here; a test compares the
+/// lists with the folders.
+package enum ArchiveRegistry {
+    package static func actions(_ services: ArchiveServices) -> [ActionDefinition] {
+        [
+            ActionDefinition(PackFile.self) { try PackFile($0, services) },
+            ActionDefinition(UnpackArchive.self) { try UnpackArchive($0, services) },
+        ]
+    }
+}

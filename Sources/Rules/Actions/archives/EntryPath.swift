@@ -1,0 +1,50 @@
+import ComicArchive
+import Platform
+
+/// What becomes of an entry's name when it is unpacked.
+enum EntryPath {
+    /// Folders within folders that an entry may lie in.
+    static let mostFolders = 32
+    /// What a Mac adds to an archive for itself.
+    private static let system = "__MACOSX"
+
+    /// Below the folder that is unpacked into; nil for what is left out.
+    ///
+    /// - Throws: `Fault(.refused)` where the entry is no file or folder, or where its name would lead out of the folder or
+    ///   can be none here. One such entry is reason enough to unpack none.
+    static func of(_ header: EntryHeader, in archive: BytePath) throws -> BytePath? {
+        func refused(_ what: String, _ reason: RefusalReason = .badName) -> Fault {
+            Fault(
+                .refused, "\(archive): \(EntryRole.refusal(BytePath(bytes: header.path), what)); nothing was unpacked",
+                path: archive, code: reason.rawValue)
+        }
+        if let refusal = PageRules.refusal(header.path) {
+            let reason: RefusalReason =
+                refusal == .traversal ? .traversal : refusal == .absolute ? .absolutePath : .badName
+            throw refused(refusal.reason, reason)
+        }
+        guard header.kind == .file || header.kind == .folder else {
+            throw Fault(
+                .refused,
+                "\(archive): its entry \(BytePath(bytes: header.path)) is \(header.kind == .link ? "a link" : "no file"), "
+                    + "and only files and folders are unpacked; nothing was. Unpack it by hand if you trust it",
+                path: archive, code: RefusalReason.unsupported.rawValue)
+        }
+        // tar writes `./` before every name.
+        let parts = header.path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+        guard let first = parts.first else {
+            if header.kind == .folder { return nil }
+            throw refused("has no name")
+        }
+        if first.elementsEqual(system.utf8) { return nil }
+        guard parts.count <= mostFolders + 1 else { throw refused("lies in more than \(mostFolders) folders") }
+        guard parts.allSatisfy({ $0.count <= 255 }) else { throw refused("has a name of more than 255 bytes") }
+        guard !parts.contains(where: { $0.starts(with: ".steward-".utf8) }) else {
+            throw refused("has a name that only the agent gives")
+        }
+        return BytePath(bytes: Array(parts.map { $0.map(visible) }.joined(separator: [UInt8(ascii: "/")])))
+    }
+
+    /// Control characters would act on terminals.
+    private static func visible(_ byte: UInt8) -> UInt8 { byte < 0x20 || byte == 0x7F ? UInt8(ascii: "_") : byte }
+}

@@ -1,0 +1,233 @@
+import ComicArchive
+import FilePlacing
+import Glibc
+import Platform
+import Rules
+
+/// Packs the file, or the whole folder, into an archive, read back before it counts.
+struct PackFile: RuleAction {
+    enum Source: String, Sendable, CaseIterable {
+        case keep, trash
+    }
+
+    struct Intent: Codable, Sendable, Equatable {
+        let placement: FilePlacement
+        let format: PackFormat
+        /// Seconds since 1970, and permission bits: what the archive says of the file.
+        let modified: Int64
+        let mode: UInt32
+        /// Nil where the file stays.
+        let trashed: TrashedFile?
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "pack",
+        summary:
+            "Packs the file, or the whole folder with its hidden names, into an archive of its own. What was packed is "
+            + "unpacked again and compared before the archive gets its name. The same file gives the same bytes. A folder "
+            + "that holds links or devices, or more than \(ArchiveLimits.maxHeaderCount) names, is not packed.",
+        guarantee: .exactlyOnce, work: .cpu, canUndo: true, takes: .both,
+        parameters: [
+            ParameterSpec(
+                "format", .choice(PackFormat.allCases.map(\.rawValue)), default: PackFormat.zip.rawValue,
+                "`zip` opens anywhere, `tar.zst` is smaller and quicker"),
+            DestinationParameters.place, DestinationParameters.folder,
+            ParameterSpec(
+                "name", .template, "the archive's name; the file's own with the format's ending where it is not given"),
+            ParameterSpec(
+                "exists", .choice(["rename", "skip", "replace"]), default: "rename",
+                "what to do where the name is taken: `rename` takes `name (1).zip`, `skip` packs nothing, `replace` puts "
+                    + "the old one in the trash"),
+            ParameterSpec(
+                "source", .choice(Source.allCases.map(\.rawValue)), default: Source.keep.rawValue,
+                "`keep` leaves the file; `trash` puts it into the trash once the archive is on the disk and compared"),
+        ],
+        provides: PlacementValues.specs, example: "pack: { format: tar.zst, place: archive, source: trash }")
+
+    private let arguments: Arguments
+    private let services: ArchiveServices
+
+    init(_ arguments: Arguments, _ services: ArchiveServices) throws {
+        try arguments.checkDestination()
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        let format = try arguments.choice("format", as: PackFormat.self)
+        var name = try arguments.name(input)
+        if !arguments.has("name") { name = Mover.cut(name, 240) + Array(".\(format.rawValue)".utf8) }
+        let placement = try await FilePlacement.decide(
+            input, root: arguments.root(input), folder: arguments.folder(input), name: name,
+            isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
+            lanes: services.placing.files)
+        let isTrashed = try arguments.choice("source", as: Source.self) == .trash
+        return try await services.placing.files.run { [trash = services.trash] in
+            let status =
+                placement.isFolder == true
+                ? try input.files.folder(placement.source).status() : try input.files.file(placement.source).status()
+            return Intent(
+                placement: placement, format: format,
+                modified: Timestamp(nanoseconds: status.fingerprint.modified).wholeSeconds,
+                mode: UInt32(status.mode & 0o777),
+                trashed: isTrashed ? try TrashedFile(of: input, in: trash) : nil)
+        }
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        if intent.placement.destination.skips { return Self.skipped(intent) }
+        return try await services.lanes.run { try pack(intent, context) }
+    }
+
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
+        return try await services.lanes.run {
+            try services.journal.presence.require(intent.placement.destination.target)
+            return try finished(intent, context).map { .done($0) } ?? .notDone
+        }
+    }
+
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let removal = ProductRemoval(services: services.placing)
+        guard intent.trashed != nil, receipt.effects.count == 2 else { return try await removal.undo(receipt, context) }
+        // First what can fail without a change: the archive goes last.
+        try await services.lanes.run { try Self.requireUnchanged(receipt, context) }
+        let back = PuttingBack(services: services.placing, context: context)
+        let restored = try await services.lanes.run { try back.restoreFromTrash(receipt.effects.last) }
+        let removed = try await removal.undo(receipt, context)
+        return Receipt("\(restored.summary), \(removed.summary)", effects: restored.effects + removed.effects)
+    }
+
+    func targets(of intent: Intent) -> [BytePath] {
+        [intent.placement.destination.target] + (intent.trashed.map { [$0.source, $0.slot] } ?? [])
+    }
+
+    func summary(of intent: Intent) -> String {
+        "pack \(intent.placement.source) into \(intent.placement.destination.target)"
+            + (intent.trashed == nil ? "" : ", then put it into the trash")
+    }
+
+    // MARK: Packing
+
+    private func pack(_ intent: Intent, _ context: StepContext) throws -> Receipt {
+        let (placement, files) = (intent.placement, context.files)
+        try services.journal.makeFolders(for: placement.destination.target, files)
+        if let done = try finished(intent, context) { return done }
+        let packing = try packing(intent, files)
+        try placement.destination.clear(trash: services.trash, files)
+        let staged = try Durable.stage(
+            for: files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600)
+        ) {
+            try services.journal.recordStaged($0, $1, step: context.stepID)
+        } fill: { put in
+            try packing.pack(put)
+        }
+        do {
+            try packing.verify(staged.openFile())
+            for path in placement.destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
+                return try receipt(intent, path, context)
+            }
+        } catch {
+            // What went wrong is the news; what stays has a name of the agent's own.
+            try? Durable.remove(staged)
+            throw error
+        }
+        try Durable.remove(staged)
+        throw Fault(
+            .failed, "no free name for \(placement.destination.target) in the folder it should go to",
+            path: placement.source)
+    }
+
+    /// How the archive gets its bytes, and how they are compared.
+    private struct Packing {
+        let pack: (_ put: ([UInt8]) throws -> Void) throws -> Void
+        let verify: (_ archive: Descriptor) throws -> Void
+    }
+
+    private func packing(_ intent: Intent, _ files: HeldFiles) throws -> Packing {
+        let (placement, format) = (intent.placement, intent.format)
+        if placement.isFolder == true {
+            let move = FolderMove(
+                source: placement.source, fingerprint: placement.fingerprint, contents: placement.hash)
+            let (_, folder) = try move.found(files)
+            let tree = try PackedTree(folder, at: placement.source)
+            let worker = try services.worker(for: tree.size)
+            return Packing(
+                pack: { try worker.pack(tree: tree.asked(files), as: format, $0) },
+                verify: { try tree.verify($0, worker, folder, files) })
+        }
+        _ = try files.judged(placement.source)
+        let file = try files.present(placement.source)
+        let worker = try services.worker(for: file.status().size)
+        let entry = PackedEntry(name: placement.source.name, modified: intent.modified, mode: intent.mode)
+        return Packing(
+            pack: { try worker.pack(file, as: format, entry, $0) },
+            verify: { try Self.verify($0, entry, placement, worker) })
+    }
+
+    /// Unpacks the archive again: it holds the one file, with the bytes that were judged.
+    private static func verify(
+        _ archive: Descriptor, _ entry: PackedEntry, _ placement: FilePlacement, _ worker: ArchiveWorker
+    ) throws {
+        var names: [[UInt8]] = []
+        var hasher = StreamingHash()
+        try worker.unpack(archive, isOwn: true) { part in
+            switch part {
+            case .entry(let header): names.append(header.path)
+            case .bytes(let bytes): hasher.update(bytes)
+            case .end: break
+            }
+        }
+        let hash = hasher.finish()
+        guard names == [entry.name], hash == placement.hash else {
+            throw Fault(
+                names == [entry.name] ? .superseded : .failed,
+                "what was packed of \(placement.source) is not what was looked at, so it was not kept",
+                path: placement.source)
+        }
+    }
+
+    /// The receipt, if the archive is there; what is left to do with the source is done.
+    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
+        let found = try intent.placement.destination.find(context.files) {
+            try services.journal.isProduct(of: context.stepID, $0)
+        }
+        guard let (path, status) = found, status.kind == .file else { return nil }
+        return try receipt(intent, path, context)
+    }
+
+    private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
+        guard let status = try context.files.status(path) else {
+            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
+        }
+        var receipt = Receipt(
+            "packed \(intent.placement.source) into \(path)", values: PlacementValues.of(path),
+            effects: [.created(path, status.fingerprint, try context.files.hash(path))])
+        guard let trashed = intent.trashed else { return receipt }
+        let placed = try trashed.put(in: services.trash, context.files) {
+            try services.journal.recordStaged($0, $1, step: context.stepID)
+        }
+        receipt.summary += ", and put it into the trash\(placed.losses)"
+        receipt.effects.append(trashed.effect(placed))
+        return receipt
+    }
+
+    private static func skipped(_ intent: Intent) -> Receipt {
+        let target = intent.placement.destination.target
+        return Receipt("packed nothing: \(target) is there already", values: PlacementValues.of(target))
+    }
+
+    private static func requireUnchanged(_ receipt: Receipt, _ context: StepContext) throws {
+        guard case .created(let path, _, let hash)? = receipt.effects.first else { return }
+        let status = try context.files.status(path)
+        if context.resumesUndo, status == nil { return }
+        guard status?.kind == .file, try context.files.hash(path) == hash else {
+            throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
+        }
+    }
+}
+
+extension Timestamp {
+    /// Seconds since 1970, as archives keep times.
+    fileprivate var wholeSeconds: Int64 { nanoseconds / 1_000_000_000 }
+}

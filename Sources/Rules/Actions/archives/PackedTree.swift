@@ -1,0 +1,188 @@
+import ComicArchive
+import Platform
+import Rules
+import Synchronization
+
+/// A folder as it is packed: all that is in it, hidden names as well, in one order. Everything blocks.
+struct PackedTree: Sendable {
+    struct Part: Sendable, Equatable {
+        /// Below the folder; empty for the folder itself.
+        let path: BytePath
+        let header: PackedTreeHeader
+        let fingerprint: Fingerprint
+    }
+
+    let source: BytePath
+    let parts: [Part]
+    /// Bytes of what the worker reads.
+    let size: Int64
+    /// Where each part's header begins.
+    private let starts: [Int64]
+    private static let deepest = 64
+
+    /// - Throws: `Fault(.failed)` where something else lies in it than files and folders, or more than an archive is unpacked
+    ///   with.
+    init(_ folder: Folder, at source: BytePath) throws {
+        self.source = source
+        var parts: [Part] = []
+        try Self.add(try folder.status(), BytePath(""), of: source, to: &parts)
+        try Self.visit(folder, BytePath(""), of: source, depth: 0, to: &parts)
+        var starts: [Int64] = []
+        var size: Int64 = 0
+        for part in parts {
+            starts.append(size)
+            let (next, isTooLarge) = size.addingReportingOverflow(
+                Int64(PackedTreeHeader.fixedLength + part.header.path.count))
+            let (end, isTooLargeToo) = next.addingReportingOverflow(part.header.size)
+            guard !isTooLarge, !isTooLargeToo else {
+                throw Fault(.failed, "the files in \(source) claim more bytes than there are numbers", path: source)
+            }
+            size = end
+        }
+        (self.parts, self.starts, self.size) = (parts, starts, size)
+    }
+
+    private static func visit(
+        _ folder: Folder, _ below: BytePath, of source: BytePath, depth: Int, to parts: inout [Part]
+    ) throws {
+        guard depth < deepest else {
+            throw Fault(.failed, "\(source) holds folders in folders, more than \(deepest) deep", path: source)
+        }
+        for name in try folder.entries().map(\.name).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let spot = folder[name]
+            guard let status = try spot.status() else {
+                throw Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+            }
+            let path = below.appending(name: name)
+            try add(status, path, of: source, to: &parts)
+            if status.kind == .directory, let inner = try spot.openFolder() {
+                try visit(inner, path, of: source, depth: depth + 1, to: &parts)
+            }
+        }
+    }
+
+    private static func add(
+        _ status: FileStatus, _ path: BytePath, of source: BytePath, to parts: inout [Part]
+    ) throws {
+        guard [.file, .directory].contains(status.kind) else {
+            throw Fault(
+                .failed, "\(source.appending(path)) is neither a file nor a folder, so \(source) is not packed",
+                path: source)
+        }
+        guard parts.count < ArchiveLimits.maxHeaderCount else {
+            throw Fault(
+                .failed, "\(source) holds more than \(ArchiveLimits.maxHeaderCount) names, too many for one archive",
+                path: source)
+        }
+        let isFolder = status.kind == .directory
+        let header = PackedTreeHeader(
+            path: source.name + (path.isEmpty ? [] : [UInt8(ascii: "/")] + path.bytes), isFolder: isFolder,
+            modified: status.fingerprint.modified.dividedDown(by: 1_000_000_000), mode: UInt32(status.mode & 0o777),
+            size: isFolder ? 0 : status.size)
+        parts.append(Part(path: path, header: header, fingerprint: status.fingerprint))
+    }
+
+    /// What the worker asks for.
+    func asked(_ files: HeldFiles) -> AskedArchive {
+        let open = OpenPart()
+        return AskedArchive(path: source, size: size) { buffer, offset in
+            var done = 0
+            while done < buffer.count {
+                let place = offset + Int64(done)
+                let number = part(at: place)
+                let header = parts[number].header.encoded
+                let inner = place - starts[number]
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                if inner < Int64(header.count) {
+                    let bytes = header[Int(inner)...].prefix(rest.count)
+                    rest.copyBytes(from: bytes)
+                    done += bytes.count
+                } else {
+                    let start = inner - Int64(header.count)
+                    let count = Int(min(Int64(rest.count), parts[number].header.size - start))
+                    let file = try open.file(number) { try opened(parts[number], files) }
+                    let bytes = try file.read(at: start, count: count)
+                    guard bytes.count == count, count > 0 else { throw changed() }
+                    rest.copyBytes(from: bytes)
+                    done += count
+                }
+            }
+        }
+    }
+
+    /// The last one that begins at the place or before it, and has a byte there.
+    private func part(at place: Int64) -> Int {
+        var (low, high) = (0, starts.count - 1)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if starts[middle] <= place { low = middle } else { high = middle - 1 }
+        }
+        return low
+    }
+
+    /// The file, opened, if it is still the one that was listed.
+    private func opened(_ part: Part, _ files: HeldFiles) throws -> Descriptor {
+        let file = try files.spot(source.appending(part.path)).openFile()
+        guard try file.status().fingerprint == part.fingerprint else { throw changed() }
+        return file
+    }
+
+    private func changed() -> Fault {
+        Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+    }
+
+    /// Unpacks the archive again: it holds all of this, byte for byte, and nothing here has changed meanwhile.
+    ///
+    /// - Parameter folder: this one, to be gone through once more.
+    func verify(_ archive: Descriptor, _ worker: ArchiveWorker, _ folder: Folder, _ files: HeldFiles) throws {
+        var next = 0
+        var current: Descriptor?
+        var done: Int64 = 0
+        func closed() -> Bool { next == 0 || done == parts[next - 1].header.size }
+        let other = Fault(
+            .failed, "what was packed of \(source) is not what lies in it, so it was not kept", path: source)
+        try worker.unpack(archive, isOwn: true) { unpacked in
+            switch unpacked {
+            case .entry(let header):
+                guard closed(), next < parts.count, Self.plain(header.path) == parts[next].header.path else {
+                    throw other
+                }
+                current = parts[next].header.isFolder ? nil : try opened(parts[next], files)
+                (next, done) = (next + 1, 0)
+            case .bytes(let bytes):
+                guard let current, try current.read(at: done, count: bytes.count) == bytes else { throw other }
+                done += Int64(bytes.count)
+            case .end: break
+            }
+        }
+        guard closed(), next == parts.count else { throw other }
+        guard try PackedTree(folder, at: source).parts == parts else { throw changed() }
+    }
+
+    /// Without the slash that a folder's name has in an archive.
+    private static func plain(_ path: [UInt8]) -> [UInt8] {
+        path.last == UInt8(ascii: "/") ? Array(path.dropLast()) : path
+    }
+
+    /// The file that is being read: a folder's files are read one after the other.
+    private final class OpenPart: Sendable {
+        private let open = Mutex<(number: Int, file: Descriptor)?>(nil)
+
+        func file(_ number: Int, _ make: () throws -> Descriptor) throws -> Descriptor {
+            try open.withLock { open in
+                if let open, open.number == number { return open.file }
+                let file = try make()
+                open = (number, file)
+                return file
+            }
+        }
+    }
+}
+
+extension Int64 {
+    /// Rounded towards the past.
+    fileprivate func dividedDown(by divisor: Int64) -> Int64 {
+        let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? quotient - 1 : quotient
+    }
+}

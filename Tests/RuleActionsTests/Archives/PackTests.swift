@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("Packing files") struct PackTests {
+    private let scene: ActionScene
+    private let world: ActionWorld
+
+    init() throws {
+        scene = try ActionScene()
+        world = try scene.open()
+    }
+
+    @Test("What is packed is unpacked byte for byte", arguments: ["zip", "tar.zst"], [0, 1, 300_000, 80 << 20])
+    func roundTrip(_ format: String, _ size: Int) async throws {
+        let content = [UInt8](repeating: 7, count: size)
+        try scene.home.write("dropbox/à la carte.bin", content)
+        let deed = try await world.run("pack: { format: \(format), place: drafts }", on: "à la carte.bin")
+        #expect(deed.target == scene.path(BytePath("drafts/à la carte.bin.\(format)")))
+        // What packs so well is taken for a bomb where it comes from elsewhere.
+        guard size < 1 << 20 else { return }
+        try scene.home.write(
+            BytePath("dropbox/packed.\(format)"), try Descriptor(try #require(deed.target)).readAll())
+        _ = try await world.run("unpack: { place: drafts, name: out }", on: BytePath("packed.\(format)"), step: "job.1")
+        let out = try Descriptor(scene.path("drafts/out/à la carte.bin"))
+        #expect(try out.readAll(limit: 100 << 20) == content)
+    }
+
+    @Test("The same file gives the same bytes", arguments: ["zip", "tar.zst"]) func same(_ format: String) async throws
+    {
+        try scene.home.write("dropbox/a.txt", String(repeating: "some text ", count: 5000))
+        var hashes: Set<ContentHash> = []
+        for number in 0..<2 {
+            let deed = try await world.run(
+                "pack: { format: \(format), place: drafts }", on: "a.txt", step: "job.\(number)")
+            hashes.insert(try ContentHash.ofFile(try #require(deed.target)))
+        }
+        #expect(hashes.count == 1)
+    }
+
+    @Test("A source that is to go is in the trash afterwards, and comes back") func trash() async throws {
+        try scene.home.write("dropbox/a.txt", "content")
+        let deed = try await world.run("pack: { source: trash }", on: "a.txt")
+        #expect(try listDirectory(scene.path("dropbox")).map(\.name) == [Array("a.txt.zip".utf8)])
+        #expect(try listDirectory(scene.path("trash/files")).count == 1)
+        try await deed.undo()
+        #expect(try scene.home.read("dropbox/a.txt") == "content")
+        #expect(try listDirectory(scene.path("dropbox")).count == 1)
+    }
+
+    @Test("Undo leaves an archive that was changed, and the source in the trash") func changed() async throws {
+        try scene.home.write("dropbox/a.txt", "content")
+        let deed = try await world.run("pack: { source: trash }", on: "a.txt")
+        try write(scene.path("dropbox/a.txt.zip"), "mine")
+        let before = try scene.snapshot()
+        await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(try scene.snapshot() == before)
+    }
+}
