@@ -10,26 +10,29 @@ package final class SpawnedProgram: Sendable {
     package let id: Int32
     private let hasEnded = Mutex(false)
 
-    /// Starts it, with no input, and both of its outputs in one pipe.
+    /// Starts it, with both of its outputs in one pipe.
     ///
     /// - Parameters:
     ///   - arguments: the first is the program's path.
     ///   - file: what the program finds open as descriptor 3, for reading.
+    ///   - input: what it reads as its standard input, from the beginning; nil for nothing.
     /// - Returns: the program, and the pipe's reading end, which does not block.
     /// - Throws: `Fault` (`.failed`) where it cannot be started.
     package static func start(
-        _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil
+        _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil,
+        input: Descriptor? = nil
     ) throws -> (program: SpawnedProgram, output: Descriptor) {
         let program = BytePath(arguments.first ?? "")
-        let (output, input) = try Descriptor.pipe(for: program)
+        let (output, writing) = try Descriptor.pipe(for: program)
         guard fcntl(output.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Fault.system("read the output of", program) }
         var id: Int32 = 0
         let code = withCStrings(arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                steward_spawn_program(arguments, environment, folder.raw, file?.raw ?? -1, input.raw, &id)
+                steward_spawn_program(
+                    arguments, environment, folder.raw, file?.raw ?? -1, input?.raw ?? -1, writing.raw, &id)
             }
         }
-        withExtendedLifetime((input, folder, file)) {}
+        withExtendedLifetime((writing, folder, file, input)) {}
         guard code == 0 else {
             throw Fault(.failed, "cannot start \(program) in \(folder.path): \(String(cString: strerror(code)))")
         }

@@ -60,29 +60,36 @@ int steward_spawn_worker(const char *program, char *const *arguments, int archiv
 }
 
 int steward_spawn_program(
-    char *const *arguments, char *const *environment, int folder, int file, int output, int *id) {
+    char *const *arguments, char *const *environment, int folder, int file, int input, int output, int *id) {
     // Out of the way of the numbers that they will have in the program.
     int high_output = fcntl(output, F_DUPFD_CLOEXEC, 16);
     int high_folder = fcntl(folder, F_DUPFD_CLOEXEC, 16);
     int high_file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 16);
-    int code = high_output < 0 || high_folder < 0 || (file >= 0 && high_file < 0) ? errno : 0;
+    int high_input = input < 0 ? -1 : fcntl(input, F_DUPFD_CLOEXEC, 16);
+    int code = high_output < 0 || high_folder < 0 || (file >= 0 && high_file < 0) || (input >= 0 && high_input < 0)
+        ? errno : 0;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
     prepare(&attributes);
     posix_spawn_file_actions_addfchdir_np(&actions, high_folder);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (high_input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, high_input, 0);
+    else
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, high_output, 1);
     posix_spawn_file_actions_adddup2(&actions, high_output, 2);
     if (high_file >= 0) posix_spawn_file_actions_adddup2(&actions, high_file, 3);
     posix_spawn_file_actions_addclosefrom_np(&actions, high_file >= 0 ? 4 : 3);
     // Where it was read before is where it would go on.
     if (high_file >= 0) lseek(high_file, 0, SEEK_SET);
+    if (high_input >= 0) lseek(high_input, 0, SEEK_SET);
     if (code == 0) code = posix_spawn(id, arguments[0], &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (high_output >= 0) close(high_output);
     if (high_folder >= 0) close(high_folder);
     if (high_file >= 0) close(high_file);
+    if (high_input >= 0) close(high_input);
     return code;
 }

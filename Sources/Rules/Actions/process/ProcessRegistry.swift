@@ -5,7 +5,9 @@ import Rules
 package enum ProcessRegistry {
     package static func actions(_ services: ProcessServices) -> [ActionDefinition] {
         [
-            ActionDefinition(RunProgram.self) { try RunProgram($0, services) }
+            ActionDefinition(ConvertFile.self) { try ConvertFile($0, services) },
+            ActionDefinition(NotifyPerson.self) { try NotifyPerson($0, services) },
+            ActionDefinition(RunProgram.self) { try RunProgram($0, services) },
         ]
     }
 }

@@ -1,13 +1,33 @@
+import FilePlacing
 import Platform
+import Rules
 
 /// What actions that run programs act through.
 package struct ProcessServices: Sendable {
     let run: RunPolicy
-    let files: BlockingLanes
+    let notify: NotifyPolicy
+    let placing: FileServices
 
-    package init(run: RunPolicy, files: BlockingLanes) {
+    var files: BlockingLanes { placing.files }
+    var journal: EffectJournal { placing.journal }
+
+    package init(run: RunPolicy, notify: NotifyPolicy, placing: FileServices) {
         self.run = run
-        self.files = files
+        self.notify = notify
+        self.placing = placing
+    }
+}
+
+/// How people are told.
+package struct NotifyPolicy: Sendable {
+    /// The program that sends mail as sendmail(8) does; nil where rules may send none.
+    package var sendmail: String?
+    /// The program that calls the desktop.
+    package var busctl: String
+
+    package init(sendmail: String? = nil, busctl: String = "busctl") {
+        self.sendmail = sendmail
+        self.busctl = busctl
     }
 }
 

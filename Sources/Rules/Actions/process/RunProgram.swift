@@ -17,7 +17,7 @@ struct RunProgram: RuleAction {
             "Runs a program in the file's folder: an argument list, never a shell. The file that was judged is open for "
             + "it as `/dev/fd/3`, whatever its name stands for by then. Off unless the configuration says "
             + "`run: { allow: true }`.",
-        guarantee: .atMostOnce, work: .process, canUndo: false,
+        guarantee: .atMostOnce, work: .process, canUndo: false, mayBeRepeated: true,
         parameters: [
             ParameterSpec(
                 "command", .templateList, required: true,
@@ -86,7 +86,7 @@ struct RunProgram: RuleAction {
         return Receipt("ran \(name)", values: ["run.output": .text(result.output)])
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         .unknown("\(intent.arguments.first ?? "the program") may or may not have run when the agent was stopped")
     }
 
@@ -100,7 +100,7 @@ struct RunProgram: RuleAction {
         return (folder, try files.status(path)?.kind == .file ? try files.file(path) : nil)
     }
 
-    private static func find(_ program: String) -> String? {
+    static func find(_ program: String) -> String? {
         if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }

@@ -1,0 +1,141 @@
+import Foundation
+import Platform
+import Rules
+
+/// Tells a person: on the desktop, or by mail.
+struct NotifyPerson: RuleAction {
+    enum Urgency: String, Sendable, Codable, CaseIterable {
+        case low, normal, critical
+    }
+
+    struct Intent: Codable, Sendable, Equatable {
+        let title: String
+        let text: String
+        /// The address; nil for the desktop.
+        let mail: String?
+        let urgency: Urgency
+        let isRequired: Bool
+        /// In whose folder the program is started.
+        let file: BytePath
+    }
+
+    static let declaration = ActionDeclaration(
+        name: "notify",
+        summary:
+            "Tells a person something: on the desktop of the user whom the agent runs as, or by mail. Where there is no "
+            + "desktop, the step says so and the rule goes on. For a webhook use `publish`, which keeps trying. Killed just "
+            + "after it has told somebody, it tells it once more.",
+        guarantee: .atLeastOnce, work: .process, canUndo: false, mayBeRepeated: true, takes: .both,
+        parameters: [
+            ParameterSpec("title", .template, required: true, "one line: what has happened; a mail's subject"),
+            ParameterSpec("text", .template, default: "", "the rest"),
+            ParameterSpec(
+                "mail", .literal,
+                "an address to send a mail to instead, through the program that steward.yaml names as "
+                    + "`notify: { sendmail: /usr/sbin/sendmail }`"),
+            ParameterSpec(
+                "urgency", .choice(Urgency.allCases.map(\.rawValue)), default: Urgency.normal.rawValue,
+                "`critical` stays on the desktop until somebody has seen it"),
+            ParameterSpec(
+                "required", .boolean, default: "false",
+                "whether the rule stops where nobody can be told; else the step says so, and the rule goes on"),
+        ],
+        example: "notify: { title: \"{{ file.name }} has come\" }")
+
+    /// Seconds that the program may take.
+    private static let patience = 30.0
+    /// Bytes of a text on the desktop.
+    private static let most = 4096
+
+    private let arguments: Arguments
+    private let services: ProcessServices
+
+    init(_ arguments: Arguments, _ services: ProcessServices) throws {
+        if arguments.has("mail") {
+            let address = try arguments.literal("mail")
+            guard MailText.isAddress(address) else {
+                throw ArgumentFault(
+                    "mail",
+                    "\"\(BytePath.escape(Array(address.utf8)))\" is no address; write one such as me@example.org")
+            }
+            guard services.notify.sendmail != nil else {
+                throw ArgumentFault(
+                    "mail",
+                    "no program sends mail here; name one as `notify: { sendmail: /usr/sbin/sendmail }` in steward.yaml"
+                )
+            }
+        }
+        self.arguments = arguments
+        self.services = services
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        Intent(
+            title: try arguments.lineText("title", values: input.values),
+            text: try arguments.text("text", values: input.values),
+            mail: arguments.has("mail") ? try arguments.literal("mail") : nil,
+            urgency: try arguments.choice("urgency", as: Urgency.self),
+            isRequired: try arguments.bool("required"), file: input.file.absolute)
+    }
+
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        let (journal, files) = (services.journal, context.files)
+        if let said = try await services.files.run({ try journal.noted(step: context.stepID) }) { return Receipt(said) }
+        let said: String
+        if let obstacle = try await tell(intent, context.stepID, files) {
+            guard !intent.isRequired else { throw Fault(.failed, obstacle, path: intent.file) }
+            said = "told nobody: \(obstacle)"
+        } else {
+            said = intent.mail.map { "sent a mail to \($0)" } ?? "told the desktop"
+        }
+        FaultPoint.reach("told")
+        try await services.files.run { try journal.note(said, step: context.stepID) }
+        return Receipt(said)
+    }
+
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        let journal = services.journal
+        let said = try await services.files.run { try journal.noted(step: context.stepID) }
+        return said.map { .done(Receipt($0)) } ?? .notDone
+    }
+
+    func summary(of intent: Intent) -> String {
+        "tell \(intent.mail ?? "the desktop"): \(BytePath.escape(Array(intent.title.utf8)))"
+    }
+
+    /// - Returns: nil where it was told, else why not.
+    private func tell(_ intent: Intent, _ step: String, _ files: HeldFiles) async throws -> String? {
+        let name = intent.mail == nil ? services.notify.busctl : services.notify.sendmail ?? ""
+        guard let program = RunProgram.find(name) else { return "there is no program \(name); install it" }
+        let environment = ProcessInfo.processInfo.environment
+        var words = [program, "-t", "-i"]
+        var added: [String: String] = [:]
+        if intent.mail == nil {
+            guard let bus = DesktopCall.bus(environment) else {
+                return "there is no desktop for the user whom the agent runs as"
+            }
+            words = [program] + DesktopCall.words(intent.title, Self.cut(intent.text), intent.urgency)
+            added["DBUS_SESSION_BUS_ADDRESS"] = bus
+        }
+        let mail = intent.mail.map { MailText.message(to: $0, subject: intent.title, text: intent.text, id: step) }
+        let (folder, input) = try await services.files.run {
+            (try files.spot(intent.file).folder, try mail.map { try Self.inMemory($0) })
+        }
+        let result = try await ChildProcess.run(
+            words, in: folder, file: nil, input: input, adding: added, timeout: Self.patience)
+        if result.status == 0 { return nil }
+        let why = result.timedOut ? "took more than \(Int(Self.patience)) s" : "ended with \(result.status)"
+        let output = result.output.suffix(300).replacingOccurrences(of: "\n", with: " ")
+        return "\(program) \(why): \(output)"
+    }
+
+    private static func inMemory(_ text: String) throws -> Descriptor {
+        let file = try Descriptor(inMemory: "a mail")
+        try file.write(Array(text.utf8), at: 0)
+        return file
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.utf8.count > most ? String(text.prefix(most / 4)) + "…" : text
+    }
+}
