@@ -1,0 +1,65 @@
+import AgentKit
+import ArgumentParser
+import Ledger
+import Platform
+
+/// `steward confirm`
+struct ConfirmCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm", abstract: "Show what jobs ask of you, or say yes to one.",
+        discussion: "A rule asks with the action `confirm`; the job goes on with its next step.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning; without it, what waits is shown.")
+    var job: String?
+
+    @Flag(name: .long, help: "Say yes to all that wait, or to all of `--rule`.")
+    var all = false
+
+    @Option(name: .long, help: "Only this rule's jobs.")
+    var rule: String?
+
+    func validate() throws {
+        if job != nil, all || rule != nil { throw ValidationError("give a job, or `--all`, and not both") }
+        if rule != nil, !all { throw ValidationError("`--rule` narrows `--all`; give both") }
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            if job == nil, !all { return try await show() }
+            try await DaemonOrHere(options: options).ask(ControlRequest(.confirm, id: job, rule: rule)) {
+                try await $0.confirm(job, rule: rule)
+            }
+        }
+    }
+
+    private func show() async throws {
+        let ledger = try Ledger.openForReading(directory: try options.directories().state)
+        var questions: [Operations.Question] = []
+        if let ledger { questions = try await Operations.questions(in: ledger) }
+        try Output.show(
+            questions, lines: questions.isEmpty ? ["no job asks anything"] : questions.flatMap(\.lines),
+            json: options.json)
+    }
+}
+
+/// `steward decline`
+struct Decline: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decline", abstract: "Say no to what a job asks.",
+        discussion: "The job ends; what it had done before it asked stays, and `steward undo` takes it back.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning.")
+    var job: String
+
+    func run() async throws {
+        try await Output.guarding {
+            try await DaemonOrHere(options: options).ask(ControlRequest(.decline, id: job)) {
+                try await $0.decline(job)
+            }
+        }
+    }
+}
