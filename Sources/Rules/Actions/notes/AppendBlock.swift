@@ -9,7 +9,7 @@ import Rules
 struct AppendBlock: RuleAction {
     static let declaration = ActionDeclaration(
         name: "append-block", summary: "Appends an anchored block under a heading of a note in the A4 vault.",
-        guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        guarantee: .exactlyOnce, work: .disk, canUndo: true, mayBeRepeated: true, takes: .both,
         parameters: [
             ParameterSpec(
                 "note", .template, default: "today",
@@ -26,39 +26,27 @@ struct AppendBlock: RuleAction {
             ParameterSpec(
                 "at", .choice(["end-of-section", "end-of-file"]), default: "end-of-section",
                 "where in the note: the end of the heading's own section, or of the file"),
+            ParameterSpec(
+                "unless", .template,
+                "nothing is appended where this is not empty: `{{ capture.joined }}` gives the files of a folder one block"
+            ),
         ],
         provides: [
-            ValueSpec("block.anchor", "the anchor that the block got, without `^`"),
-            ValueSpec("note.path", "the note's path below the vault"),
+            ValueSpec("block.anchor", "the anchor that the block got, without `^`; empty where there is none"),
+            ValueSpec("note.path", "the note's path below the vault; empty where nothing was appended"),
         ],
         example: "append-block: { heading: Journal, anchor: jrnl, text: \"{{ file.text }}\" }")
 
     private let arguments: Arguments
     private let services: NoteServices
-    private let vault: PlaceInfo
+    private let target: NoteTarget
 
     init(_ arguments: Arguments, _ services: NoteServices) throws {
         self.arguments = arguments
         self.services = services
-        let vaults = services.journal.places.places.filter { $0.kind == .notes }
-        if arguments.has("place") {
-            vault = try arguments.place("place")
-        } else if let only = vaults.first, vaults.count == 1 {
-            vault = only
-        } else {
-            throw ArgumentFault(
-                "place",
-                vaults.isEmpty
-                    ? "`append-block` needs a place of kind `notes`; add one to the configuration"
-                    : "several places are of kind `notes` (\(vaults.map(\.name).joined(separator: ", "))); name one as `place`"
-            )
-        }
+        target = try NoteTarget(arguments, services, of: "append-block")
         let prefix = try arguments.template("anchor")
         if prefix.references.isEmpty { try Self.check(prefix: prefix.text) }
-        if try arguments.isFixed("note") {
-            let note = Self.named(try arguments.pathText("note", values: [:]))
-            if let complaint = Self.complaint(note: note) { throw ArgumentFault("note", complaint) }
-        }
     }
 
     private static func check(prefix: String) throws {
@@ -69,11 +57,37 @@ struct AppendBlock: RuleAction {
         }
     }
 
-    func intent(for input: StepInput) async throws -> NoteRequest {
-        let time = Self.time(of: input)
-        let date = Date(timeIntervalSince1970: time.seconds)
-        let path = try notePath(input, date)
-        let note = vault.root.appending(path)
+    /// Stored as the request alone, as it was before a block could be left out.
+    enum Intent: Codable, Sendable, Equatable {
+        case block(NoteRequest)
+        /// Nothing is appended.
+        case nothing
+
+        private enum CodingKeys: String, CodingKey { case nothing }
+
+        init(from decoder: any Decoder) throws {
+            let isNothing = try decoder.container(keyedBy: CodingKeys.self).contains(.nothing)
+            self = isNothing ? .nothing : .block(try NoteRequest(from: decoder))
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .block(let request): try request.encode(to: encoder)
+            case .nothing:
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(true, forKey: .nothing)
+            }
+        }
+    }
+
+    func intent(for input: StepInput) async throws -> Intent {
+        if arguments.has("unless"), try !arguments.text("unless", values: input.values).isEmpty { return .nothing }
+        return .block(try await request(for: input))
+    }
+
+    private func request(for input: StepInput) async throws -> NoteRequest {
+        let date = NoteTarget.date(of: input)
+        let note = try target.note(input, date)
         let heading = try arguments.headingText("heading", values: input.values).trimmingCharacters(in: .whitespaces)
         let prefix = try arguments.lineText("anchor", values: input.values)
         let token: AnchorToken
@@ -83,11 +97,11 @@ struct AppendBlock: RuleAction {
             throw Fault(.failed, "the rule \"\(input.rule)\" makes an anchor that A4 refuses: \(error)")
         }
         let files = input.files
-        let starter = try await starter(for: note, date, files)
+        let starter = try await target.starter(for: note, date, files)
         let source = input.file.absolute
         let status = try await services.files.run { try files.status(source) }
         return NoteRequest(
-            step: input.stepID, note: note, root: vault.root, heading: heading, token: token.description,
+            step: input.stepID, note: note, root: target.vault.root, heading: heading, token: token.description,
             content: try arguments.blockText("text", values: input.values),
             atEndOfFile: try arguments.choice("at") == "end-of-file", starter: starter,
             mode: status.map { $0.mode & 0o666 } ?? 0o600, order: input.arrival.nanoseconds)
@@ -95,33 +109,44 @@ struct AppendBlock: RuleAction {
 
     static let journalsItself = true
 
-    func perform(_ intent: NoteRequest, _ context: StepContext) async throws -> Receipt {
+    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
+        guard case .block(let request) = intent else { return Self.nothing }
         let deed = context.rows.map { rows in
-            NoteDeed(begin: rows.begin) { try rows.end(self.receipt(intent, token: $0), in: $1) }
+            NoteDeed(begin: rows.begin) { try rows.end(self.receipt(request, token: $0), in: $1) }
         }
-        return receipt(intent, token: try await services.notes.append(intent, deed))
+        return receipt(request, token: try await services.notes.append(request, deed))
     }
 
-    func settle(_ intent: NoteRequest, _ context: StepContext) async throws -> Settlement {
-        guard let token = try await services.notes.written(step: intent.step) else { return .notDone }
-        return .done(receipt(intent, token: token))
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        guard case .block(let request) = intent else { return .done(Self.nothing) }
+        guard let token = try await services.notes.written(step: request.step) else { return .notDone }
+        return .done(receipt(request, token: token))
     }
 
-    func undo(_ intent: NoteRequest, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .text(let token)? = receipt.values["block.anchor"] else {
+    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard case .block(let intent) = intent, case .text(let token)? = receipt.values["block.anchor"] else {
             return Receipt("no block had been written")
         }
         try await services.notes.remove(intent, token: token, resumes: context.resumesUndo)
         return Receipt("took the block ^\(token) out of \(intent.note)")
     }
 
-    var destinations: [String] { [vault.name] }
+    var destinations: [String] { [target.vault.name] }
 
-    func targets(of intent: NoteRequest) -> [BytePath] { [] }
+    func targets(of intent: Intent) -> [BytePath] { [] }
 
-    func summary(of intent: NoteRequest) -> String {
-        "append ^\(intent.token) under \"\(intent.heading)\" to \(intent.note): \(intent.content.shown)"
+    func summary(of intent: Intent) -> String {
+        guard case .block(let intent) = intent else { return "append nothing" }
+        return "append ^\(intent.token) under \"\(intent.heading)\" to \(intent.note): \(intent.content.shown)"
     }
+
+    func forecast(of intent: Intent) -> Forecast? {
+        guard case .block(let intent) = intent else { return Forecast() }
+        return Forecast([.writes(intent.note, "^\(intent.token)\n\(intent.content.shown)")])
+    }
+
+    private static let nothing = Receipt(
+        "appended nothing", values: ["block.anchor": .text(""), "note.path": .text("")])
 
     private func receipt(_ intent: NoteRequest, token: String) -> Receipt {
         Receipt(
@@ -130,41 +155,5 @@ struct AppendBlock: RuleAction {
                 "block.anchor": .text(token),
                 "note.path": .text((intent.note.relative(to: intent.root) ?? intent.note).text),
             ])
-    }
-
-    /// A capture's own time, else the arrival: fixed here, so that a retry tomorrow still lands in today's note.
-    private static func time(of input: StepInput) -> Timestamp {
-        if case .date(let time)? = input.values["capture.time"] { return time }
-        return input.arrival
-    }
-
-    private func notePath(_ input: StepInput, _ date: Date) throws -> BytePath {
-        let asked = try arguments.pathText("note", values: input.values)
-        if asked == "today" { return BytePath(Daily.relativePath(for: Dates.utcDay(from: date))) }
-        let path = Self.named(asked)
-        if let complaint = Self.complaint(note: path) { throw Fault(.failed, "\(complaint) \(vault.root)") }
-        return path
-    }
-
-    private static func named(_ note: String) -> BytePath { BytePath(note.hasSuffix(".md") ? note : note + ".md") }
-
-    /// Why a note cannot lie within a vault.
-    private static func complaint(note: BytePath) -> String? {
-        let staysBelow = !note.isAbsolute && note.components.allSatisfy { $0 != ArraySlice("..".utf8) }
-        return staysBelow ? nil : "the note \(note) would lie outside the vault"
-    }
-
-    /// What a daily note that is not there yet starts from: the vault's own template, if it has one.
-    private func starter(for note: BytePath, _ date: Date, _ files: HeldFiles) async throws -> String {
-        let root = vault.root
-        let zone = services.timeZone
-        let isDaily = note == root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date))))
-        guard isDaily else { return "" }
-        return try await services.files.run {
-            let model = root.appending("routines/templates/daily.md")
-            guard try files.status(note) == nil, try files.status(model) != nil else { return "" }
-            let template = try files.openFollowing(model).readAll(limit: 1 << 20)
-            return String(decoding: Daily.fill(template: Data(template), date: date, timeZone: zone), as: UTF8.self)
-        }
     }
 }

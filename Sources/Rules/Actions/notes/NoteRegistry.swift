@@ -6,6 +6,7 @@ package enum NoteRegistry {
     package static func actions(_ services: NoteServices) -> [ActionDefinition] {
         [
             ActionDefinition(AppendBlock.self) { try AppendBlock($0, services) },
+            ActionDefinition(Confirm.self) { try Confirm($0, services) },
             ActionDefinition(WriteNote.self) { try WriteNote($0, services) },
         ]
     }

@@ -17,7 +17,7 @@ struct WriteNote: RuleAction {
 
     static let declaration = ActionDeclaration(
         name: "write-note", summary: "Writes a new Markdown file into a place.", guarantee: .exactlyOnce, work: .disk,
-        canUndo: true,
+        canUndo: true, mayBeRepeated: true, takes: .both,
         parameters: [
             ParameterSpec("place", .place, required: true, "the place to write it in"),
             DestinationParameters.folder,
@@ -68,8 +68,8 @@ struct WriteNote: RuleAction {
         try await placing(intent).perform(context)
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        try await placing(intent).settle(context)
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        try await placing(intent).recover(context)
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -81,6 +81,8 @@ struct WriteNote: RuleAction {
     func summary(of intent: Intent) -> String {
         "write \(intent.destination.target) (\(intent.text.shown.utf8.count) bytes)"
     }
+
+    func forecast(of intent: Intent) -> Forecast? { intent.destination.making(intent.hash) }
 
     private func placing(_ intent: Intent) -> Placing {
         Placing(services: services.placing, destination: intent.destination, content: intent.hash) {
