@@ -54,7 +54,7 @@ import Testing
         let action = try world.action("append-block: { note: inbox, text: \"{{ file.text }}\" }")
         let intent = try await action.decided(world.input("a.md", adding: ["file.text": .text("new")]))
         try append(try LedgerJSON.decode(NoteRequest.self, from: intent))
-        guard case .done(let receipt) = try await action.settled(intent, step: "job.0") else {
+        guard case .done(let receipt) = try await action.recovered(intent, step: "job.0") else {
             throw TestFailure("not found")
         }
         #expect(receipt.values["block.anchor"] == .text("cap-0930"))

@@ -19,7 +19,7 @@ import Testing
                 return
             }
         }
-        // Each outcome has to have been met often, or the histories prove nothing.
+        // Each outcome has to have come about often, or the histories prove nothing.
         #expect(judged.putBack > 1000 && judged.keptOut > 1000 && judged.held > 1000, "\(judged)")
         #expect(judged.restarts > 1000 && judged.undecided > 100, "\(judged)")
     }
@@ -71,7 +71,7 @@ import Testing
 
         init(editors: Int) {
             self.editors = (0..<editors).map { _ in Buffer() }
-            meet()
+            observe()
             for index in self.editors.indices { load(index) }
         }
 
@@ -128,7 +128,7 @@ import Testing
         }
 
         mutating func capture() {
-            meet()
+            observe()
             let token = "cap-\(nextBlock)"
             nextBlock += 1
             told.append("the agent writes \(token)")
@@ -136,7 +136,7 @@ import Testing
         }
 
         mutating func look() {
-            meet()
+            observe()
             if !memory.wiped.isEmpty { write([]) }
         }
 
@@ -155,7 +155,7 @@ import Testing
             saved = nil
         }
 
-        private mutating func meet() {
+        private mutating func observe() {
             guard note != known || memory.version == 0 else { return }
             let before = known.tokens
             let judged = Dictionary(uniqueKeysWithValues: memory.see(note).map { ($0.token, $0.fate) })

@@ -39,7 +39,7 @@ import Testing
         }
 
         /// Lets the note hold `bytes`, and looks at the write.
-        func settle(_ bytes: [UInt8]) throws -> NoteRecovery.Finding {
+        func recover(_ bytes: [UInt8]) throws -> NoteRecovery.Finding {
             try Data(bytes).write(to: URL(fileURLWithPath: path.text))
             guard let status = try FileStatus.of(path) else { throw TestFailure("no note") }
             try world.ledger.writeBlocking {
@@ -51,7 +51,7 @@ import Testing
             }
             let open = try world.ledger.readBlocking { try $0.openNoteWrites() }
             guard let write = open.first, open.count == 1 else { throw TestFailure("\(open.count) open writes") }
-            return try NoteRecovery(journal: world.journal).settle(write)
+            return try NoteRecovery(journal: world.journal).recover(write)
         }
 
         var now: [UInt8] { get throws { try Descriptor(path).readAll() } }
@@ -64,7 +64,7 @@ import Testing
         let (position, old, new) = begun.tail
         for length in 0...new.count {
             let torn = begun.before[..<position] + new[..<length] + old.dropFirst(length)
-            let finding = try begun.settle(Array(torn))
+            let finding = try begun.recover(Array(torn))
             if Array(torn) == begun.before {
                 #expect(finding == .void, "\(length)")
                 #expect(try begun.now == begun.before)
@@ -82,12 +82,12 @@ import Testing
         let (position, _, new) = begun.tail
         for length in stride(from: 0, to: new.count, by: 3) {
             let zeros = [UInt8](repeating: 0, count: new.count - length)
-            #expect(try begun.settle(Array(begun.before[..<position] + new[..<length] + zeros)) == .mended)
+            #expect(try begun.recover(Array(begun.before[..<position] + new[..<length] + zeros)) == .mended)
             #expect(try begun.now == begun.after)
             // The beginning may be what is missing.
             let head = [UInt8](repeating: 0, count: length)
             let torn = Array(begun.before[..<position] + head + new[length...])
-            #expect(try begun.settle(torn) == (torn == begun.after ? .done : .mended))
+            #expect(try begun.recover(torn) == (torn == begun.after ? .done : .mended))
             #expect(try begun.now == begun.after)
         }
     }
@@ -101,7 +101,7 @@ import Testing
             half + Array("and then I typed a line that is longer than the tail that was to be written here\n".utf8),
             Array("something else\n".utf8), begun.before + Array("mine\n".utf8), [],
         ] where version != begun.before {
-            let finding = try begun.settle(version)
+            let finding = try begun.recover(version)
             if version.isEmpty && begun.before.isEmpty { continue }
             #expect(finding == .rewritten(blocksPresent: false) || version.starts(with: begun.before[..<position]))
             if finding == .rewritten(blocksPresent: false) { #expect(try begun.now == version) }
@@ -110,7 +110,7 @@ import Testing
 
     @Test("A line typed after a whole write leaves the block written") func lineTypedAfter() throws {
         let begun = try Begun(NoteAppendTests.start)
-        #expect(try begun.settle(begun.after + Array("mine\n".utf8)) == .rewritten(blocksPresent: true))
+        #expect(try begun.recover(begun.after + Array("mine\n".utf8)) == .rewritten(blocksPresent: true))
         #expect(try begun.now == begun.after + Array("mine\n".utf8))
         #expect(try begun.isWritten)
     }
@@ -120,15 +120,15 @@ import Testing
         let torn = Array(begun.after.dropLast(4))
         try Data(torn).write(to: URL(fileURLWithPath: begun.path.text))
         let writer = try Descriptor(begun.path, O_RDWR)
-        #expect(try begun.settle(torn) == .held)
+        #expect(try begun.recover(torn) == .held)
         #expect(try begun.now == torn)
         _ = writer
     }
 
     @Test("A note that is gone voids its write") func noteGoneVoids() async throws {
         let begun = try Begun(NoteAppendTests.start)
-        #expect(try begun.settle(Array(begun.after.dropLast(4))) == .mended)
-        _ = try begun.settle(begun.before)
+        #expect(try begun.recover(Array(begun.after.dropLast(4))) == .mended)
+        _ = try begun.recover(begun.before)
         try begun.world.ledger.writeBlocking {
             _ = try $0.beginNoteWrite(
                 NoteWriteRecord(

@@ -27,11 +27,11 @@ import Testing
 
     @Test("What is asked for meanwhile waits and is done together") func askedMeanwhileWaits() async throws {
         let (turns, record) = (Turns(), Record())
-        let first = Task { try await turns.take(1, on: "/n.md") { try await record.work($1) } }
+        let first = Task { try await turns.enqueue(1, on: "/n.md") { try await record.work($1) } }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
         var others: [Task<String, any Error>] = []
         for number in 2...4 {
-            others.append(Task { try await turns.take(number, on: "/n.md") { try await record.work($1) } })
+            others.append(Task { try await turns.enqueue(number, on: "/n.md") { try await record.work($1) } })
             try await waitUntil("\(number) waits") { await turns.waits(on: "/n.md") == number - 1 }
         }
         #expect(record.all == [[1]])
@@ -44,9 +44,9 @@ import Testing
     @Test("Another note goes on") func anotherNoteGoes() async throws {
         let (turns, held, free) = (Turns(), Record(), Record())
         free.open()
-        let first = Task { try await turns.take(1, on: "/held.md") { try await held.work($1) } }
+        let first = Task { try await turns.enqueue(1, on: "/held.md") { try await held.work($1) } }
         try await waitUntil("the first has its turn") { held.all == [[1]] }
-        #expect(try await turns.take(2, on: "/free.md") { try await free.work($1) } == "answer 2")
+        #expect(try await turns.enqueue(2, on: "/free.md") { try await free.work($1) } == "answer 2")
         held.open()
         #expect(try await first.value == "answer 1")
     }
@@ -55,10 +55,10 @@ import Testing
     {
         let turns = Turns()
         let fault = await #expect(throws: Fault.self) {
-            try await turns.take(1, on: "/n.md") { _, _ in throw Fault(.transient, "not now") }
+            try await turns.enqueue(1, on: "/n.md") { _, _ in throw Fault(.transient, "not now") }
         }
         #expect(fault?.message == "not now")
-        let answered = try await turns.take(2, on: "/n.md") { _, turns in
+        let answered = try await turns.enqueue(2, on: "/n.md") { _, turns in
             turns.forEach { $0.answer("early") }
             throw Fault(.transient, "too late")
         }
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("Nobody waits for ever") func nobodyWaitsEver() async throws {
-        let fault = await #expect(throws: Fault.self) { try await Turns().take(1, on: "/n.md") { _, _ in } }
+        let fault = await #expect(throws: Fault.self) { try await Turns().enqueue(1, on: "/n.md") { _, _ in } }
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
     }
 }

@@ -43,9 +43,9 @@ struct ExchangedNote {
         let before = try file.readAll()
         let base = ContentHash(of: before)
         try keepCopy(before, of: note)
-        let met = try MetNote(note, before, journal.ledger)
-        let all = met.requests(with: requests)
-        let composed = try ComposedNote(before, all, device: device, reserved: met.reserved(but: all))
+        let snapshot = try NoteSnapshot(note, before, journal.ledger)
+        let all = snapshot.requests(with: requests)
+        let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
         // Not under a step: it must still be known when the step's receipt has been committed.
         let exchanged = try ExchangedFile(
             composed.bytes, inPlaceOf: file, at: files.spot(place), keepsOwner: false
@@ -58,8 +58,8 @@ struct ExchangedNote {
             }
             let result = ContentHash(of: composed.bytes)
             let id = try journal.ledger.writeBlocking { transaction in
-                try met.commit(in: transaction)
-                try MetNote.begin(requests, composed.blocks, in: transaction)
+                try snapshot.commit(in: transaction)
+                try NoteSnapshot.begin(requests, composed.blocks, in: transaction)
                 return try transaction.beginNoteWrite(
                     NoteWriteRecord(
                         note: note, device: staged.device, inode: staged.inode, base: base, result: result, position: 0,
@@ -80,7 +80,7 @@ struct ExchangedNote {
                         note, base: base, now.fingerprint, result, blocks: composed.blocks.map(\.token), in: transaction
                     )
                 }
-                try met.written(composed.blocks, result, in: transaction)
+                try snapshot.written(composed.blocks, result, in: transaction)
                 try finish(transaction, composed.blocks)
             }
             return Written(blocks: composed.blocks, displaced: displaced)

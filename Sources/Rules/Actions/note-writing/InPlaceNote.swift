@@ -20,7 +20,7 @@ package struct InPlaceNote {
 
     let journal: EffectJournal
     let device: String
-    /// See ``LeasedFile/take(_:limit:)``.
+    /// See ``LeasedFile/acquire(_:limit:)``.
     let limit: Duration?
 
     package init(journal: EffectJournal, device: String, limit: Duration? = nil) {
@@ -42,24 +42,24 @@ package struct InPlaceNote {
     ) throws -> Attempt {
         let file: Descriptor
         let leased: LeasedFile
-        switch try take(note, files) {
+        switch try acquire(note, files) {
         case .not(let attempt): return attempt
         case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
         defer { leased.release() }
         let before = try file.readAll()
-        let met = try MetNote(note, before, journal.ledger)
-        let all = met.requests(with: requests)
+        let snapshot = try NoteSnapshot(note, before, journal.ledger)
+        let all = snapshot.requests(with: requests)
         guard !all.isEmpty else {
             leased.release()
-            try journal.ledger.writeBlocking { try met.commit(in: $0) }
+            try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
             return .written([])
         }
-        let composed = try ComposedNote(before, all, device: device, reserved: met.reserved(but: all))
+        let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
         let write = try record(note, file, before, composed)
         let id = try noteDown(write) { transaction in
-            try met.commit(in: transaction)
-            try MetNote.begin(requests, composed.blocks, in: transaction)
+            try snapshot.commit(in: transaction)
+            try NoteSnapshot.begin(requests, composed.blocks, in: transaction)
             try begin(transaction)
         }
         guard leased.isSure else {
@@ -79,7 +79,7 @@ package struct InPlaceNote {
             try journal.wrote(
                 note, base: write.base, fingerprint, write.result, blocks: composed.blocks.map(\.token), in: transaction
             )
-            try met.written(composed.blocks, write.result, in: transaction)
+            try snapshot.written(composed.blocks, write.result, in: transaction)
             try finish(transaction, composed.blocks)
         }
         return .written(composed.blocks)
@@ -95,7 +95,7 @@ package struct InPlaceNote {
     ) throws -> Attempt {
         let file: Descriptor
         let leased: LeasedFile
-        switch try take(note, files) {
+        switch try acquire(note, files) {
         case .not(let attempt): return attempt
         case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
@@ -104,9 +104,9 @@ package struct InPlaceNote {
         let after = try change(before)
         // A file without blocks of the agent's, such as a draft, needs no guard.
         let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
-        let met = try isKnown ? MetNote(note, before, journal.ledger) : nil
+        let snapshot = try isKnown ? NoteSnapshot(note, before, journal.ledger) : nil
         let write = try record(note, file, before, after, blocks: [])
-        let id = try noteDown(write) { try met?.commit(in: $0) }
+        let id = try noteDown(write) { try snapshot?.commit(in: $0) }
         guard leased.isSure else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
             return .replaced
@@ -120,7 +120,7 @@ package struct InPlaceNote {
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
             try journal.wrote(note, base: write.base, fingerprint, write.result, blocks: [], in: transaction)
-            try met?.written([], write.result, in: transaction)
+            try snapshot?.written([], write.result, in: transaction)
             try finish(transaction)
         }
         return .written([])
@@ -133,9 +133,9 @@ package struct InPlaceNote {
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         let starter = Array(try requests.first?.starter.text().utf8 ?? "".utf8)
-        let met = try MetNote(note, nil, journal.ledger)
-        let all = met.requests(with: requests)
-        let composed = try ComposedNote(starter, all, device: device, reserved: met.reserved(but: all))
+        let snapshot = try NoteSnapshot(note, nil, journal.ledger)
+        let all = snapshot.requests(with: requests)
+        let composed = try ComposedNote(starter, all, device: device, reserved: snapshot.reserved(but: all))
         try journal.makeFolders(for: note, files)
         let step = requests.first?.step ?? ""
         let mode = requests.compactMap(\.mode).reduce(mode_t(0o644), &)
@@ -149,8 +149,8 @@ package struct InPlaceNote {
                 note: note, device: status.device, inode: status.inode, base: ContentHash(of: []), result: result,
                 position: 0, oldTail: [], newTail: [], blocks: composed.blocks)
             let id = try noteDown(write) { transaction in
-                try met.commit(in: transaction)
-                try MetNote.begin(requests, composed.blocks, in: transaction)
+                try snapshot.commit(in: transaction)
+                try NoteSnapshot.begin(requests, composed.blocks, in: transaction)
                 try begin(transaction)
             }
             guard try new.name() else {
@@ -169,7 +169,7 @@ package struct InPlaceNote {
                             version: version + 1))
                     try transaction.addBlocks(place.name, relative, composed.blocks.map(\.token))
                 }
-                try met.written(composed.blocks, result, in: transaction)
+                try snapshot.written(composed.blocks, result, in: transaction)
                 try finish(transaction, composed.blocks)
             }
             return .written(composed.blocks)
@@ -189,7 +189,7 @@ package struct InPlaceNote {
         return id
     }
 
-    /// Writes the new tail. Where that fails and cannot be taken back either, the write stays open in the ledger and is
+    /// Writes the new tail. Where that fails and cannot be rolled back either, the write stays open in the ledger and is
     /// mended before the next.
     private func put(_ write: NoteWriteRecord, _ id: Int64, into leased: LeasedFile) throws {
         try leased.replace(from: Int(write.position), write.oldTail, with: write.newTail) {
@@ -197,15 +197,15 @@ package struct InPlaceNote {
         }
     }
 
-    private enum Taking {
+    private enum Acquisition {
         case held(Descriptor, LeasedFile)
         /// What comes of the attempt instead.
         case not(Attempt)
     }
 
-    private func take(_ note: BytePath, _ files: HeldFiles) throws -> Taking {
+    private func acquire(_ note: BytePath, _ files: HeldFiles) throws -> Acquisition {
         guard let file = try open(note, files) else { return .not(.missing) }
-        switch LeasedFile.take(file, limit: limit) {
+        switch LeasedFile.acquire(file, limit: limit) {
         case .busy: return .not(.busy)
         case .unsupported: return .not(.unsupported)
         case .held(let leased): return .held(file, leased)

@@ -58,7 +58,7 @@ extension NoteWriter {
         let recovery = NoteRecovery(journal: journal)
         inWork.begin([write.note])
         defer { inWork.end([write.note]) }
-        let finding = try await lanes.run { try recovery.settle(write) }
+        let finding = try await lanes.run { try recovery.recover(write) }
         log.notice("a write into \(write.note) was cut off: \(finding)")
         return finding
     }

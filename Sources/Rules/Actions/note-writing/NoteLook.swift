@@ -26,16 +26,16 @@ struct NoteLook {
         } catch let fault as Fault where fault.errno == ENOENT {
             return .nothing
         }
-        let met = try MetNote(note, bytes, journal.ledger)
-        try journal.ledger.writeBlocking { try met.commit(in: $0) }
-        return .seen(judged: met.judged, lost: met.lost.count)
+        let snapshot = try NoteSnapshot(note, bytes, journal.ledger)
+        try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
+        return .seen(judged: snapshot.judged, lost: snapshot.lost.count)
     }
 
     /// The whole of it, or nil while somebody writes.
     private func read(_ file: Descriptor) throws -> [UInt8]? {
         let before = try file.status()
         guard before.kind == .file else { return nil }
-        let answer = Lease.takeShared(file)
+        let answer = Lease.acquireShared(file)
         defer { if answer == .granted { Lease.release(file) } }
         guard answer != .busy else { return nil }
         let bytes = try file.readAll()

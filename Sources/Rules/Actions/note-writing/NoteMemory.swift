@@ -81,7 +81,7 @@ package struct NoteMemory: Sendable, Equatable {
         blocks.values.filter { $0.fate == .wiped }.sorted { ($0.born, $0.step) < ($1.born, $1.step) }
     }
 
-    /// Takes in a version that somebody else made.
+    /// Records a version that somebody else made.
     ///
     /// - Returns: the blocks that it lacks and the version before did not, with what is to become of each.
     @discardableResult
@@ -112,11 +112,11 @@ package struct NoteMemory: Sendable, Equatable {
             put(block)
         }
         judged.forEach { put($0) }
-        take(lines: save.lines)
+        record(lines: save.lines)
         return judged
     }
 
-    /// Takes in that the note is not there: what somebody had held went with it.
+    /// Records that the note is not there: what somebody had held went with it.
     package mutating func seeNoNote() -> [Block] {
         let judged = see(NoteSight(tokens: [], lines: []))
         lines = [:]
@@ -124,7 +124,7 @@ package struct NoteMemory: Sendable, Equatable {
         return judged
     }
 
-    /// Takes in that the agent wrote these blocks, new ones and such as came back.
+    /// Records that the agent wrote these blocks, new ones and such as came back.
     package mutating func wrote(_ written: [(step: String, token: String)]) {
         version += 1
         for (step, token) in written {
@@ -178,7 +178,7 @@ package struct NoteMemory: Sendable, Equatable {
         return old > new
     }
 
-    private mutating func take(lines now: Set<UInt64>) {
+    private mutating func record(lines now: Set<UInt64>) {
         for line in now {
             let known = lines[line]
             if let known, known.gone == nil { continue }

@@ -22,7 +22,7 @@ struct NoteRecovery {
     let journal: EffectJournal
 
     /// Looks at one begun write, mends it if it was torn, and closes it in the ledger. Blocks.
-    func settle(_ write: NoteWriteRecord) throws -> Finding {
+    func recover(_ write: NoteWriteRecord) throws -> Finding {
         let files = journal.files()
         let finding = try examine(write, files)
         // Before the transaction: reaching a place may have to note in the ledger that it is another.
@@ -98,7 +98,7 @@ struct NoteRecovery {
     /// Nobody may write while the note is mended; whoever has it open gets a moment to close it.
     private func waitForLease(_ file: Descriptor) -> Lease.Answer {
         for _ in 0..<100 {
-            let answer = Lease.takeExclusive(file)
+            let answer = Lease.acquireExclusive(file)
             if answer != .busy { return answer }
             usleep(20_000)
         }

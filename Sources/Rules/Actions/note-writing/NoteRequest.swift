@@ -56,13 +56,13 @@ struct ComposedNote: Sendable {
     init(_ note: [UInt8], _ requests: [NoteRequest], device: String, reserved: Set<String> = []) throws {
         do {
             let data = Data(note)
-            let taken = Set(Anchors.tokens(in: data).map(\.token)).union(
+            let present = Set(Anchors.tokens(in: data).map(\.token)).union(
                 try reserved.map { try AnchorToken(parse: $0) })
-            var held = HeldTokens(taken, device: device)
+            var held = HeldTokens(present, device: device)
             var blocks: [NoteBlockRecord] = []
             var options: [AppendOptions] = []
             for request in requests {
-                let token = try held.take(AnchorToken(parse: request.token))
+                let token = try held.reserve(AnchorToken(parse: request.token))
                 blocks.append(NoteBlockRecord(step: request.step, token: token.description))
                 options.append(
                     AppendOptions(
@@ -90,7 +90,7 @@ private struct HeldTokens {
         self.device = device
     }
 
-    mutating func take(_ wanted: AnchorToken) throws -> AnchorToken {
+    mutating func reserve(_ wanted: AnchorToken) throws -> AnchorToken {
         var token = wanted
         let name = wanted.suffix ?? device
         var number = nextNumber[wanted] ?? 0

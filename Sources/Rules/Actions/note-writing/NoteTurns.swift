@@ -15,11 +15,11 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
         }
 
         /// The first answer counts.
-        func answer(_ answer: Answer) { take()?.resume(returning: answer) }
+        func answer(_ answer: Answer) { claim()?.resume(returning: answer) }
 
-        func fail(_ error: any Error) { take()?.resume(throwing: error) }
+        func fail(_ error: any Error) { claim()?.resume(throwing: error) }
 
-        private func take() -> CheckedContinuation<Answer, any Error>? {
+        private func claim() -> CheckedContinuation<Answer, any Error>? {
             waiting.withLock { waiting in
                 defer { waiting = nil }
                 return waiting
@@ -37,7 +37,7 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
     ///
     /// - Parameter work: the same in all calls; carried out in the note's own bulkhead.
     /// - Throws: what the work throws; `Fault(.transient)` at once where the note's file system does not answer.
-    func take(_ wish: Wish, on note: BytePath, work: @escaping Work) async throws -> Answer {
+    func enqueue(_ wish: Wish, on note: BytePath, work: @escaping Work) async throws -> Answer {
         let whose = Bulkhead("the note \(note)")
         if HangWatch.shared.hangs(for: whose) {
             throw Fault(

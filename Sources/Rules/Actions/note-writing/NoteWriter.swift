@@ -58,10 +58,8 @@ package final class NoteWriter: Sendable {
     /// - Throws: `Fault(.transient)` where somebody keeps the note open for writing; `.failed` where it cannot be
     ///   written at all.
     package func append(_ request: NoteRequest, _ deed: NoteDeed? = nil) async throws -> String {
-        let step = request.step
-        if let done = try await journal.ledger.read({ try $0.noteBlock(step: step) }) { return done.token }
         guard let token = try await enqueue(.append(request, deed), on: request.note) else {
-            throw Fault(.failed, "the block of \(step) was not written")
+            throw Fault(.failed, "the block of \(request.step) was not written")
         }
         return token
     }
@@ -70,7 +68,7 @@ package final class NoteWriter: Sendable {
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
     func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
-        try await turns.take(wish, on: note) { try await self.serve($0, $1) }
+        try await turns.enqueue(wish, on: note) { try await self.serve($0, $1) }
     }
 
     private func serve(_ note: BytePath, _ turns: [NoteTurns<Wish, String?>.Turn]) async throws {
@@ -227,7 +225,7 @@ package final class NoteWriter: Sendable {
                 if patiently, await !patience.isStopping { try await Task.sleep(for: .milliseconds(100)) }
             case .seen(let judged, let lost):
                 for block in judged {
-                    if let message = MetNote.message(block, note) { log.notice("\(message)") }
+                    if let message = NoteSnapshot.message(block, note) { log.notice("\(message)") }
                 }
                 return lost > 0
             }

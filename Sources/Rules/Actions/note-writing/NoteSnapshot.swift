@@ -5,7 +5,7 @@ import Rules
 /// A note as it was just read, beside what the ledger knew of it: which blocks are to be put back, and which stay out
 /// (`docs/design/stale-buffers.md`). Reading it changes nothing; ``commit(in:)`` belongs into the transaction that
 /// begins the write, so that nothing lies between the look and the write.
-struct MetNote: Sendable {
+struct NoteSnapshot: Sendable {
     let note: BytePath
     /// The blocks that a save has lost and that are to be put back, oldest first.
     let lost: [NoteRequest]
