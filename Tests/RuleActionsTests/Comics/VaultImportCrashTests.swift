@@ -20,8 +20,8 @@ struct VaultImportCrashTests {
         try scene.drop("a.cbz", bytes)
         try await scene.unlock()
         let (intent, world) = try await decided(scene)
-        try await take(bytes, scene)
-        guard case .done(let receipt) = try await world.action(VaultScene.entry).settled(intent, step: "job.0") else {
+        try await importComic(bytes, scene)
+        guard case .done(let receipt) = try await world.action(VaultScene.entry).recovered(intent, step: "job.0") else {
             Issue.record("it is not found done")
             return
         }
@@ -37,8 +37,8 @@ struct VaultImportCrashTests {
         let bytes = try VaultScene.comic()
         try scene.drop("a.cbz", bytes)
         let (intent, world) = try await decided(scene)
-        try await take(bytes, scene)
-        guard case .notDone = try await world.action(VaultScene.entry).settled(intent, step: "job.0") else {
+        try await importComic(bytes, scene)
+        guard case .notDone = try await world.action(VaultScene.entry).recovered(intent, step: "job.0") else {
             Issue.record("a locked vault cannot know it")
             return
         }
@@ -59,7 +59,7 @@ struct VaultImportCrashTests {
             // As if it had not been removed yet.
             try scene.drop("a.cbz", bytes)
             guard
-                case .done(let receipt) = try await scene.open().action(VaultScene.entry).settled(
+                case .done(let receipt) = try await scene.open().action(VaultScene.entry).recovered(
                     deed.intent, step: "job.0")
             else {
                 Issue.record("it is not found done")
@@ -89,8 +89,8 @@ struct VaultImportCrashTests {
     }
 
     /// What the action does before it notes anything.
-    private func take(_ bytes: [UInt8], _ scene: VaultScene) async throws {
-        _ = try await scene.service.take(
+    private func importComic(_ bytes: [UInt8], _ scene: VaultScene) async throws {
+        _ = try await scene.service.importComic(
             VaultComic(
                 archive: Descriptor(scene.scene.path("dropbox/a.cbz")), hash: ContentHash(of: bytes), name: "a.cbz",
                 summary: ComicSummary(), key: Array("job.0".utf8)))

@@ -52,7 +52,7 @@ final class VaultScene: Sendable {
     /// Returns when all deposits have been looked at.
     func unlock() async throws {
         try await service.unlock(Self.credential())
-        try await waitUntil("deposits are taken in") { await !self.service.isTakingIn }
+        try await waitUntil("deposits are taken in") { await !self.service.isIngesting }
     }
 
     func comics() async throws -> [ComicEntry] { try await service.use { try $0.list() } }

@@ -227,7 +227,7 @@ import Testing
             let world = try scene.open()
             try await world.notes.recover()
             let action = try world.action(entry)
-            switch try await action.settled(try scene.scene.home.read("intent.json"), step: "job.0") {
+            switch try await action.recovered(try scene.scene.home.read("intent.json"), step: "job.0") {
             case .done: break
             case .notDone: try await world.run(action, on: Scene.file)
             case .unknown(let why): Issue.record("unknown: \(why)")

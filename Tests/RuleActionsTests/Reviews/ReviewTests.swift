@@ -153,7 +153,7 @@ import Testing
             let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
             #expect(fault?.kind == .transient)
             #expect(try scene.home.read(file) == other)
-            guard case .notDone = try await action.settled(intent, step: "job.0") else {
+            guard case .notDone = try await action.recovered(intent, step: "job.0") else {
                 Issue.record("it says that it is done")
                 continue
             }

@@ -102,7 +102,9 @@ import Testing
         let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
         #expect(fault?.kind == .transient && fault?.message.hasPrefix("No advisor has read this text yet") == true)
         #expect(try scene.scene.snapshot() == before)
-        guard case .notDone = try await action.settled(intent, step: "job.0") else { throw TestFailure("it says done") }
+        guard case .notDone = try await action.recovered(intent, step: "job.0") else {
+            throw TestFailure("it says done")
+        }
         _ = try await action.performed(intent, step: "job.0", attempt: 4)
         #expect(try scene.sidecar.contains("> No advisor has read this text: ") && scene.sidecar.contains("1 finding."))
         isBusy.withLock { $0 = false }

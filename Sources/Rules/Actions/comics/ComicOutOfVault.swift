@@ -11,9 +11,9 @@ extension ComicToVault {
     /// opened by the unlocked vault only.
     func undo(_ intent: VaultImport, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
-        let state = Self.text(receipt, "comic.state").flatMap(Taken.State.init(rawValue:))
+        let state = Self.text(receipt, "comic.state").flatMap(Imported.State.init(rawValue:))
         guard let id = Self.text(receipt, "comic.sealed"), let state else {
-            throw Fault(.failed, "the ledger does not say what the vault has taken; nothing was changed")
+            throw Fault(.failed, "the ledger does not say what the vault has imported; nothing was changed")
         }
         guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service, context.files) }
         let (entry, isOwn) = try await held(intent, state, id, context, service)
@@ -30,7 +30,7 @@ extension ComicToVault {
         let back =
             if effects.isEmpty {
                 "the file had stayed"
-            } else if !isOwn, NameVeil.isToken(intent.source) {
+            } else if !isOwn, HiddenNames.isToken(intent.source) {
                 "it is back under the name of the vault's own copy, for its own is not known any more"
             } else {
                 "it is back where it was"
@@ -44,14 +44,14 @@ extension ComicToVault {
 
     /// The comic in the vault, and whether it came there by this step: it did not where the vault had held the same.
     private func held(
-        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ context: StepContext, _ service: VaultService
+        _ intent: VaultImport, _ state: Imported.State, _ id: String, _ context: StepContext, _ service: VaultService
     ) async throws -> (ComicEntry?, isOwn: Bool) {
         if state != .duplicate, let own = try await service.comic(key: Array(context.stepID.utf8)) {
             return (own, true)
         }
         return try await service.use { vault in
             if state == .duplicate { return (try ComicID(hex: id).map { try vault.comic($0) }, false) }
-            // A deposit of what the vault held already was not taken in.
+            // A deposit of what the vault held already was not ingested.
             return (try state == .deposited ? vault.comics(content: intent.hash).first : nil, false)
         }
     }
@@ -64,10 +64,10 @@ extension ComicToVault {
     ) async throws -> [FileEffect] {
         if case .moved? = receipt.effects.first {
             let back = PuttingBack(services: services.placing, context: context)
-            return try await services.files.run { try back.takeOutOfTrash(receipt.effects.first).effects }
+            return try await services.files.run { try back.restoreFromTrash(receipt.effects.first).effects }
         }
         // A comic that was there before the job came from somewhere else.
-        let source = NameVeil.isToken(intent.source) ? nil : intent.source
+        let source = HiddenNames.isToken(intent.source) ? nil : intent.source
         guard let target = try source ?? entry.map(origin) else { return [] }
         if let found = try await extracted(intent, to: target, context.files) {
             return receipt.effects.isEmpty ? [] : [found]
@@ -109,7 +109,7 @@ extension ComicToVault {
     }
 
     private func undoLocked(
-        _ intent: VaultImport, _ state: Taken.State, _ id: String, _ service: VaultService, _ files: HeldFiles
+        _ intent: VaultImport, _ state: Imported.State, _ id: String, _ service: VaultService, _ files: HeldFiles
     ) async throws -> Receipt {
         guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
             throw Fault(
@@ -117,7 +117,7 @@ extension ComicToVault {
                 "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
                     + "unlock` and undo again")
         }
-        guard !NameVeil.isToken(intent.source),
+        guard !HiddenNames.isToken(intent.source),
             try await services.files.run({
                 try files.status(intent.source)?.kind == .file && files.hash(intent.source) == intent.hash
             })

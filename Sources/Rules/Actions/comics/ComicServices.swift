@@ -5,7 +5,7 @@ import Rules
 
 /// What actions on comics act through.
 package struct ComicServices: Sendable {
-    let comics: ComicIntake
+    let comics: ComicImporter
     let vaults: VaultKeeper
     let placing: FileServices
 
@@ -13,7 +13,7 @@ package struct ComicServices: Sendable {
     var journal: EffectJournal { placing.journal }
     var trash: TrashCan { placing.trash }
 
-    package init(comics: ComicIntake, vaults: VaultKeeper, placing: FileServices) {
+    package init(comics: ComicImporter, vaults: VaultKeeper, placing: FileServices) {
         self.comics = comics
         self.vaults = vaults
         self.placing = placing

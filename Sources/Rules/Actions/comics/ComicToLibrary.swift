@@ -98,7 +98,7 @@ struct ComicToLibrary: Sendable {
         ComicCopies(library: library, files: files, journal: services.journal, placed: services.comics.placed)
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         try await services.comics.shelving(in: intent.library) {
             if let done = try finished(intent, context) { return .done(done) }
             return .notDone
@@ -113,7 +113,7 @@ struct ComicToLibrary: Sendable {
         let back = PuttingBack(services: services.placing, context: context)
         return try await services.files.run {
             to == intent.trashed.slot
-                ? try back.takeOutOfTrash(receipt.effects.first) : try back.move(receipt.effects.first)
+                ? try back.restoreFromTrash(receipt.effects.first) : try back.move(receipt.effects.first)
         }
     }
 
@@ -121,6 +121,11 @@ struct ComicToLibrary: Sendable {
         let source = intent.placement.source
         if let copy = intent.copy { return "import nothing: \(copy) is the same comic as \(source)" }
         return "import \(source) as \(intent.placement.destination.target)"
+    }
+
+    static func forecast(of intent: Intent) -> Forecast {
+        if intent.copy != nil { return Forecast(intent.keepsSource ? [] : [.trashes]) }
+        return intent.keepsSource ? intent.placement.copying : intent.placement.moving
     }
 
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {

@@ -7,8 +7,8 @@ import Rules
 
 /// `import-comic` with a `vault`: seals a judged comic, once.
 ///
-/// The step's id is the key under which the vault knows the import. What the vault has taken is written down before the
-/// source goes, so that after a crash nobody has to guess from a missing source that it was taken.
+/// The step's id is the key under which the vault knows the import. What the vault has imported is written down before
+/// the source goes, so that after a crash nobody has to guess from a missing source that it was imported.
 struct ComicToVault: Sendable {
     private let arguments: Arguments
     let services: ComicServices
@@ -64,21 +64,23 @@ struct ComicToVault: Sendable {
 
     func perform(_ intent: VaultImport, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
-        if let taken = try await taken(context, service) { return try await finish(intent, taken, context.files) }
-        let taken = try await take(intent, context, service)
-        FaultPoint.reach("taken")
-        try await note(taken, context)
+        if let imported = try await imported(context, service) {
+            return try await finish(intent, imported, context.files)
+        }
+        let imported = try await importComic(intent, context, service)
+        FaultPoint.reach("imported")
+        try await note(imported, context)
         FaultPoint.reach("noted")
-        return try await finish(intent, taken, context.files)
+        return try await finish(intent, imported, context.files)
     }
 
-    func settle(_ intent: VaultImport, _ context: StepContext) async throws -> Settlement {
-        guard let taken = try await taken(context, services.vaults.service(intent.vault)) else { return .notDone }
-        return .done(try await finish(intent, taken, context.files))
+    func recover(_ intent: VaultImport, _ context: StepContext) async throws -> Recovery {
+        guard let imported = try await imported(context, services.vaults.service(intent.vault)) else { return .notDone }
+        return .done(try await finish(intent, imported, context.files))
     }
 
-    /// How the vault has taken a comic, as the ledger keeps it until the receipt is there.
-    struct Taken: Codable, Sendable {
+    /// How the vault has imported a comic, as the ledger keeps it until the receipt is there.
+    struct Imported: Codable, Sendable {
         enum State: String, Codable, Sendable {
             case sealed, deposited, duplicate
         }
@@ -88,23 +90,25 @@ struct ComicToVault: Sendable {
         let id: String
     }
 
-    /// What is known to have been taken under this step's key.
-    private func taken(_ context: StepContext, _ service: VaultService) async throws -> Taken? {
+    /// What is known to have been imported under this step's key.
+    private func imported(_ context: StepContext, _ service: VaultService) async throws -> Imported? {
         if let note = try await services.journal.ledger.read({ try $0.effectNote(step: context.stepID) }) {
-            return try LedgerJSON.decode(Taken.self, from: note)
+            return try LedgerJSON.decode(Imported.self, from: note)
         }
         guard let entry = try await service.comic(key: Array(context.stepID.utf8)) else { return nil }
-        let taken = Taken(state: .sealed, id: entry.id.description)
-        try await note(taken, context)
-        return taken
+        let imported = Imported(state: .sealed, id: entry.id.description)
+        try await note(imported, context)
+        return imported
     }
 
-    private func note(_ taken: Taken, _ context: StepContext) async throws {
-        let text = try LedgerJSON.encode(taken)
+    private func note(_ imported: Imported, _ context: StepContext) async throws {
+        let text = try LedgerJSON.encode(imported)
         try await services.journal.ledger.write { try $0.setEffectNote(text, step: context.stepID) }
     }
 
-    private func take(_ intent: VaultImport, _ context: StepContext, _ service: VaultService) async throws -> Taken {
+    private func importComic(_ intent: VaultImport, _ context: StepContext, _ service: VaultService) async throws
+        -> Imported
+    {
         let source = intent.source
         guard let (place, path) = services.journal.places.locate(source) else {
             throw Fault(.failed, "\(source) lies in no place any more; put its place back into the configuration")
@@ -121,19 +125,21 @@ struct ComicToVault: Sendable {
                 source: ComicOrigin(place: place.name, path: path).text, key: Array(context.stepID.utf8),
                 duplicates: duplicates, parts: { try comic.parts(of: .file(archive), worker, packFailed: packFailed) })
         }
-        func take(_ duplicates: DuplicatePolicy) async throws -> VaultTaken {
+        func attempt(_ duplicates: DuplicatePolicy) async throws -> VaultImportOutcome {
             do {
-                return try await service.take(sealed(duplicates))
+                return try await service.importComic(sealed(duplicates))
             } catch  where packFailed.isSet {
-                return try await service.take(sealed(duplicates))
+                return try await service.importComic(sealed(duplicates))
             }
         }
         do {
-            let found = try await take(intent.keepsCopies ? .keep : .skip)
-            guard case .sealed(.duplicate) = found else { return Self.taken(found) }
+            let found = try await attempt(intent.keepsCopies ? .keep : .skip)
+            guard case .sealed(.duplicate) = found else { return Self.imported(found) }
             // The source may go only if what stays can be read.
-            if let whole = try await whole(intent.hash, service) { return Self.taken(.sealed(.duplicate(of: whole))) }
-            return Self.taken(try await take(.keep))
+            if let whole = try await whole(intent.hash, service) {
+                return Self.imported(.sealed(.duplicate(of: whole)))
+            }
+            return Self.imported(try await attempt(.keep))
         } catch let fault as Fault
             where fault.kind == .refused && fault.code != VaultDeposit.tooLarge && hidesNames
         {
@@ -141,11 +147,11 @@ struct ComicToVault: Sendable {
         }
     }
 
-    private static func taken(_ found: VaultTaken) -> Taken {
+    private static func imported(_ found: VaultImportOutcome) -> Imported {
         switch found {
-        case .deposited(let deposit): Taken(state: .deposited, id: deposit.drop.description)
-        case .sealed(.duplicate(of: let entry)): Taken(state: .duplicate, id: entry.id.description)
-        case .sealed(let outcome): Taken(state: .sealed, id: outcome.entry.id.description)
+        case .deposited(let deposit): Imported(state: .deposited, id: deposit.drop.description)
+        case .sealed(.duplicate(of: let entry)): Imported(state: .duplicate, id: entry.id.description)
+        case .sealed(let outcome): Imported(state: .sealed, id: outcome.entry.id.description)
         }
     }
 
@@ -174,7 +180,7 @@ struct ComicToVault: Sendable {
     // MARK: Afterwards
 
     private func finish(
-        _ intent: VaultImport, _ taken: Taken, _ files: HeldFiles
+        _ intent: VaultImport, _ imported: Imported, _ files: HeldFiles
     ) async throws -> Receipt {
         let trash = services.trash
         let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
@@ -195,19 +201,19 @@ struct ComicToVault: Sendable {
             }
         }
         let what =
-            switch taken.state {
+            switch imported.state {
             case .sealed: "sealed in the vault \(intent.vault)"
             case .deposited: "sealed to the vault \(intent.vault), which is locked"
             case .duplicate: "is in the vault \(intent.vault) already"
             }
         let subject = hidesNames ? "a comic" : "\(intent.source)"
         let more: Values = [
-            "comic.outcome": .text(taken.state == .duplicate ? "there already" : "imported"),
-            "comic.vault": .text(intent.vault), "comic.state": .text(taken.state.rawValue),
-            "comic.sealed": .text(taken.id),
+            "comic.outcome": .text(imported.state == .duplicate ? "there already" : "imported"),
+            "comic.vault": .text(intent.vault), "comic.state": .text(imported.state.rawValue),
+            "comic.sealed": .text(imported.id),
         ]
         return Receipt(
-            "\(subject) \(what) (\(taken.id.prefix(12))); \(fate)", values: intent.values.merging(more) { $1 },
+            "\(subject) \(what) (\(imported.id.prefix(12))); \(fate)", values: intent.values.merging(more) { $1 },
             effects: effects)
     }
 
@@ -238,7 +244,7 @@ enum RefusedComic {
             case .damagedArchive: "it is damaged"
             case .damagedPage: "a page is damaged"
             case .workerCrashed, .workerLimit, .workerNonsense: "the process that looked into it did not get to its end"
-            case nil: "it cannot be taken"
+            case nil: "it cannot be imported"
             }
         return "\(why); `steward comics inspect` on the file says more"
     }

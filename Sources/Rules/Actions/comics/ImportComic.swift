@@ -3,7 +3,7 @@ import FilePlacing
 import Platform
 import Rules
 
-/// Takes a comic into a library or a vault: judged in the locked-down worker first, then put there, once.
+/// Imports a comic into a library or a vault: judged in the locked-down worker first, then put there, once.
 struct ImportComic: RuleAction {
     enum Intent: Codable, Sendable, Equatable {
         case library(LibraryImport)
@@ -106,10 +106,10 @@ struct ImportComic: RuleAction {
         }
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         switch try carrier(intent) {
-        case .library(let library, let intent): try await library.settle(intent, context)
-        case .vault(let vault, let intent): try await vault.settle(intent, context)
+        case .library(let library, let intent): try await library.recover(intent, context)
+        case .vault(let vault, let intent): try await vault.recover(intent, context)
         }
     }
 
@@ -132,6 +132,11 @@ struct ImportComic: RuleAction {
         case .library(let intent): ComicToLibrary.summary(of: intent)
         case .vault(let intent): "seal \(intent.source) in the vault \(intent.vault)"
         }
+    }
+
+    func forecast(of intent: Intent) -> Forecast? {
+        guard case .library(let intent) = intent else { return nil }
+        return ComicToLibrary.forecast(of: intent)
     }
 
     var hidesNames: Bool {

@@ -4,7 +4,7 @@ import Platform
 import Rules
 
 /// What goes into a vault with a comic's archive, made of what the validating pass has found: for the action, which
-/// seals what is in an inbox, and for deposits that are taken in at an unlock.
+/// seals what is in an inbox, and for deposits that are ingested at an unlock.
 package struct SealedComic: Sendable {
     let report: ComicReport
     let known: KnownMetadata

@@ -15,13 +15,13 @@ struct KnownFindings {
 
     /// By their ids, what was answered along with a finding that it came to the same as.
     func answeredAlong() -> [String: Int] {
-        var settled: [String: Int] = [:]
+        var answered: [String: Int] = [:]
         for (index, finding) in findings.enumerated() where !finding.others.isEmpty {
-            let isSettled = finding.state == .skipped || finding.state == .accepted && finding.proposal == nil
-            guard isSettled else { continue }
-            for other in finding.others where places[other.id] == nil { settled[other.id] = index }
+            let isAnswered = finding.state == .skipped || finding.state == .accepted && finding.proposal == nil
+            guard isAnswered else { continue }
+            for other in finding.others where places[other.id] == nil { answered[other.id] = index }
         }
-        return settled
+        return answered
     }
 
     /// The finding that proposed the same for the same words, and was skipped.
@@ -68,10 +68,10 @@ struct KnownFindings {
     }
 
     /// The shortest beginning of the id that names no other finding, four digits at least.
-    static func key(for id: String, among taken: Set<String>) -> String {
+    static func key(for id: String, among used: Set<String>) -> String {
         for length in stride(from: min(4, id.count), to: id.count, by: 1) {
             let key = String(id.prefix(length))
-            if !taken.contains(key) { return key }
+            if !used.contains(key) { return key }
         }
         return id
     }

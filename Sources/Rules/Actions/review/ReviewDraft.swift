@@ -89,19 +89,19 @@ struct ReviewDraft: RuleAction {
         return try await services.files.run { try Self.carryOut(plan, writing) }
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         let writing = ReviewWriting(
             services: services, root: intent.root, step: context.stepID, held: context.files)
         let services = services
         return try await services.files.run {
             guard let plan = try Self.keptPlan(intent, context, services) else { return .notDone }
-            let settlement = try Self.settle(plan, writing)
-            if case .notDone = settlement { try Self.forgetPlan(intent, context, services) }
-            return settlement
+            let recovery = try Self.recover(plan, writing)
+            if case .notDone = recovery { try Self.forgetPlan(intent, context, services) }
+            return recovery
         }
     }
 
-    private static func settle(_ intent: Intent, _ writing: ReviewWriting) throws -> Settlement {
+    private static func recover(_ intent: Intent, _ writing: ReviewWriting) throws -> Recovery {
         let writes = [intent.kept, intent.state, intent.sidecar].compactMap { $0 }
         var targets: [(BytePath, ContentHash?, ContentHash?)] = writes.map { ($0.path, $0.base, $0.result) }
         if let edit = intent.edit { targets.append((intent.draft, edit.base, edit.result)) }
@@ -125,11 +125,11 @@ struct ReviewDraft: RuleAction {
                     path: intent.draft)
             }
             if context.resumesUndo, let begun = try Self.keptUndo(plan, context, services),
-                case .done(let receipt) = try Self.settle(begun, writing)
+                case .done(let receipt) = try Self.recover(begun, writing)
             {
                 return receipt
             }
-            return try Self.takeBack(plan, writing, settings, context, services)
+            return try Self.revert(plan, writing, settings, context, services)
         }
     }
 

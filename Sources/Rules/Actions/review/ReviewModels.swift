@@ -28,7 +28,7 @@ package struct ReviewModels: Sendable {
     // MARK: Configuration
 
     /// The settings in force. A project's own file counts for nothing: it may have come with a draft.
-    private struct Desk {
+    private struct Setup {
         let home: TKHome
         let resources: TKResources
         let prices: ModelTable
@@ -48,7 +48,7 @@ package struct ReviewModels: Sendable {
     /// The provider, model and server that are configured, in one line; what cannot be read counts as one more. Blocks.
     package func identity() -> String {
         do {
-            let configuration = try Desk(environment).configuration
+            let configuration = try Setup(environment).configuration
             return [configuration.provider, configuration.model, configuration.baseURL].compactMap { $0 }
                 .joined(separator: " ")
         } catch {
@@ -78,10 +78,10 @@ package struct ReviewModels: Sendable {
         do {
             let environment = environment
             guard let answers else { throw Fault(.failed, "there is no folder in which its answers could be kept") }
-            let desk = try await lanes.run { try Desk(environment) }
+            let setup = try await lanes.run { try Setup(environment) }
             kept = KeptAnswers(folder: answers, lanes: lanes)
-            prompts = try await lanes.run { try PromptEngine.load(desk.resources) }
-            (access, usage) = try await self.access(desk, kept, heard, lanes)
+            prompts = try await lanes.run { try PromptEngine.load(setup.resources) }
+            (access, usage) = try await self.access(setup, kept, heard, lanes)
         } catch {
             try tell(error, "No model has read this text", mayGiveUp: mayGiveUp, &found)
             return found
@@ -107,7 +107,7 @@ package struct ReviewModels: Sendable {
                 let engine = SuggestionEngine(model: access, prompts: prompts)
                 let options = ReviewOptions(advisors: team.advisors, storyType: team.storyType)
                 let result = try await within(patience) { try await engine.review(draft, options) }
-                try take(result, team, mayGiveUp: mayGiveUp, &found)
+                try collect(result, team, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "No advisor has read this text", mayGiveUp: mayGiveUp, &found)
                 // Who does not answer now will not do so a moment later.
@@ -119,7 +119,7 @@ package struct ReviewModels: Sendable {
                 let engine = CouncilEngine(model: access, prompts: prompts)
                 let options = CouncilEngine.Options(advisors: team.advisors, storyType: team.storyType)
                 let report = try await within(patience) { try await engine.debate(draft, options) }
-                try take(report, mayGiveUp: mayGiveUp, &found)
+                try collect(report, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "The council has not met", mayGiveUp: mayGiveUp, &found)
             }
@@ -127,15 +127,15 @@ package struct ReviewModels: Sendable {
     }
 
     private func access(
-        _ desk: Desk, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingLanes
+        _ setup: Setup, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingLanes
     ) async throws -> (ModelAccess, UsageLedger) {
         try CoreDumps.forbid()
         let environment = environment
         let choice = ModelChoice(
-            desk.configuration,
+            setup.configuration,
             secrets: SecretChain(
-                home: desk.home, environment: environment, configured: desk.configuration.provider),
-            models: desk.prices, environment: environment)
+                home: setup.home, environment: environment, configured: setup.configuration.provider),
+            models: setup.prices, environment: environment)
         let provider: any LLMProvider
         do {
             provider = try await choice.provider { heard.hear($0) }
@@ -143,9 +143,9 @@ package struct ReviewModels: Sendable {
             guard let absence = choice.absence(error) else { throw error }
             throw LLMError(error.kind, absence, provider: error.provider)
         }
-        try await lanes.run { try desk.home.make() }
+        try await lanes.run { try setup.home.make() }
         let opened = try await UsageLedger.open(
-            desk.home.usage, prices: desk.prices, budget: desk.configuration.monthlyBudget, timeZone: .current)
+            setup.home.usage, prices: setup.prices, budget: setup.configuration.monthlyBudget, timeZone: .current)
         for notice in opened.notices { heard.hear(notice) }
         let recorder = CallRecorders([kept, UsageRecorder(opened.ledger) { heard.hear($0) }])
         return (ModelAccess(provider: provider, recorder: recorder, entry: choice.entry(provider)), opened.ledger)
@@ -153,7 +153,7 @@ package struct ReviewModels: Sendable {
 
     // MARK: Answers
 
-    private func take(
+    private func collect(
         _ result: ReviewResult, _ team: ReviewTeam, mayGiveUp: Bool, _ found: inout ModelFindings
     ) throws {
         try tell(result.failures, mayGiveUp: mayGiveUp, &found)
@@ -169,7 +169,7 @@ package struct ReviewModels: Sendable {
         found.reading.notes += result.notices.filter { !found.reading.notes.contains($0) }
     }
 
-    private func take(_ report: CouncilReport, mayGiveUp: Bool, _ found: inout ModelFindings) throws {
+    private func collect(_ report: CouncilReport, mayGiveUp: Bool, _ found: inout ModelFindings) throws {
         try tell(report.failures, mayGiveUp: mayGiveUp, &found)
         found.council = report
         found.reading.notes += report.dropped.reasons("point")

@@ -44,7 +44,7 @@ package struct ReviewRound: Sendable {
         state = known
         self.settings = settings
         self.pass = pass
-        let hasAnswers = takeAnswers(sidecar)
+        let hasAnswers = readAnswers(sidecar)
         let content = ContentHash(of: Array(draft.string.utf8))
         let isKnown = models == nil && Self.isKnown(known, content, settings)
         guard !isKnown || hasAnswers else { return }
@@ -64,21 +64,21 @@ package struct ReviewRound: Sendable {
         state = known
         self.settings = settings
         pass = { _, _ in [] }
-        _ = takeAnswers(sidecar)
+        _ = readAnswers(sidecar)
         state.unreadable = reason
         state.content = content
         state.settings = settings.hash
     }
 
-    /// Takes the answers to these findings back: they are open again, and the text is reviewed anew.
+    /// Reverts the answers to these findings: they are open again, and the text is reviewed anew.
     package init(
-        takingBack keys: Set<String>, in known: ReviewState, of draft: DraftText, sidecar: String?,
+        reverting keys: Set<String>, in known: ReviewState, of draft: DraftText, sidecar: String?,
         settings: ReviewSettings, pass: @escaping Pass
     ) {
         state = known
         self.settings = settings
         self.pass = pass
-        _ = takeAnswers(sidecar)
+        _ = readAnswers(sidecar)
         for index in state.findings.indices where keys.contains(state.findings[index].key) {
             let finding = state.findings[index]
             state.findings[index] = ReviewFinding(
@@ -109,7 +109,7 @@ package struct ReviewRound: Sendable {
     // MARK: Answers
 
     /// - Returns: whether there is any.
-    private mutating func takeAnswers(_ sidecar: String?) -> Bool {
+    private mutating func readAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
         let found = SidecarAnswers(sidecar)
         if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
@@ -224,19 +224,19 @@ package struct ReviewRound: Sendable {
         let entries = merged(suggestions, isAlone: advice.isEmpty, draft)
         let known = KnownFindings(state.findings)
         let moved = known.moved(suggestions, in: draft, previous: previous)
-        let settled = known.answeredAlong()
+        let answeredAlong = known.answeredAlong()
         var found: Set<Int> = []
-        var taken = Set(state.findings.map(\.key))
+        var used = Set(state.findings.map(\.key))
         let justAccepted = newText == nil ? [] : Set(accepted)
         for entry in entries {
             let suggestion = entry.suggestion
             guard let index = known.places[suggestion.id] ?? moved[suggestion.id] else {
-                if let answered = settled[suggestion.id] ?? known.skipped(entry) {
+                if let answered = answeredAlong[suggestion.id] ?? known.skipped(entry) {
                     found.insert(answered)
                     continue
                 }
-                let key = KnownFindings.key(for: suggestion.id, among: taken)
-                taken.insert(key)
+                let key = KnownFindings.key(for: suggestion.id, among: used)
+                used.insert(key)
                 state.findings.append(ReviewFinding(key: key, suggestion: suggestion, others: entry.others))
                 found.insert(state.findings.count - 1)
                 new.append(suggestion.id)
@@ -266,14 +266,14 @@ package struct ReviewRound: Sendable {
         let resolver = AnchorResolver(draft)
         for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
         state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
-        take(models, content)
+        merge(models, content)
         state.unreadable = nil
         state.content = content
         state.settings = settings.hash
     }
 
     /// What was said about the text as a whole; what is not asked for any more goes.
-    private mutating func take(_ models: ModelFindings?, _ content: ContentHash) {
+    private mutating func merge(_ models: ModelFindings?, _ content: ContentHash) {
         guard settings.asksModel else {
             (state.reading, state.council, state.answers) = (nil, nil, [])
             return

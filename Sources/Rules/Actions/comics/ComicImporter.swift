@@ -4,7 +4,7 @@ import Rules
 
 /// What importing comics needs: the validator, whose worker is looked for when the first comic comes, so that an agent
 /// without that program starts all the same; and the order in which libraries are written.
-package actor ComicIntake {
+package actor ComicImporter {
     private let program: BytePath?
     private var worker: ArchiveWorker?
     private var reports: [(hash: ContentHash, report: ComicReport)] = []

@@ -4,7 +4,7 @@ import TKCore
 
 /// Undoing a review: the answers it took are open again, and the draft is as it was.
 extension ReviewDraft {
-    static func takeBack(
+    static func revert(
         _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ context: StepContext,
         _ services: ReviewServices
     ) throws -> Receipt {
@@ -33,7 +33,7 @@ extension ReviewDraft {
         let sidecar = try text(files.sidecar, writing.held)
         try checkOwner(of: sidecar, files, known.state, writing.held)
         let round = try ReviewRound(
-            takingBack: Set(intent.answered), in: known.state, of: restored, sidecar: sidecar?.string,
+            reverting: Set(intent.answered), in: known.state, of: restored, sidecar: sidecar?.string,
             settings: settings,
             pass: pass(settings, services))
         let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root, writing.held)
