@@ -11,6 +11,7 @@ import NoteWriting
 import OwnFiles
 import Platform
 import ProcessActions
+import PublishActions
 import ReviewActions
 import RuleActions
 import Rules
@@ -61,8 +62,8 @@ final class ActionScene: Sendable {
 
     func exists(_ relative: BytePath) throws -> Bool { try FileStatus.of(path(relative)) != nil }
 
-    /// What a person sees: every file and folder of the places and the trash, with content, mode and tags; of a
-    /// trash's information only that it is there, for it tells the time.
+    /// What a person sees: every file and folder of the places and the trash, with content, mode and tags, and what is in
+    /// the outbox; of a trash's information only that it is there, for it tells the time.
     func snapshot() throws -> [String: String] {
         var found: [String: String] = [:]
         for (name, root) in ["notes", "drafts", "dropbox", "library", "trash", "state/captures/photos"].map({
@@ -71,6 +72,10 @@ final class ActionScene: Sendable {
             + [("far", far)]
         {
             for (key, text) in try Self.tree(root) { found["\(name)/\(key)"] = text }
+        }
+        let ledger = try Ledger.openForReading(directory: path("state"))
+        for event in try ledger?.readBlocking({ try $0.openDeliveries() }) ?? [] {
+            found["outbox/\(event.id)"] = "\(event.state) \(event.target)\(event.path) \(event.key) \(event.size)"
         }
         return found
     }
@@ -97,11 +102,16 @@ final class ActionScene: Sendable {
                 found[name] = "information"
             case .file:
                 let file = try Descriptor(path)
-                let tags = try ExtendedAttributes.value("user.xdg.tags", of: file).map {
-                    String(decoding: $0, as: UTF8.self)
+                let tags = try ExtendedAttributes.names(of: file).filter { $0.hasPrefix("user.") }.sorted().map {
+                    "\($0)=\(String(decoding: try ExtendedAttributes.value($0, of: file) ?? [], as: UTF8.self))"
                 }
-                found[name] = "\(String(status.mode, radix: 8)) \(try ContentHash.of(file)) \(tags ?? "")"
-            case .link, .other:
+                found[name] =
+                    "\(String(status.mode, radix: 8)) \(try ContentHash.of(file)) \(tags.joined(separator: " "))"
+            case .link:
+                // Where the scene lies differs from one to the next.
+                let text = try FileManager.default.destinationOfSymbolicLink(atPath: path.text)
+                found[name] = "link to \(BytePath(text).nameText)"
+            case .other:
                 found[name] = "other"
             }
         }
@@ -114,6 +124,7 @@ struct ActionWorld: Sendable {
     struct Options: Sendable {
         var patience = NotePatience()
         var run = RunPolicy(isAllowed: true, timeout: 20)
+        var notify = NotifyPolicy()
         /// The program that unpacks comics; nil for the one that was built.
         var unpacker: BytePath?
         var vaults = VaultKeeper()
@@ -121,6 +132,8 @@ struct ActionWorld: Sendable {
         var links = Root.Links.never
         /// Variables for reviews that ask a model; there is no key and no server but what they name.
         var models: [String: String] = [:]
+        /// Where events can be published; nil for the one target `hub`.
+        var targets: [PublishTarget]?
         /// How long a model is waited for.
         var modelPatience = Duration.seconds(600)
 
@@ -140,6 +153,7 @@ struct ActionWorld: Sendable {
     let notes: NoteWriter
     let journal: EffectJournal
     let captures: CaptureLibrary
+    let outbox: Outbox
     let registry: ActionRegistry
     let places: [PlaceInfo]
 
@@ -161,22 +175,33 @@ struct ActionWorld: Sendable {
         notes = NoteWriter(
             journal: journal, inWork: PathsInWork(), patience: options.patience, device: "desk",
             backups: state.appending("backups"), log: log)
+        outbox = Outbox(ledger: ledger)
         captures = CaptureLibrary(directory: state.appending("captures")) { _ in }
         let services = ActionServices(
             journal: journal, notes: notes, captures: captures,
-            comics: ComicIntake(program: try options.unpacker ?? builtWorker().program),
+            comics: ComicImporter(program: try options.unpacker ?? builtWorker().program),
             files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
             homeTrash: home.appending("trash"), vaults: options.vaults,
             reviews: ReviewTools(
                 folder: state.appending("reviews"),
                 environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1"].merging(options.models) { $1 },
-                patience: options.modelPatience))
+                patience: options.modelPatience),
+            publishing: PublishServices(outbox: outbox, targets: try options.targets ?? [Self.hub()]),
+            unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-read"),
+            notify: options.notify)
         registry = StandardActions.registry(services)
+    }
+
+    /// A webhook at which nobody listens.
+    static func hub(_ name: String = "hub") throws -> PublishTarget {
+        guard let url = URL(string: "https://127.0.0.1:1/in") else { throw TestFailure("no URL") }
+        return PublishTarget(name: name, kind: .webhook, url: url)
     }
 
     /// Reads `- ENTRY` as the only step of a rule.
     func load(_ entry: String) -> ([Rule], [Diagnostic]) {
-        let text = "- rule: Sample\n  in: dropbox\n  do:\n    - \(entry)\n"
+        // What cannot be taken back asks for an age; it stands last, so that it moves no line.
+        let text = "- rule: Sample\n  in: dropbox\n  do:\n    - \(entry)\n  where: { age: \"> 1ms\" }\n"
         return RuleDirectories.parse(
             file: "10-sample.yaml", bytes: Array(text.utf8), registry: registry, places: places, timeZone: Self.zone)
     }
@@ -241,7 +266,7 @@ struct Deed: Sendable {
     /// Where the step put the file.
     var target: BytePath? {
         switch receipt.effects.first {
-        case .created(let path, _, _), .moved(_, let path, _, _): path
+        case .created(let path, _, _), .moved(_, let path, _, _), .movedFolder(_, let path, _, _): path
         default: nil
         }
     }
@@ -259,14 +284,19 @@ extension RuleAction {
 
     func decided(_ input: StepInput) async throws -> String { try LedgerJSON.encode(try await intent(for: input)) }
 
+    /// As the ledger gets it, without the texts that it names.
+    func named(_ input: StepInput, _ texts: NamedTexts) async throws -> String {
+        try LedgerJSON.encode(try await intent(for: input), naming: texts)
+    }
+
     func performed(_ json: String, step: String, attempt: Int = 0) async throws -> Receipt {
         try await perform(
             LedgerJSON.decode(Intent.self, from: json),
             StepContext(jobID: "job", stepID: step, attempt: attempt, files: .fromTheTop))
     }
 
-    func settled(_ json: String, step: String) async throws -> Settlement {
-        try await settle(LedgerJSON.decode(Intent.self, from: json), context(step))
+    func recovered(_ json: String, step: String) async throws -> Recovery {
+        try await recover(LedgerJSON.decode(Intent.self, from: json), context(step))
     }
 
     /// - Parameter resumes: as after a crash in the midst of it.

@@ -1,8 +1,11 @@
+import ArchiveActions
 import CaptureActions
 import ComicActions
 import FileActions
+import MediaActions
 import NoteActions
 import ProcessActions
+import PublishActions
 import ReviewActions
 import Rules
 
@@ -10,8 +13,10 @@ import Rules
 package enum StandardActions {
     package static func registry(_ services: ActionServices) -> ActionRegistry {
         ActionRegistry(
-            NoteRegistry.actions(services.notes) + FileRegistry.actions(services.files)
-                + CaptureRegistry.actions(services.captures) + ComicRegistry.actions(services.comics)
-                + ReviewRegistry.actions(services.reviews) + ProcessRegistry.actions(services.processes))
+            [ForEach.definition] + NoteRegistry.actions(services.notes) + FileRegistry.actions(services.files)
+                + CaptureRegistry.actions(services.captures) + ArchiveRegistry.actions(services.archives)
+                + ComicRegistry.actions(services.comics) + MediaRegistry.actions(services.media)
+                + ReviewRegistry.actions(services.reviews) + ProcessRegistry.actions(services.processes)
+                + PublishRegistry.actions(services.publishing))
     }
 }
