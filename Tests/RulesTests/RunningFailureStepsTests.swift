@@ -1,0 +1,134 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("What follows where conditions do not hold, or a step fails")
+struct RunningFailureStepsTests {
+    let folder: TemporaryFolder
+    let script = Script()
+
+    init() throws { folder = try TemporaryFolder("failure-steps") }
+
+    private func bench(_ yaml: String) throws -> Bench { try Bench(folder.path, script, rules: yaml) }
+
+    private static let failing = """
+        - rule: R
+          in: inbox
+          do: [{ probe: { name: a } }, { probe: { name: b } }]
+          on-failure: [{ probe: { name: f, text: "{{ failure.step }}: {{ failure.message }} ({{ file.name }})" } }]
+        """
+
+    private func process(_ bench: Bench, _ name: String, _ text: String = "X") async throws {
+        try bench.write(BytePath("inbox").appending(name), text)
+        try await bench.process(BytePath(name))
+    }
+
+    @Test("Steps for other files run for those that do not meet the conditions, and for no others")
+    func otherwise() async throws {
+        let bench = try bench(
+            """
+            - rule: R
+              in: inbox
+              where: { extension: pdf }
+              then: stop
+              do: { probe: { name: pdf } }
+              otherwise: { probe: { name: other } }
+            - { rule: S, in: inbox, do: { probe: { name: next } } }
+            """)
+        try await process(bench, "a.pdf")
+        try await process(bench, "b.txt")
+        #expect(script.lines.sorted() == ["perform next b.txt", "perform other b.txt", "perform pdf a.pdf"])
+        #expect(try await bench.jobs().map(\.rule) == ["R", "R, otherwise", "S"])
+    }
+
+    @Test("Steps for other files run once for a file, however often it is looked at")
+    func otherwiseOnce() async throws {
+        let yaml = "- { rule: R, in: inbox, where: { size: 1 }, do: probe, otherwise: { probe: { name: o } } }"
+        for _ in 0..<2 {
+            let bench = try bench(yaml)
+            try await bench.runner.start()
+            if script.lines.isEmpty { try bench.write("inbox/x", "long") }
+            try await bench.process("x")
+        }
+        #expect(script.lines == ["perform o x"])
+    }
+
+    @Test("A rule whose other steps could never run, or could not know which block is meant, is refused")
+    func otherwiseRefused() {
+        let never = complaints("- { rule: R, in: comics, do: trash, otherwise: trash }\n")
+        #expect(never.first?.contains("would never run: without `where` every file is meant") == true)
+        let blocks = complaints(
+            "- { rule: R, in: notes, on: changed, where: { anchor: x }, do: trash, otherwise: trash }\n")
+        #expect(blocks.first?.contains("`anchor` asks for blocks") == true)
+    }
+
+    @Test("Where a step fails for good, what follows is told of it; the failed job stays for a person to see")
+    func failed() async throws {
+        let bench = try bench(Self.failing)
+        script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
+        try await process(bench, "x")
+        #expect(script.lines == ["perform a x", "perform b x", "perform f x probe: no ink (x)"])
+        let jobs = try await bench.jobs()
+        #expect(jobs.map(\.rule) == ["R", "R, on failure"])
+        #expect(jobs.map(\.state) == [.parked, .done])
+        #expect(jobs.first?.problem == "no ink")
+    }
+
+    @Test("A file that a step refuses stays where it is for what follows")
+    func refused() async throws {
+        let bench = try bench(Self.failing)
+        script.decide("a") { _ in throw Fault(.refused, "not a comic") }
+        try await process(bench, "x")
+        #expect(script.lines == ["perform f x probe: not a comic (x)"])
+        #expect(try await bench.jobs().map(\.state) == [.refused, .done])
+        #expect(try bench.read("inbox/x") == "X")
+    }
+
+    @Test("What follows a failure comes once, however often the job is tried again")
+    func once() async throws {
+        let bench = try bench(Self.failing)
+        script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
+        try await process(bench, "x")
+        let job = try #require(try await bench.jobs().first)
+        try await bench.ledger.write { transaction in
+            var again = job
+            again.state = .ready
+            try transaction.update(again)
+        }
+        await bench.runner.submit([(job.id, job.place, job.path)])
+        await bench.runner.idle()
+        #expect(script.lines.count { $0.contains("perform f") } == 1)
+        #expect(try await bench.jobs().map(\.state) == [.parked, .done])
+    }
+
+    @Test("Nothing follows what will be tried again, or what has gone well")
+    func noFailure() async throws {
+        let bench = try bench(Self.failing)
+        try await process(bench, "well")
+        script.decide("a") { _ in throw Fault(.transient, "disk full") }
+        try await process(bench, "later")
+        #expect(!script.lines.contains { $0.contains("perform f") })
+        #expect(try await bench.jobs().map(\.state) == [.done, .waiting])
+    }
+
+    @Test("What follows a failure that the next start finds is carried out then")
+    func afterCrash() async throws {
+        let first = try bench(Self.failing)
+        try first.write("inbox/x", "X")
+        try await first.see("x")
+        let job = try await first.onlyJob()
+        let intent = Probe.Intent(name: "a", text: "", file: first.path("inbox/x"), hash: job.hash)
+        let text = String(decoding: try JSONEncoder().encode(intent), as: UTF8.self)
+        try await first.ledger.write { try $0.setIntent(try #require(try $0.steps(of: job.id).first), text) }
+        script.recover("a") { _, _ in .unknown("cut off") }
+        let second = try bench(Self.failing)
+        try await second.runner.start()
+        await second.runner.idle()
+        #expect(script.lines.first == "recover a x")
+        #expect(script.lines.last?.hasPrefix("perform f x probe: outcome unknown: cut off") == true)
+        #expect(try await second.jobs().map(\.state) == [.parked, .done])
+    }
+}
