@@ -25,12 +25,17 @@ package struct Arguments: Sendable {
     package let all: [String: Argument]
     /// The parameters that the rule itself gives.
     package let given: Set<String>
+    /// Whether they come from the ledger: then the rule was loaded once, and the configuration may be another since.
+    package let areStored: Bool
 
-    package init(action: String, timeZone: TimeZone, all: [String: Argument], given: Set<String>) {
+    package init(
+        action: String, timeZone: TimeZone, all: [String: Argument], given: Set<String>, areStored: Bool = false
+    ) {
         self.action = action
         self.timeZone = timeZone
         self.all = all
         self.given = given
+        self.areStored = areStored
     }
 
     /// Whether the rule gives the parameter, or it has a default.

@@ -93,7 +93,7 @@ package struct DateFormat: Sendable {
 
     /// The date that a value holds: a date, or text that begins as ISO 8601 does (`2026-11-21`,
     /// `2026-11-21T09:30`, `2026-11-21 09:30:15Z`); without an offset, a time of `timeZone`.
-    static func date(_ value: Value, _ timeZone: TimeZone) -> Timestamp? {
+    package static func date(_ value: Value, _ timeZone: TimeZone) -> Timestamp? {
         if case .date(let time) = value { return time }
         guard case .text(let text) = value,
             let match = text.trimmedSpaces.wholeMatch(
@@ -115,6 +115,6 @@ package struct DateFormat: Sendable {
         guard let month = parts.month, (1...12).contains(month), let day = parts.day, (1...31).contains(day),
             (parts.hour ?? 0) < 24, (parts.minute ?? 0) < 60, let date = calendar.date(from: parts)
         else { return nil }
-        return Timestamp(seconds: date.timeIntervalSince1970)
+        return CalendarTime.timestamp(date)
     }
 }

@@ -69,7 +69,7 @@ package struct Template: Sendable {
     /// Reads as much of a template as can be read, with everything that is wrong with it. Filters that are not known
     /// are left out; braces that cannot be understood end the reading.
     package static func read(_ text: String) -> (Template, [Fault]) {
-        var scanner = Scanner(text)
+        var scanner = TemplateScanner(text)
         var parts: [Part] = []
         var references: [Reference] = []
         var faults: [Fault] = []
@@ -153,7 +153,7 @@ package struct Template: Sendable {
     }
 
     private static func value(
-        _ scanner: inout Scanner, _ references: inout [Reference], _ faults: inout [Fault]
+        _ scanner: inout TemplateScanner, _ references: inout [Reference], _ faults: inout [Fault]
     ) throws(Fault) -> Part {
         scanner.skipSpaces()
         let source: Source
@@ -161,14 +161,15 @@ package struct Template: Sendable {
         if let quoted = try scanner.quoted() {
             source = .text(quoted)
         } else {
-            let name = scanner.word()
-            guard !name.isEmpty else {
+            let word = scanner.word()
+            guard !word.isEmpty else {
                 throw Fault(
                     message: "`{{` needs the name of a value", hint: "write `\\{{` for the braces themselves",
                     place: start)
             }
+            let (name, key) = try planned(word, &scanner)
             source = .name(name)
-            references.append(Reference(name: name, place: start))
+            references += [name, key].compactMap { $0 }.map { Reference(name: $0, place: start) }
         }
         var filters: [AppliedFilter] = []
         while true {
@@ -185,9 +186,15 @@ package struct Template: Sendable {
             let name = scanner.word()
             scanner.skipSpaces()
             var argument: String?
+            var options: [String: String] = [:]
             if scanner.skip(":") {
                 scanner.skipSpaces()
-                argument = try scanner.quoted() ?? scanner.bareArgument()
+                if let quoted = try scanner.quoted() {
+                    argument = quoted
+                    options = try scanner.options()
+                } else {
+                    argument = scanner.bareArgument()
+                }
             }
             guard let spec = TemplateFilter.named(name) else {
                 let hint = Suggest.hint(for: name, among: TemplateFilter.all.map(\.name))
@@ -200,11 +207,35 @@ package struct Template: Sendable {
                 continue
             }
             do throws(Fault) {
-                filters.append(AppliedFilter(filter: spec, argument: try spec.checked(argument, place)))
+                let setting = try spec.checked(argument, options, place)
+                filters.append(AppliedFilter(filter: spec, setting: setting))
+                if let named = spec.reference(setting.argument) {
+                    references.append(Reference(name: named, place: place))
+                }
             } catch {
                 faults.append(error)
             }
         }
+    }
+
+    /// The whole name of a value that is fixed when a job is planned, `counter:NAME` or `lookup:TABLE.COLUMN[KEY]`, and that
+    /// of the value that holds its key.
+    private static func planned(
+        _ word: String, _ scanner: inout TemplateScanner
+    ) throws(Fault) -> (name: String, key: String?) {
+        guard ["counter", "lookup"].contains(word), scanner.skip(":") else { return (word, nil) }
+        let place = scanner.place
+        let text = scanner.bareArgument()
+        if word == "counter" {
+            if let message = CounterName.fault(text) { throw Fault(message: message, hint: nil, place: place) }
+            return (CounterName.prefix + text, nil)
+        }
+        guard let name = LookupName(value: LookupName.prefix + text) else {
+            throw Fault(
+                message: "a look-up is written `lookup:table.column[value]`",
+                hint: "as in `{{ lookup:customers.email[match.id] }}`", place: place)
+        }
+        return (name.value, name.key)
     }
 
     private static func joined(_ parts: [Part]) -> [Part] {
@@ -217,85 +248,5 @@ package struct Template: Sendable {
             }
         }
         return result
-    }
-
-    /// Reads scalar by scalar, knowing which braces it is in.
-    private struct Scanner {
-        private let scalars: [Unicode.Scalar]
-        private var index = 0
-        var braces = -1
-        private var open = 0
-
-        init(_ text: String) { scalars = Array(text.unicodeScalars) }
-
-        var isAtEnd: Bool { index >= scalars.count }
-        var peek: Character { isAtEnd ? " " : Character(scalars[index]) }
-        var place: Place { Place(braces: max(0, braces), offset: index - open) }
-        var unclosed: Fault {
-            Fault(message: "`{{` is never closed", hint: "add `}}`", place: Place(braces: max(0, braces), offset: 0))
-        }
-
-        mutating func enterBraces() {
-            braces += 1
-            open = index - 2
-        }
-
-        mutating func next() -> Character {
-            defer { index += 1 }
-            return Character(scalars[index])
-        }
-
-        mutating func skip(_ text: String) -> Bool {
-            guard scalars[index...].starts(with: text.unicodeScalars) else { return false }
-            index += text.unicodeScalars.count
-            return true
-        }
-
-        mutating func skipSpaces() {
-            while !isAtEnd, scalars[index].properties.isWhitespace { index += 1 }
-        }
-
-        mutating func word() -> String {
-            var word = String.UnicodeScalarView()
-            while !isAtEnd,
-                scalars[index].properties.isAlphabetic || scalars[index].properties.numericType != nil
-                    || "._-".unicodeScalars.contains(scalars[index])
-            {
-                word.append(scalars[index])
-                index += 1
-            }
-            return String(word)
-        }
-
-        /// `"text"` or `'text'`, with `\"`, `\\` and `\n` inside; nil if no quote stands here.
-        mutating func quoted() throws(Fault) -> String? {
-            guard !isAtEnd, scalars[index] == "\"" || scalars[index] == "'" else { return nil }
-            let quote = scalars[index]
-            let start = place
-            index += 1
-            var text = String.UnicodeScalarView()
-            while !isAtEnd {
-                let scalar = scalars[index]
-                index += 1
-                if scalar == quote { return String(text) }
-                if scalar == "\\", !isAtEnd {
-                    text.append(scalars[index] == "n" ? "\n" : scalars[index])
-                    index += 1
-                } else {
-                    text.append(scalar)
-                }
-            }
-            throw Fault(message: "the quote is never closed", hint: nil, place: start)
-        }
-
-        /// Up to the next `|` or `}}`.
-        mutating func bareArgument() -> String {
-            var text = String.UnicodeScalarView()
-            while !isAtEnd, scalars[index] != "|", !scalars[index...].starts(with: "}}".unicodeScalars) {
-                text.append(scalars[index])
-                index += 1
-            }
-            return String(text).trimmedSpaces
-        }
     }
 }

@@ -1,0 +1,92 @@
+import Foundation
+import Platform
+
+extension TemplateFilter {
+    static let dates: [TemplateFilter] = [
+        TemplateFilter(
+            name: "date",
+            summary:
+                "A date in the agent's time zone, by strftime's letters: "
+                + "`%Y %m %d %H %M %S %j %y %e %B %b %A %a %V %u %z %s %F %T %%`. "
+                + "Text that begins with an ISO 8601 date is understood too.",
+            example: "{{ arrived | date: \"%Y-%m-%d %H%M\" }}", argument: .required,
+            fault: { DateFormat.fault($0.argument) }
+        ) { call in
+            try call.date().map { .text(DateFormat(call.argument, timeZone: call.timeZone).string($0)) }
+        },
+        TemplateFilter(
+            name: "days-since",
+            summary:
+                "How many days of the calendar have passed from the date to the file's arrival, or to the date that is "
+                + "named: never to today, so that a second try gives the same.",
+            example: "{{ front.begun | days-since }}", argument: .optional, fault: { faultOfName($0.argument) },
+            reference: otherDate
+        ) { call in try days(call, sign: 1) },
+        TemplateFilter(
+            name: "days-until",
+            summary:
+                "How many days of the calendar lie between the file's arrival, or the date that is named, and the date.",
+            example: "{{ front.due | days-until }}", argument: .optional, fault: { faultOfName($0.argument) },
+            reference: otherDate
+        ) { call in try days(call, sign: -1) },
+        TemplateFilter(
+            name: "end-of",
+            summary: "The last second of the date's \(CalendarTime.unitNames).",
+            example: "{{ arrived | end-of: month | date: %F }}", argument: .required, fault: faultOfUnit
+        ) { call in try bounds(call).map { .date($0.1) } },
+        TemplateFilter(
+            name: "format",
+            summary:
+                "A date in the agent's time zone, by the letters of Unicode's CLDR (`d MMMM yyyy`, `EEEE`, `HH:mm`, text in "
+                + "single quotes), with names in the language of `locale`, by default English.",
+            example: "{{ arrived | format: \"d. MMMM yyyy\", locale: de }}", argument: .required, options: ["locale"],
+            fault: LocaleFormat.fault
+        ) { call in
+            try call.date().map {
+                .text(LocaleFormat.string($0, call.argument, locale: call.setting.options["locale"], call.timeZone))
+            }
+        },
+        TemplateFilter(
+            name: "start-of",
+            summary:
+                "The first second of the date's \(CalendarTime.unitNames); "
+                + "weeks begin on Mondays.",
+            example: "{{ arrived | start-of: week | date: %F }}", argument: .required, fault: faultOfUnit
+        ) { call in try bounds(call).map { .date($0.0) } },
+    ]
+
+    private static func faultOfUnit(_ setting: Setting) -> String? {
+        CalendarTime.units.contains(setting.argument)
+            ? nil : "`\(printable(setting.argument))` is none of \(CalendarTime.units.joined(separator: ", "))"
+    }
+
+    private static func otherDate(_ argument: String) -> String? { argument.isEmpty ? nil : argument }
+
+    private static func faultOfName(_ argument: String) -> String? {
+        Operand.isName(argument) ? nil : "`\(printable(argument))` is not the name of a date"
+    }
+
+    private static func bounds(_ call: FilterCall) throws -> (Timestamp, Timestamp)? {
+        guard let date = try call.date() else { return nil }
+        return CalendarTime.bounds(call.argument, of: date, call.timeZone)
+    }
+
+    private static func days(_ call: FilterCall, sign: Int) throws -> Value? {
+        let name = call.argument.isEmpty ? "arrived" : call.argument
+        let other = FilterCall(
+            value: call.context.values[name], setting: call.setting, name: name, context: call.context)
+        guard let date = try call.date(), let reference = try other.date() else { return nil }
+        return CalendarTime.days(from: date, to: reference, call.timeZone).map { .integer(sign * $0) }
+    }
+}
+
+extension FilterCall {
+    /// The date that the value holds; nil where it is missing or empty.
+    ///
+    /// - Throws: `Fault(.refused)` for anything else.
+    func date() throws -> Timestamp? {
+        guard let value, text != nil else { return nil }
+        if let found = DateFormat.date(value, timeZone) { return found }
+        throw refusal(value, holds: "date", "write it as 2026-11-21")
+    }
+}
