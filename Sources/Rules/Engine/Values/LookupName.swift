@@ -1,0 +1,26 @@
+/// `lookup:customers.email[match.id]`: the value in the column `email` of the table `customers`, in the row whose key
+/// is what the value `match.id` holds.
+struct LookupName: Sendable, Equatable {
+    static let prefix = "lookup:"
+
+    let table: String
+    let column: String
+    /// The name of the value that holds the key.
+    let key: String
+
+    /// Written as every template names it.
+    var value: String { "\(Self.prefix)\(table).\(column)[\(key)]" }
+
+    /// - Parameter value: the name of a value; nil is returned for one that is no look-up, or is not well formed.
+    init?(value: String) {
+        guard value.hasPrefix(Self.prefix), value.hasSuffix("]") else { return nil }
+        let text = value.dropFirst(Self.prefix.count).dropLast()
+        guard let dot = text.firstIndex(of: "."), let bracket = text.firstIndex(of: "["), dot < bracket else {
+            return nil
+        }
+        table = String(text[..<dot]).trimmedSpaces
+        column = String(text[text.index(after: dot)..<bracket]).trimmedSpaces
+        key = String(text[text.index(after: bracket)...]).trimmedSpaces
+        guard !table.isEmpty, !column.isEmpty, !key.isEmpty else { return nil }
+    }
+}
