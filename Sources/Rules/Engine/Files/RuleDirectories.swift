@@ -74,6 +74,7 @@ package enum RuleDirectories {
         }
         var found: [RuleFile] = []
         var rules: [Rule] = []
+        let shelf = TableShelf(files)
         for (_, paths) in byName.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard let winner = paths.last else { continue }
             found += paths.dropLast().map { RuleFile(path: $0, fate: .replaced, replacedBy: winner) }
@@ -82,7 +83,7 @@ package enum RuleDirectories {
                 found.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
                 let (loaded, complaints) = parse(
                     file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone,
-                    settle: settle)
+                    settle: settle, tableFolder: TableFolder(folder: winner.parent, shelf: shelf))
                 rules += loaded
                 diagnostics += complaints
             } catch {
@@ -91,18 +92,28 @@ package enum RuleDirectories {
             }
         }
         let (unique, duplicates) = unique(rules)
-        diagnostics += duplicates + RuleCheck.warnings(unique)
+        diagnostics += shelf.diagnostics + duplicates + RuleCheck.warnings(unique)
         return LoadedRules(rules: unique, diagnostics: diagnostics, files: found)
     }
 
-    /// The rules of one file's text, for editors and tests; names are not compared with other files'.
+    /// The rules of one file's text, for editors and tests; names are not compared with other files', tables not read.
     package static func parse(
         file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone,
         settle: Double = 1
     ) -> ([Rule], [Diagnostic]) {
+        parse(
+            file: file, bytes: bytes, registry: registry, places: places, timeZone: timeZone, settle: settle,
+            tableFolder: nil)
+    }
+
+    private static func parse(
+        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double,
+        tableFolder: TableFolder?
+    ) -> ([Rule], [Diagnostic]) {
         let reader = YamlReader(file: file, bytes: bytes)
         let rules = RuleLoader(
-            reader: reader, registry: registry, places: places, timeZone: timeZone, standardSettle: settle
+            reader: reader, registry: registry, places: places, timeZone: timeZone, standardSettle: settle,
+            tableFolder: tableFolder
         ).rules()
         return (rules, reader.diagnostics)
     }

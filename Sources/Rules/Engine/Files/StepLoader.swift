@@ -1,15 +1,29 @@
 import Foundation
 import Platform
 
-/// Reads `do`: steps with their arguments, checked against what the actions declare.
+/// Reads `do`, or another list of steps: steps with their arguments, checked against what the actions declare.
 struct StepLoader {
     let reader: YamlReader
     let registry: ActionRegistry
     let places: [PlaceInfo]
     let timeZone: TimeZone
+    /// What the rule is about.
+    var subject = RuleSubject.files
+    /// Of the rule, under which the steps stand.
+    var key = "do"
     /// Whether templates may name `block.*`.
     let usesBlocks: Bool
+    /// What the rule's conditions may find.
+    let found: [ValueSpec]
     let repeatSafe: Bool
+    /// Whether the rule's conditions hold only for files of some age.
+    var asksForAge = false
+    /// Nil where they are not read.
+    let tables: [String: LookupTable]?
+    /// For the steps of `for-each`: what it goes through.
+    var items: RepeatedItems?
+    /// For them as well: what the steps before `for-each` provide.
+    var providedBefore: Set<String> = []
 
     /// Beside the parameters of any action.
     private static let repeatKey = "repeat"
@@ -17,20 +31,33 @@ struct StepLoader {
     func steps(_ node: YamlNode) -> [StepTemplate]? {
         let items = reader.oneOrMore(node)
         if items.isEmpty {
-            reader.report(node.position, "`do` is an empty list", hint: Suggest.hint(for: "", among: registry.names))
+            reader.report(
+                node.position, "`\(key)` is an empty list", hint: Suggest.hint(for: "", among: registry.names))
             return nil
         }
-        var known = Set((BuiltInValues.file + BuiltInValues.job + (usesBlocks ? BuiltInValues.block : [])).map(\.name))
+        var known = plannedNames.union(providedBefore)
         var steps: [StepTemplate] = []
         for (index, item) in items.enumerated() {
             guard let (entry, definition) = named(item) else {
                 known.formUnion(meantValues(item))
                 continue
             }
-            if let step = step(index, entry, definition, known: known) { steps.append(step) }
+            if mayStandHere(definition.declaration, at: entry.keyPosition),
+                let step = step(index, entry, definition, known: known), isAllowed(step, after: steps)
+            {
+                steps.append(step)
+            }
             known.formUnion(definition.declaration.provides.map(\.name))
         }
         return steps.count == items.count ? steps : nil
+    }
+
+    /// The values that are there before the first step.
+    private var plannedNames: Set<String> {
+        let ofSubject = subject == .folders ? BuiltInValues.folder : BuiltInValues.file + BuiltInValues.inside
+        return Set(
+            (ofSubject + BuiltInValues.job + (usesBlocks ? BuiltInValues.block : []) + found + (items?.values ?? []))
+                .map(\.name))
     }
 
     /// What a step that is not understood probably provides, so that later steps are not complained about for it: the
@@ -75,6 +102,14 @@ struct StepLoader {
         -> StepTemplate?
     {
         let declaration = definition.declaration
+        guard declaration.takes.contains(subject) else {
+            let names = registry.definitions.map(\.declaration).filter { $0.takes.contains(subject) }
+            let hint = "a rule with `match: \(subject.rawValue)` may use "
+            reader.report(
+                entry.keyPosition, "`\(declaration.name)` cannot be done with \(subject.one)",
+                hint: hint + names.map { "`\($0.name)`" }.joined(separator: ", "))
+            return nil
+        }
         let known = known.union(declaration.provides.filter(\.isForOwnStep).map(\.name))
         let what = "`\(declaration.name)`"
         var given: YamlMapping? = YamlMapping(entries: [], position: entry.keyPosition)
@@ -90,6 +125,7 @@ struct StepLoader {
         }
         var arguments: [String: Arguments.Argument] = [:]
         for spec in declaration.parameters {
+            if case .steps = spec.kind, given[spec.name] != nil { continue }
             if let node = given[spec.name] {
                 arguments[spec.name] = argument(node, spec, known)
                 if arguments[spec.name] == nil { isGood = false }
@@ -104,16 +140,22 @@ struct StepLoader {
                 isGood = false
             }
         }
+        var repetition: Repetition?
+        if declaration.name == ForEach.declaration.name {
+            repetition = self.repetition(given, arguments, known: known)
+            if repetition == nil { isGood = false }
+        }
         guard isGood else { return nil }
         let names = Set(given.entries.map(\.key)).subtracting([Self.repeatKey])
         let checked = Arguments(action: declaration.name, timeZone: timeZone, all: arguments, given: names)
         do {
             let stored = try checked.json()
             let action = try definition.make(checked)
+            try action.check(subject)
             registry.made.keep(MadeAction(action, checked), declaration.name, stored)
             return StepTemplate(
                 index: index, action: action, declaration: declaration, arguments: checked, storedArguments: stored,
-                repeatSafe: isSafe, position: entry.keyPosition)
+                repeatSafe: isSafe, position: entry.keyPosition, repetition: repetition)
         } catch let fault as ArgumentFault {
             reader.report(
                 given[fault.parameter]?.position ?? entry.keyPosition,
@@ -135,6 +177,7 @@ struct StepLoader {
         case .duration: Quantity.seconds(text).map { .duration($0) }
         case .place: places.first { $0.name == text }.map { .place($0) }
         case .templateMap: .map([])
+        case .steps: nil
         }
     }
 
@@ -189,6 +232,7 @@ struct StepLoader {
                 }
             }
             return entries.count == mapping.entries.count ? .map(entries) : nil
+        case .steps: return nil
         }
     }
 
@@ -207,17 +251,31 @@ struct StepLoader {
                 hint: hint(reference.name, known))
             isGood = false
         }
+        for reference in template.references {
+            guard let lookup = LookupName(value: reference.name), isKnown(lookup.key, known),
+                let fault = LookupCheck(tables: tables, planned: plannedNames).fault(lookup)
+            else { continue }
+            reader.report(position(reference.place), fault.message, hint: fault.hint)
+            isGood = false
+        }
         return isGood ? template : nil
     }
 
     private func isKnown(_ name: String, _ known: Set<String>) -> Bool {
-        known.contains(name)
-            || (known.contains("*") && !["file.", "job.", "block."].contains(where: name.hasPrefix))
-            || (name.hasPrefix(BuiltInValues.frontPrefix) && name.count > BuiltInValues.frontPrefix.count)
+        known.contains(name) || CounterName(value: name) != nil || LookupName(value: name) != nil
+            || (known.contains("*")
+                && !["file.", "folder.", "job.", "block.", "document.", "photo.", "media."].contains(
+                    where: name.hasPrefix))
+            || (subject == .files && name.hasPrefix(BuiltInValues.frontPrefix)
+                && name.count > BuiltInValues.frontPrefix.count)
     }
 
     private func hint(_ name: String, _ known: Set<String>) -> String? {
+        if subject == .files, name.hasPrefix("folder.") { return "`folder.*` needs `match: folders`" }
         if name.hasPrefix("block."), !usesBlocks { return "`block.*` needs the condition `anchor`" }
+        if let items = RepeatedItems.allCases.first(where: { $0.values.contains { $0.name == name } }) {
+            return "only the steps of `for-each: { of: \(items.rawValue) }` know it"
+        }
         for definition in registry.definitions
         where definition.declaration.provides.contains(where: { $0.name == name }) {
             return "`\(definition.declaration.name)` provides it, and must be an earlier step of this rule"

@@ -19,7 +19,7 @@ package enum Suggest {
     /// ``closest(to:among:)`` as a diagnostic's hint; without a near one, the names there are, if they are few.
     package static func hint(for word: String, among candidates: [String]) -> String? {
         if let near = closest(to: word, among: candidates) { return "did you mean `\(near)`?" }
-        guard !candidates.isEmpty, candidates.count <= 16 else { return nil }
+        guard !candidates.isEmpty, candidates.count <= 20 else { return nil }
         return "known: " + candidates.map { "`\($0)`" }.joined(separator: ", ")
     }
 
