@@ -175,12 +175,12 @@ import Testing
         let blocks = [block("jrnl", "0930"), block("todo", "1000"), block("jrnl", "1100")]
         let set = RuleSet([try rule(where: "anchor: jrnl\nextension: md", places: known)])
         let matches = try set.match(facts("note.md", blocks: blocks))
-        #expect(matches.map { $0.blocks?.map(\.time) } == [["0930", "1100"]])
+        #expect(matches.map { $0.hits.map(\.block?.time) } == [["0930", "1100"]])
         #expect(try set.match(facts("note.md")).isEmpty)
         #expect(try set.match(facts("plain.txt", blocks: blocks)).isEmpty)
         let either = RuleSet([try rule(where: "any: [{ anchor: \"t*\" }, { name: plain.txt }]", places: known)])
-        #expect(try either.match(facts("note.md", blocks: blocks)).first?.blocks?.count == 1)
-        #expect(try either.match(facts("plain.txt")).first?.blocks == .some(nil))
+        #expect(try either.match(facts("note.md", blocks: blocks)).first?.hits.map(\.block?.time) == ["1000"])
+        #expect(try either.match(facts("plain.txt")).first?.hits.map(\.block) == [nil])
         #expect(blocks[0].values["block.token"] == .text("^jrnl-0930"))
     }
 
@@ -190,6 +190,26 @@ import Testing
         #expect(try set.match(facts("bad.txt")).isEmpty)
         let seen = set.explain(try facts("bad.txt")).first?.conditions.last?.seen
         #expect(seen?.contains("given up") == true, "\(seen ?? "")")
+    }
+
+    @Test("Named groups of a pattern are values where the condition holds") func groupsAreValues() throws {
+        try folder.write("other/invoice.txt", "Invoice INV-0042 of ACME\n")
+        func found(_ condition: String) throws -> [Values]? {
+            let set = RuleSet([try rule(where: condition, places: known)])
+            return try set.match(facts("invoice.txt")).first?.hits.map(\.values)
+        }
+        let number = #"text: { matches: "INV-(?<number>\\d+)( for (?<reader>\\w+))?" }"#
+        #expect(try found(number) == [["match.number": .text("0042")]])
+        #expect(try found("any: [{ \(number) }, { name: \"*\" }]") == [["match.number": .text("0042")]])
+        #expect(try found("any: [{ name: \"*\" }, { \(number) }]") == [[:]])
+        #expect(try found("not: { \(number.replacing("INV", with: "BILL")) }") == [[:]])
+        func template(_ condition: String) -> [String] {
+            complaints(
+                "rule: R\nin: other\nwhere: { \(condition) }\ndo: [{ append-block: { text: \"{{ match.number }}\" } }]\n"
+            )
+        }
+        #expect(template(number).isEmpty)
+        #expect(template("not: { \(number) }").contains { $0.contains("unknown value `match.number`") })
     }
 
     @Test("Invalid patterns are reported at their place") func invalidPatternsReported() {
@@ -214,6 +234,12 @@ import Testing
         #expect(try BuiltInValues.values(of: facts("note.md"), names: ["file.name"]).keys.sorted() == ["file.name"])
         let named = Set(BuiltInValues.file.map(\.name) + ["event"])
         #expect(Set(values.keys.filter { !$0.hasPrefix("front.") }) == named)
+    }
+
+    @Test("A title stands behind front matter of any length") func titleBehindLongFrontMatter() throws {
+        let entries = (0..<400).map { "key\($0): some value\n" }.joined()
+        try folder.write("other/long.md", "---\n\(entries)---\n\n# Behind it\n")
+        #expect(try BuiltInValues.values(of: facts("long.md"))["file.title"] == .text("Behind it"))
     }
 
     @Test("`explain` shows each condition and the value seen") func explainShowsEach() throws {

@@ -15,11 +15,38 @@ package indirect enum Condition: Sendable {
     /// - Parameter block: the gained block that is looked at, nil for none.
     /// - Throws: `Fault` where a test that decides cannot read the file.
     package func holds(_ facts: FileFacts, block: BlockFacts?) throws -> Bool {
+        try values(facts, block: block) != nil
+    }
+
+    /// What the tests have found that made the condition hold; nil where it does not hold. Stops as ``holds(_:block:)``
+    /// does: of `any` only the first that holds gives values, and `not` gives none. Blocks.
+    package func values(_ facts: FileFacts, block: BlockFacts?) throws -> Values? {
         switch self {
-        case .test(let test): try test.check(facts, block).held
-        case .all(let parts): try parts.allSatisfy { try $0.holds(facts, block: block) }
-        case .any(let parts): try parts.contains { try $0.holds(facts, block: block) }
-        case .not(let part): try !part.holds(facts, block: block)
+        case .test(let test):
+            let seen = try test.check(facts, block)
+            return seen.held ? seen.values : nil
+        case .all(let parts):
+            var all: Values = [:]
+            for part in parts {
+                guard let found = try part.values(facts, block: block) else { return nil }
+                all.merge(found) { $1 }
+            }
+            return all
+        case .any(let parts):
+            for part in parts {
+                if let found = try part.values(facts, block: block) { return found }
+            }
+            return nil
+        case .not(let part): return try part.values(facts, block: block) == nil ? [:] : nil
+        }
+    }
+
+    /// The values that steps may use because the condition held.
+    package var provides: [ValueSpec] {
+        switch self {
+        case .test(let test): test.provides
+        case .all(let parts), .any(let parts): parts.flatMap(\.provides)
+        case .not: []
         }
     }
 
@@ -55,12 +82,31 @@ package indirect enum Condition: Sendable {
         }
     }
 
+    /// Whether a test of one of these names is among its tests.
+    func asks(_ names: Set<String>) -> Bool {
+        switch self {
+        case .test(let test): names.contains(String(test.text.prefix { $0 != ":" }))
+        case .all(let parts), .any(let parts): parts.contains { $0.asks(names) }
+        case .not(let part): part.asks(names)
+        }
+    }
+
     /// Whether a test looks at gained blocks.
     package var usesBlocks: Bool {
         switch self {
         case .test(let test): test.usesBlocks
         case .all(let parts), .any(let parts): parts.contains(where: \.usesBlocks)
         case .not(let part): part.usesBlocks
+        }
+    }
+
+    /// What its tests look at of a file that may change while the content does not: a change of one of these is news for
+    /// the condition's rule.
+    package var attributes: Set<FileAttribute> {
+        switch self {
+        case .test(let test): test.attributes
+        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.attributes) }
+        case .not(let part): part.attributes
         }
     }
 
@@ -90,17 +136,31 @@ package struct ConditionTest: Sendable {
     package let text: String
     package let usesBlocks: Bool
     let extensions: Set<String>?
+    /// What it may find, for templates.
+    let provides: [ValueSpec]
+    /// See ``Condition/attributes``.
+    let attributes: Set<FileAttribute>
+    /// Whether it holds for no file that has only just come.
+    let asksForAge: Bool
+    /// When it may next have another answer by time alone, after `now`; nil for never. Only of tests that look at `now`.
+    var nextChange: NextChange?
     let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
+
+    /// Throws where that cannot be told without reading the file.
+    typealias NextChange = @Sendable (FileFacts) throws -> Timestamp?
 }
 
 /// A test's answer, and the value it saw, for people.
 package struct Observation: Sendable {
     package let held: Bool
     package let seen: String
+    /// What steps may use where the test held: the groups of a regular expression.
+    package let values: Values
 
-    package init(_ held: Bool, seen: String) {
+    package init(_ held: Bool, seen: String, values: Values = [:]) {
         self.held = held
         self.seen = seen
+        self.values = values
     }
 }
 

@@ -1,9 +1,14 @@
+import Foundation
 import Platform
 
 /// Reads `where` into a ``Condition``, reporting everything that is wrong with it.
 struct ConditionReader {
     let reader: YamlReader
     let places: [PlaceInfo]
+    /// The agent's, for days and times that rules name.
+    let timeZone: TimeZone
+    /// What the rule is about.
+    var subject = RuleSubject.files
 
     /// A mapping whose conditions must all hold, or a list of such.
     func condition(_ node: YamlNode, _ what: String) -> Condition? {
@@ -35,15 +40,29 @@ struct ConditionReader {
                 }
                 return gathered(items.map { condition($0, "`any`'s item") }).map { .any($0) }
             default:
-                guard let spec = ConditionSpec.byName[entry.key], let loaded = spec.load(entry.value, self) else {
-                    return nil
-                }
+                guard let spec = ConditionSpec.byName[entry.key], isAsked(spec, entry),
+                    let loaded = spec.load(entry.value, self)
+                else { return nil }
                 return .test(
                     ConditionTest(
                         text: "\(entry.key): \(printable(entry.value.oneLine))", usesBlocks: spec.usesBlocks,
-                        extensions: loaded.extensions, check: loaded.check))
+                        extensions: loaded.extensions, provides: spec.provides + loaded.provides,
+                        attributes: loaded.attributes, asksForAge: loaded.asksForAge,
+                        nextChange: loaded.nextChange, check: loaded.check))
             }
         }
+    }
+
+    /// Whether the condition can be asked of what the rule is about.
+    private func isAsked(_ spec: ConditionSpec, _ entry: YamlEntry) -> Bool {
+        if spec.takes.contains(subject) { return true }
+        let names = ConditionSpec.all.filter { $0.takes.contains(subject) }.map { "`\($0.name)`" }
+        reader.report(
+            entry.keyPosition, "`\(spec.name)` cannot be asked of \(subject.one)",
+            hint: subject == .folders
+                ? "a rule with `match: folders` may ask \(names.joined(separator: ", "))"
+                : "say `match: folders` in a rule about folders")
+        return false
     }
 
     /// All of them, or nil if one was refused.

@@ -8,24 +8,43 @@ package struct ConditionSpec: Sendable {
     package let example: String
     package let schema: JSON
     let usesBlocks: Bool
+    /// What it can be asked of.
+    package let takes: RuleSubjects
+    /// The values that it gives, whatever it is asked for; those of a pattern's groups come with ``Loaded``.
+    package let provides: [ValueSpec]
     let load: @Sendable (YamlNode, ConditionReader) -> Loaded?
 
     /// What a condition's value was read into.
     struct Loaded: Sendable {
         /// See ``Condition/extensions``.
         let extensions: Set<String>?
+        /// The values that it may find besides those of its ``ConditionSpec``.
+        let provides: [ValueSpec]
+        /// See ``Condition/attributes``.
+        let attributes: Set<FileAttribute>
+        /// See ``ConditionTest/asksForAge``.
+        let asksForAge: Bool
+        /// See ``ConditionTest/nextChange``.
+        let nextChange: ConditionTest.NextChange?
         let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 
         init(
-            extensions: Set<String>? = nil, _ check: @escaping @Sendable (FileFacts, BlockFacts?) throws -> Observation
+            extensions: Set<String>? = nil, provides: [ValueSpec] = [], attributes: Set<FileAttribute> = [],
+            asksForAge: Bool = false, nextChange: ConditionTest.NextChange? = nil,
+            _ check: @escaping @Sendable (FileFacts, BlockFacts?) throws -> Observation
         ) {
             self.extensions = extensions
+            self.provides = provides
+            self.attributes = attributes
+            self.asksForAge = asksForAge
+            self.nextChange = nextChange
             self.check = check
         }
     }
 
     init(
         _ name: String, _ summary: String, example: String, schema: JSON, usesBlocks: Bool = false,
+        takes: RuleSubjects = .files, provides: [ValueSpec] = [],
         load: @escaping @Sendable (YamlNode, ConditionReader) -> Loaded?
     ) {
         self.name = name
@@ -33,11 +52,17 @@ package struct ConditionSpec: Sendable {
         self.example = example
         self.schema = schema
         self.usesBlocks = usesBlocks
+        self.takes = takes
+        self.provides = provides
         self.load = load
     }
 
     /// All conditions; a new one is a new entry here.
-    package static let all: [ConditionSpec] = nameConditions + contentConditions + statusConditions
+    package static let all: [ConditionSpec] =
+        nameConditions + [nameLikeCondition, nameMatchesCondition] + contentConditions + insideConditions
+        + statusConditions + timeConditions
+        + [emptyCondition] + attributeConditions + clockConditions + folderConditions
+        + [holdsCondition, duplicateCondition, mountedCondition]
 
     /// The words that nest conditions, and what they mean.
     package static let nesting: [(name: String, summary: String)] = [

@@ -57,9 +57,17 @@ extension RuleSet {
                 text: "on: \(events.joined(separator: ", "))", held: rule.events.contains(facts.event),
                 seen: facts.event.rawValue),
         ]
+        if rule.subject == .folders || facts.subject == .folders {
+            results.append(
+                ConditionResult(
+                    text: "match: \(rule.subject.rawValue)", held: rule.subject == facts.subject,
+                    seen: facts.subject.one))
+        }
         if let pattern { results.append(ConditionResult(text: "not passed over", held: false, seen: pattern)) }
         var matched: [BlockFacts]?
-        if rule.condition.usesBlocks, !facts.gainedBlocks.isEmpty {
+        if rule.subject != facts.subject {
+            // What it asks of the one cannot be told of the other.
+        } else if rule.condition.usesBlocks, !facts.gainedBlocks.isEmpty {
             let each = facts.gainedBlocks.map { ($0, rule.condition.explained(facts, block: $0)) }
             let holding = each.filter { $0.1.held == true }
             matched = holding.map(\.0)

@@ -1,4 +1,5 @@
 import Glibc
+import Ledger
 import Platform
 
 /// A block that a changed note has gained since the ledger last saw it (docs/design/values.md).
@@ -29,12 +30,15 @@ package struct BlockFacts: Sendable, Codable, Hashable {
 /// What conditions can ask of one file; read from the open file when they ask, and at most once. Reading blocks; for one
 /// thread.
 ///
-/// A file that is gone, or is none (a folder, a link, a pipe), has no content: conditions on content do not hold for it.
+/// A file that is gone, or is none (a folder, a link, a pipe), has no content: conditions on content do not hold for it. Of
+/// a folder there is what lies in it (``folder()``).
 package final class FileFacts {
     /// What there is to read.
     package enum Content: Sendable {
         /// The file, opened once below its place.
         case open(Descriptor)
+        /// A folder, for rules about folders.
+        case folder(FolderContents)
         /// None: the file is gone, or is no regular file.
         case none
         /// It has not been opened yet: who asks for it is told so by an error.
@@ -49,9 +53,19 @@ package final class FileFacts {
     package let event: FileEvent
     package let now: Timestamp
     package let gainedBlocks: [BlockFacts]
+    /// When it came into its place; nil where that is not known.
+    package let arrived: Timestamp?
+
+    let sources: FactSources
+    var knownNeighbours: [Neighbour]?
+    /// What the ledger knew of files with this content; nil where no condition has asked.
+    var askedContents: [ContentPlace]?
+
+    /// What a look into the content has found.
+    var inspected: [ContentAspect: ContentFindings] = [:]
 
     private let content: Content
-    private let knownHash: ContentHash?
+    let knownHash: ContentHash?
     private var head: Result<[UInt8]?, Fault>?
     private var detected: ContentKind.Detected?
     private var wholeText: Result<String?, Fault>?
@@ -62,8 +76,11 @@ package final class FileFacts {
 
     package init(
         place: PlaceInfo, path: BytePath, status: FileStatus?, event: FileEvent, now: Timestamp,
-        content: Content, gainedBlocks: [BlockFacts] = [], hash: ContentHash? = nil
+        content: Content, gainedBlocks: [BlockFacts] = [], hash: ContentHash? = nil,
+        arrived: Timestamp? = nil, sources: FactSources = .none
     ) {
+        self.arrived = arrived
+        self.sources = sources
         self.content = content
         self.place = place
         self.path = path
@@ -75,6 +92,20 @@ package final class FileFacts {
     }
 
     package var absolute: BytePath { place.root.appending(path) }
+
+    package var subject: RuleSubject { status?.kind == .directory ? .folders : .files }
+
+    /// What lies in the folder that it is about; nil where that is a file.
+    ///
+    /// - Throws: `Fault` where it has not been looked at.
+    package func folder() throws(Fault) -> FolderContents? {
+        guard subject == .folders else { return nil }
+        switch content {
+        case .folder(let contents): return contents
+        case .open, .none: return nil
+        case .unread: throw Fault(.failed, "\(absolute) has not been looked at", path: absolute)
+        }
+    }
 
     /// Folders between the place and the file.
     package var depth: Int { max(0, path.components.count - 1) }
@@ -109,6 +140,13 @@ package final class FileFacts {
         return ContentKind.text(head, isWhole: Int64(head.count) >= status?.size ?? 0)
     }
 
+    /// The opening; where front matter does not end within it, the text that ``text()`` gives.
+    package func beginningOfBody() throws(Fault) -> String? {
+        guard let opening = try opening() else { return nil }
+        let mayGoOn = ["---", "+++"].contains { opening.drop { $0 == "\u{FEFF}" }.hasPrefix($0) }
+        return mayGoOn && FrontMatterSpan(opening.utf8.span) == nil ? try text() : opening
+    }
+
     /// Nil where the file has none.
     package func frontMatter() throws -> FrontMatter? {
         if let front { return front }
@@ -129,13 +167,16 @@ package final class FileFacts {
         return try ContentHash.of(file)
     }
 
+    /// When it was made; nil where the file system does not say.
+    package func birth() throws -> Timestamp? { try open()?.birth().map(Timestamp.init(nanoseconds:)) }
+
     /// An extended attribute; nil where the file has none of that name.
     package func attribute(_ name: String) throws -> [UInt8]? {
         guard let file = try open() else { return nil }
         return try ExtendedAttributes.value(name, of: file)
     }
 
-    private func firstBytes() throws(Fault) -> [UInt8]? {
+    func firstBytes() throws(Fault) -> [UInt8]? {
         if let head { return try head.get() }
         let result = Result { () throws(Fault) -> [UInt8]? in try read(ContentKind.headLength) }
         head = result
@@ -153,10 +194,10 @@ package final class FileFacts {
     }
 
     /// Nil where there is no regular file.
-    private func open() throws(Fault) -> Descriptor? {
+    func open() throws(Fault) -> Descriptor? {
         switch content {
         case .open(let file): return status?.kind == .file ? file : nil
-        case .none: return nil
+        case .folder, .none: return nil
         case .unread: throw Fault(.failed, "\(absolute) has not been read", path: absolute)
         }
     }

@@ -2,10 +2,11 @@
 enum HiddenNameCheck {
     /// Values that do not tell which file it is.
     private static let harmless: Set<String> = [
-        "file.extension", "file.place", "file.size", "file.kind", "file.mime", "file.modified", "comic.pages",
+        "file.extension", "file.place", "file.size", "file.kind", "file.mime", "file.modified",
+        "file.created", "file.accessed", "comic.pages",
         "comic.format", "comic.outcome", "comic.vault", "comic.state", "comic.sealed", "comic.language",
     ]
-    private static let telling = ["file.", "comic.", "front.", "target."]
+    private static let telling = ["file.", "comic.", "front.", "target.", "match.", "duplicate.", "download."]
     /// Actions after which the file's name stands somewhere else, whatever their parameters say.
     private static let keeping: Set<String> = ["copy", "move", "rename", "trash", "index-capture", "import-comic"]
     /// Values that only a comic in a library has.
@@ -15,7 +16,7 @@ enum HiddenNameCheck {
         let hiding = rules.filter(\.hidesNames)
         guard !hiding.isEmpty else { return [] }
         return rules.flatMap { rule in
-            rule.steps.filter { !$0.action.hidesNames }.compactMap { step in
+            rule.allSteps.filter { !$0.action.hidesNames }.compactMap { step in
                 warning(step, of: rule, hiding)
             }
         }
@@ -23,9 +24,9 @@ enum HiddenNameCheck {
 
     private static func warning(_ step: StepTemplate, of rule: Rule, _ hiding: [Rule]) -> Diagnostic? {
         let isOwn = rule.hidesNames
-        guard let other = isOwn ? rule : hiding.first(where: { meet($0, rule) }) else { return nil }
+        guard let other = isOwn ? rule : hiding.first(where: { overlap($0, rule) }) else { return nil }
         let action = step.declaration.name
-        let used = step.arguments.valueNames.filter { name in
+        let used = step.valueNames.filter { name in
             telling.contains(where: name.hasPrefix) && !harmless.contains(name)
         }.sorted()
         let empty = isOwn ? used.filter(ofLibraries.contains) : []
@@ -53,7 +54,7 @@ enum HiddenNameCheck {
     }
 
     /// Whether both could want the same file, as far as places and endings tell.
-    private static func meet(_ one: Rule, _ other: Rule) -> Bool {
+    private static func overlap(_ one: Rule, _ other: Rule) -> Bool {
         guard !Set(one.places.map(\.name)).isDisjoint(with: other.places.map(\.name)) else { return false }
         guard let ends = one.condition.extensions, let others = other.condition.extensions else { return true }
         return !Set(ends).isDisjoint(with: others)

@@ -10,8 +10,8 @@ package enum PlaceKind: String, Sendable, Codable, CaseIterable {
     case dropbox
     case folder
 
-    /// Whether files come here only to be taken in: they are processed at the first start, and quarantined if refused.
-    package var takesIn: Bool { self == .inbox || self == .dropbox }
+    /// Whether files come here only to go on from here: they are processed at the first start, and quarantined if refused.
+    package var isIncoming: Bool { self == .inbox || self == .dropbox }
 }
 
 /// A configured place as rules see it.

@@ -83,7 +83,7 @@ package enum RuleCheck {
 
     private static func edges(_ rules: [Rule]) -> [Edge] {
         rules.flatMap { rule in
-            rule.steps.flatMap { step in
+            rule.allSteps.flatMap { step in
                 Set(step.arguments.places.map(\.name) + step.action.destinations).sorted().flatMap { target in
                     rule.places.map { Edge(rule: rule, from: $0.name, to: target, step: step) }
                 }

@@ -1,6 +1,6 @@
 import Platform
 
-/// Finds the rules that can match a file by place, event and the end of its name, so that thousands of rules cost
+/// Finds the rules that can match a file or a folder by place, event and the end of its name, so that thousands of rules cost
 /// what a few do. It only leaves out rules that cannot match.
 package struct RuleIndex: Sendable {
     private struct Slot: Sendable {
@@ -11,6 +11,7 @@ package struct RuleIndex: Sendable {
     private struct Key: Hashable, Sendable {
         let place: String
         let event: FileEvent
+        let subject: RuleSubject
     }
 
     private var slots: [Key: Slot] = [:]
@@ -20,7 +21,7 @@ package struct RuleIndex: Sendable {
             let extensions = rule.condition.extensions
             for place in Set(rule.places.map(\.name)) {
                 for event in rule.events {
-                    let key = Key(place: place, event: event)
+                    let key = Key(place: place, event: event, subject: rule.subject)
                     if let extensions {
                         for end in extensions {
                             slots[key, default: Slot()].byExtension[end, default: []].append(number)
@@ -34,12 +35,19 @@ package struct RuleIndex: Sendable {
     }
 
     /// Numbers of rules, ascending.
-    package func candidates(place: String, event: FileEvent, name: [UInt8]) -> [Int] {
-        guard let slot = slots[Key(place: place, event: event)] else { return [] }
+    package func candidates(
+        place: String, event: FileEvent, name: [UInt8], _ subject: RuleSubject = .files
+    ) -> [Int] {
+        guard let slot = slots[Key(place: place, event: event, subject: subject)] else { return [] }
         let ending = Self.key(ofName: name).flatMap { slot.byExtension[$0] } ?? []
         if ending.isEmpty { return slot.others }
         if slot.others.isEmpty { return ending }
         return (ending + slot.others).sorted()
+    }
+
+    /// Whether a rule of the place is about such.
+    func hasRules(place: String, _ subject: RuleSubject) -> Bool {
+        slots.keys.contains { $0.place == place && $0.subject == subject }
     }
 
     /// What stands after the last dot, in lower case; nil where there is none or it is not ASCII.

@@ -4,8 +4,15 @@ import Platform
 /// A rule that wants a file, and for which gained blocks, where it asks for blocks.
 package struct RuleMatch: Sendable {
     package let rule: Rule
-    /// The job runs once for each; nil: once for the file.
-    package let blocks: [BlockFacts]?
+    /// The job runs once for each: for the file, or for each block that matched.
+    package let hits: [Hit]
+
+    package struct Hit: Sendable {
+        /// Nil: the file.
+        package let block: BlockFacts?
+        /// What the conditions have found.
+        package let values: Values
+    }
 }
 
 /// The rules in force: pure, immutable, replaced as a whole at a reload.
@@ -14,8 +21,14 @@ package struct RuleSet: Sendable {
     package let rules: [Rule]
     package let index: RuleIndex
     private let hasHidingRules: Bool
+    private let looksAtAttributes: Bool
     /// The names of the rules that want arrivals, by ``identity(of:)``.
     let arrivals: [String: String]
+    let arrivalNames: Set<String>
+    /// By the rules' numbers.
+    let identities: [String]
+    let looksAtTime: [Bool]
+    let hasTime: Bool
     /// Stands for all of those in the ledger.
     package let era: String
 
@@ -25,8 +38,13 @@ package struct RuleSet: Sendable {
         self.rules = rules
         index = RuleIndex(rules)
         hasHidingRules = rules.contains(where: \.hidesNames)
-        let wanting = rules.filter { $0.events.contains(.arrived) }.map { (Self.identity(of: $0), $0.name) }
+        looksAtAttributes = rules.contains { !$0.condition.attributes.isEmpty }
+        identities = rules.map { Self.identity(of: $0) }
+        let wanting = zip(identities, rules).filter { $1.events.contains(.arrived) }.map { ($0, $1.name) }
         arrivals = Dictionary(wanting) { first, _ in first }
+        arrivalNames = Set(arrivals.values)
+        looksAtTime = rules.map { $0.events.contains(.arrived) && $0.condition.looksAtTime }
+        hasTime = looksAtTime.contains(true)
         era = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
@@ -44,6 +62,11 @@ package struct RuleSet: Sendable {
     /// What the ledger knows of the rules that want arrivals.
     package var arrivalIdentities: Set<String> { Set(arrivals.keys) }
 
+    func identity(of rule: Rule) -> String { Self.identity(of: rule) }
+
+    /// The rule's name: what follows the digest and a space.
+    package static func name(inIdentity identity: String) -> String { String(identity.dropFirst(17)) }
+
     /// A rule with another content is another rule.
     private static func identity(of rule: Rule) -> String { "\(rule.digest.description.prefix(16)) \(rule.name)" }
 
@@ -55,7 +78,7 @@ package struct RuleSet: Sendable {
     /// - Throws: `Fault` where a condition that decides cannot read the file.
     package func match(_ facts: FileFacts) throws -> [RuleMatch] {
         var matches: [RuleMatch] = []
-        for number in index.candidates(place: facts.place.name, event: facts.event, name: facts.path.name) {
+        for number in candidates(facts, facts.event) {
             let rule = rules[number]
             guard let match = try Self.match(rule, facts) else { continue }
             matches.append(match)
@@ -64,24 +87,44 @@ package struct RuleSet: Sendable {
         return matches
     }
 
+    /// The numbers of the rules that are about such as `facts` are of.
+    func candidates(_ facts: FileFacts, _ event: FileEvent) -> [Int] {
+        index.candidates(place: facts.place.name, event: event, name: facts.path.name, facts.subject)
+    }
+
+    /// Whether a rule of the place is about folders.
+    package func hasFolderRules(_ place: String) -> Bool { index.hasRules(place: place, .folders) }
+
     /// Whether any rule could want the file, whatever happened to it and whatever it holds. Reads nothing.
     ///
     /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
     package func mightMatch(_ facts: FileFacts) -> Bool {
-        FileEvent.allCases.filter { $0 != .removed }.contains { event in
-            index.candidates(place: facts.place.name, event: event, name: facts.path.name).contains {
+        // For a schedule it is enough to know that the file is there.
+        FileEvent.happenings.filter { $0 != .removed }.contains { event in
+            candidates(facts, event).contains {
                 rules[$0].condition.usesBlocks || rules[$0].condition.mightHold(facts)
             }
         }
     }
 
+    /// The attributes whose change could be news of a file of this name to some rule.
+    func attributes(place: String, name: [UInt8]) -> Set<FileAttribute> {
+        guard looksAtAttributes else { return [] }
+        return [FileEvent.arrived, .changed].flatMap { index.candidates(place: place, event: $0, name: name) }
+            .reduce(into: []) { $0.formUnion(rules[$1].condition.attributes) }
+    }
+
     /// Whether one rule's conditions hold, its place and event aside.
     static func match(_ rule: Rule, _ facts: FileFacts) throws -> RuleMatch? {
         if rule.condition.usesBlocks {
-            let blocks = try facts.gainedBlocks.filter { try rule.condition.holds(facts, block: $0) }
-            if !blocks.isEmpty { return RuleMatch(rule: rule, blocks: blocks) }
+            let hits = try facts.gainedBlocks.compactMap { block in
+                try rule.condition.values(facts, block: block).map { RuleMatch.Hit(block: block, values: $0) }
+            }
+            if !hits.isEmpty { return RuleMatch(rule: rule, hits: hits) }
         }
-        return try rule.condition.holds(facts, block: nil) ? RuleMatch(rule: rule, blocks: nil) : nil
+        return try rule.condition.values(facts, block: nil).map {
+            RuleMatch(rule: rule, hits: [RuleMatch.Hit(block: nil, values: $0)])
+        }
     }
 
     /// Whether a rule that hides names could want a file of this name.
@@ -91,9 +134,9 @@ package struct RuleSet: Sendable {
                 .contains { rules[$0].hidesNames }
     }
 
-    /// The longest settle time, in seconds, of the rules that might want a file of this name; nil if none could.
-    package func settleTime(place: String, name: [UInt8]) -> Double? {
+    /// The longest settle time, in seconds, of the rules that might want a file, or a folder, of this name; nil if none could.
+    package func settleTime(place: String, name: [UInt8], _ subject: RuleSubject = .files) -> Double? {
         FileEvent.allCases.filter { $0 != .removed }
-            .flatMap { index.candidates(place: place, event: $0, name: name) }.map { rules[$0].settle }.max()
+            .flatMap { index.candidates(place: place, event: $0, name: name, subject) }.map { rules[$0].settle }.max()
     }
 }
