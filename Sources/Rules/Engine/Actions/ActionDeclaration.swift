@@ -5,7 +5,14 @@ package struct ActionDeclaration: Sendable {
     package let summary: String
     package let guarantee: Guarantee
     package let work: WorkKind
+    /// What it can be done with; the loader refuses it in a rule about something else.
+    package let takes: RuleSubjects
     package let canUndo: Bool
+    /// Whether what it does is lost for good: the loader asks the rule for an `age`, or for a step `confirm` before it.
+    package let isIrrevocable: Bool
+    /// Whether it may be done many times for one file, with each line or page of it (``ForEach``): what is about the file as
+    /// a whole may not.
+    package let mayBeRepeated: Bool
     package let parameters: [ParameterSpec]
     /// The names that later steps may use in templates: `capture.id`.
     package let provides: [ValueSpec]
@@ -13,7 +20,8 @@ package struct ActionDeclaration: Sendable {
     package let example: String
 
     package init(
-        name: String, summary: String, guarantee: Guarantee, work: WorkKind, canUndo: Bool, parameters: [ParameterSpec],
+        name: String, summary: String, guarantee: Guarantee, work: WorkKind, canUndo: Bool, isIrrevocable: Bool = false,
+        mayBeRepeated: Bool = false, takes: RuleSubjects = .files, parameters: [ParameterSpec],
         provides: [ValueSpec] = [], example: String
     ) {
         self.name = name
@@ -21,6 +29,9 @@ package struct ActionDeclaration: Sendable {
         self.guarantee = guarantee
         self.work = work
         self.canUndo = canUndo
+        self.isIrrevocable = isIrrevocable
+        self.mayBeRepeated = mayBeRepeated
+        self.takes = takes
         self.parameters = parameters
         self.provides = provides
         self.example = example
@@ -58,6 +69,8 @@ package struct ParameterSpec: Sendable {
         case place
         /// Names to templates.
         case templateMap
+        /// A list of steps; the loader reads it, and ``Arguments`` does not hold it.
+        case steps
     }
 
     package let name: String

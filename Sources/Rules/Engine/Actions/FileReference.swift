@@ -1,19 +1,20 @@
 import Platform
 
-/// The file that a job is about, where it lies now.
+/// The file, or the folder, that a job is about, where it lies now.
 package struct FileReference: Sendable, Codable, Equatable {
     package var place: String
     package var root: BytePath
     /// Below `root`.
     package var path: BytePath
     package var fingerprint: Fingerprint?
-    /// Nil for a file that was removed.
+    /// Nil for a file that was removed; of a folder, ``FolderContents/digest``.
     package var hash: ContentHash?
+    package var isFolder = false
 
     package var absolute: BytePath { root.appending(path) }
 
     private enum CodingKeys: String, CodingKey {
-        case place, root, path, fingerprint, hash
+        case place, root, path, fingerprint, hash, isFolder
     }
 
     package init(from decoder: any Decoder) throws {
@@ -23,6 +24,7 @@ package struct FileReference: Sendable, Codable, Equatable {
         path = try container.decode(BytePath.self, forKey: .path)
         fingerprint = try container.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
         hash = try container.decodeIfPresent(ContentHash.self, forKey: .hash)
+        isFolder = try container.decodeIfPresent(Bool.self, forKey: .isFolder) ?? false
         if let coding = PathCoding.of(decoder.userInfo) {
             path = coding.decode(root.appending(path)).relative(to: root) ?? path
         }
@@ -37,9 +39,14 @@ package struct FileReference: Sendable, Codable, Equatable {
         try container.encode(written ?? path, forKey: .path)
         try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
         try container.encodeIfPresent(hash, forKey: .hash)
+        if isFolder { try container.encode(true, forKey: .isFolder) }
     }
 
-    package init(place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?) {
+    package init(
+        place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?,
+        isFolder: Bool = false
+    ) {
+        self.isFolder = isFolder
         self.place = place
         self.root = root
         self.path = path
@@ -51,4 +58,9 @@ package struct FileReference: Sendable, Codable, Equatable {
 /// What happened to a file, as rules name it.
 package enum FileEvent: String, Sendable, Codable, CaseIterable {
     case arrived, changed, renamed, removed
+    /// Nothing: a time of the rule's own schedule has come.
+    case scheduled
+
+    /// What can happen to a file, as `on` names it.
+    package static let happenings: [FileEvent] = [.arrived, .changed, .renamed, .removed]
 }

@@ -15,9 +15,12 @@ package struct IntentText: Sendable, Equatable {
     private let held: String?
     private let use: KeptText.Use
 
-    /// - Parameter isForUndo: whether undo needs it, and not only the deed.
-    package init(_ text: String, isForUndo: Bool = false) {
-        name = text.utf8.count > Self.limit ? ContentHash(of: text.utf8) : nil
+    /// - Parameters:
+    ///   - text: what it is.
+    ///   - isForUndo: whether undo needs it, and not only the deed.
+    ///   - isNamed: whether it is named however short it is, so that the intent does not tell it once the deed is done.
+    package init(_ text: String, isForUndo: Bool = false, isNamed: Bool = false) {
+        name = isNamed || text.utf8.count > Self.limit ? ContentHash(of: text.utf8) : nil
         held = text
         use = isForUndo ? .undo : .deed
     }

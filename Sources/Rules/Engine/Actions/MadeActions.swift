@@ -5,13 +5,13 @@ import Synchronization
 struct MadeAction: Sendable {
     let action: any RuleAction
     let arguments: Arguments
-    /// The names of the values that its templates use.
+    /// The names of the values that it uses.
     let valueNames: Set<String>
 
     init(_ action: any RuleAction, _ arguments: Arguments) {
         self.action = action
         self.arguments = arguments
-        valueNames = arguments.valueNames
+        valueNames = arguments.valueNames.union(action.valueNames)
     }
 }
 

@@ -22,12 +22,25 @@ package enum FileEffect: Sendable, Codable, Equatable {
     /// `base` is the content that was there before.
     case wrote(BytePath, base: ContentHash, Fingerprint, ContentHash)
     case moved(BytePath, to: BytePath, Fingerprint, ContentHash)
+    /// A whole folder, by one rename; the hash is ``FolderContents/digest``.
+    case movedFolder(BytePath, to: BytePath, Fingerprint, ContentHash)
     case removed(BytePath)
     /// Only attributes changed.
     case touched(BytePath, Fingerprint, ContentHash)
+    /// Which attributes those were, by ``FileAttribute/digests(_:)``: rules that look at them do not take what the agent has
+    /// set for news. Without it everything that changed until the next look counts as the agent's.
+    case attributed(BytePath, [String: String])
+
+    /// Where something lay that was moved; nil for any other effect.
+    package var origin: BytePath? {
+        switch self {
+        case .moved(let from, _, _, _), .movedFolder(let from, _, _, _): from
+        case .created, .wrote, .removed, .touched, .attributed: nil
+        }
+    }
 }
 
-package enum Settlement: Sendable {
+package enum Recovery: Sendable {
     case done(Receipt)
     /// Nothing is left of it: decide and perform again.
     case notDone
