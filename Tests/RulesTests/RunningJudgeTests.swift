@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Ledger
 import OwnFiles
@@ -138,14 +139,14 @@ struct RunningJudgeTests {
     func bytes() async throws {
         let name = BytePath(bytes: [0xFF, 0x0A, 0x2E, 0xC3])
         try folder.write(BytePath("inbox").appending(name), "A")
-        try await bench.take(name)
+        try await bench.process(name)
         let job = try await bench.onlyJob()
         #expect(job.path == name)
         #expect(job.state == .done)
     }
 
-    @Test("At the first meeting `existing` decides, at a silent one nothing runs, and neither is news later")
-    func meetings() async throws {
+    @Test("In a first baseline `existing` decides, in a silent one nothing runs, and neither is news later")
+    func baselines() async throws {
         try bench.setRules(
             """
             - { rule: takes, in: inbox, existing: process, do: { probe: {} } }
@@ -157,9 +158,9 @@ struct RunningJudgeTests {
         try bench.write("inbox/silent", "2")
         try bench.write("inbox/later", "3")
         try bench.write("out/first", "4")
-        #expect(Bench.rules(try await bench.see("first", meeting: .first)) == ["takes", "by place"])
-        #expect(Bench.rules(try await bench.see("first", in: "out", meeting: .first)) == [])
-        #expect(Bench.rules(try await bench.see("silent", meeting: .silent)) == [])
+        #expect(Bench.rules(try await bench.see("first", baseline: .first)) == ["takes", "by place"])
+        #expect(Bench.rules(try await bench.see("first", in: "out", baseline: .first)) == [])
+        #expect(Bench.rules(try await bench.see("silent", baseline: .silent)) == [])
         #expect(Bench.rules(try await bench.see("later")) == ["takes", "skips", "by place"])
         #expect(try await bench.see("first") == .known)
         #expect(try await bench.see("silent") == .known)
@@ -190,17 +191,17 @@ struct RunningJudgeTests {
               do: { probe: { text: "{{ block.text }}" } }
             """)
         try bench.write("notes/n.md", "^todo-0900 old\n^jrnl-0901 x\n")
-        try await bench.see("n.md", in: "notes", meeting: .silent)
+        try await bench.see("n.md", in: "notes", baseline: .silent)
         try bench.write("notes/n.md", "^todo-0900 old\n^jrnl-0901 x\n^todo-0930 one\n^todo-0931 two\n^jrnl-0932 y\n")
-        try await bench.take("n.md", in: "notes")
+        try await bench.process("n.md", in: "notes")
         #expect(Set(bench.script.lines) == ["perform p n.md one", "perform p n.md two"])
         bench.script.forget()
         try bench.write("notes/n.md", "^todo-0931 two\n^todo-0930 one, edited\n^todo-0940 three\n")
-        try await bench.take("n.md", in: "notes")
+        try await bench.process("n.md", in: "notes")
         #expect(bench.script.lines == ["perform p n.md three"])
         bench.script.forget()
         #expect(try Durable.renameNew(bench.path("notes/n.md"), to: bench.path("notes/m.md")))
-        try await bench.take("m.md", in: "notes")
+        try await bench.process("m.md", in: "notes")
         #expect(bench.script.lines == [])
     }
 
@@ -239,6 +240,27 @@ struct RunningJudgeTests {
         #expect(try await bench.see("a.md", in: "notes") == .again)
         #expect(try await bench.ledger.read { try $0.file("notes", "a.md")?.version } == 7)
         #expect(try await bench.jobs().isEmpty)
+    }
+
+    @Test("A file that came under the old name while the renamed one was judged is not taken for gone")
+    func oldNameTakenMeanwhile() async throws {
+        try bench.write("notes/a.md", "^cap-0900 one\n")
+        try await bench.see("a.md", in: "notes")
+        try FileManager.default.moveItem(
+            atPath: bench.path("notes/a.md").description, toPath: bench.path("notes/b.md").description)
+        let ledger = bench.ledger
+        let known = try #require(try await ledger.read { try $0.file("notes", "a.md") })
+        var other = known
+        other.fingerprint = Fingerprint(
+            device: known.fingerprint.device, inode: known.fingerprint.inode + 1, size: 1, modified: 1, changed: 1)
+        let learnt = other
+        bench.script.onBlocks = {
+            do {
+                try ledger.writeBlocking { try $0.setFile(learnt) }
+            } catch { Issue.record(error) }
+        }
+        #expect(try await bench.see("b.md", in: "notes") == .again)
+        #expect(try await ledger.read { try $0.file("notes", "a.md")?.present } == true)
     }
 
     @Test("A job's id is another wherever one part of the work is, however the parts would read together")

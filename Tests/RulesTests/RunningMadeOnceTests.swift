@@ -22,7 +22,7 @@ private struct Counted: RuleAction {
 
     func intent(for input: StepInput) async throws -> Intent { Intent() }
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt { Receipt("did nothing") }
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement { .notDone }
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery { .notDone }
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt { receipt }
     func summary(of intent: Intent) -> String { "nothing" }
 }
@@ -56,7 +56,7 @@ struct RunningMadeOnceTests {
         #expect(count.all == 1)
         for name in ["a", "b", "c"].map({ BytePath($0) }) {
             try bench.write(BytePath("inbox").appending(name), name.text)
-            try await bench.take(name)
+            try await bench.process(name)
         }
         for job in try await bench.jobs() {
             #expect(job.state == .done)
@@ -67,12 +67,12 @@ struct RunningMadeOnceTests {
         #expect(count.all == 2)
     }
 
-    @Test("Of jobs that other rules have planned are made from what the ledger keeps, once")
+    @Test("Of jobs that other rules have planned are made from what the ledger keeps, and kept")
     func earlier() async throws {
         let folder = try TemporaryFolder("steward-once")
         do {
             let first = try bench(folder, "one", Counted.Count())
-            for name in ["a", "b", "c"].map({ BytePath($0) }) {
+            for name in (1...20).map({ BytePath("f\($0)") }) {
                 try first.write(BytePath("inbox").appending(name), name.text)
                 try await first.see(name)
             }
@@ -82,7 +82,8 @@ struct RunningMadeOnceTests {
         #expect(count.all == 1)
         try await next.runner.start()
         await next.runner.idle()
-        #expect(try await next.jobs().map(\.state) == [.done, .done, .done])
-        #expect(count.all == 2)
+        #expect(try await next.jobs().map(\.state) == Array(repeating: .done, count: 20))
+        // Jobs that begin at the same moment may each make it, and all but one of them let theirs go.
+        #expect((2..<20).contains(count.all))
     }
 }

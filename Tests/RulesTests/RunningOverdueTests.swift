@@ -41,9 +41,9 @@ struct RunningOverdueTests {
         let bench = try bench()
         try await bench.runner.setPaused(true)
         try bench.write("inbox/x", "one")
-        try await bench.take("x")
+        try await bench.process("x")
         try bench.write("inbox/x", "two")
-        #expect(try await bench.take("x") == .news(.changed, jobs: []))
+        #expect(try await bench.process("x") == .news(.changed, jobs: []))
         try await bench.runner.setPaused(false)
         await bench.runner.idle()
         #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
@@ -80,16 +80,16 @@ struct RunningOverdueTests {
             """)
         try await bench.runner.setPaused(true)
         try bench.write("inbox/x", "one")
-        try await bench.take("x")
+        try await bench.process("x")
         try bench.write("inbox/x", "two")
         try await bench.runner.setPaused(false)
         await bench.runner.idle()
         #expect(try await ended(bench) == ["Note arrived done", "R arrived superseded", "Both arrived done"])
-        #expect(Bench.rules(try await bench.take("x")).sorted() == ["Both", "R"])
+        #expect(Bench.rules(try await bench.process("x")).sorted() == ["Both", "R"])
         #expect(
             try await ended(bench).suffix(2).sorted() == ["Both changed done", "R arrived done"])
         try bench.write("inbox/x", "three")
-        #expect(Bench.rules(try await bench.take("x")) == ["Both"], "it has been dealt with")
+        #expect(Bench.rules(try await bench.process("x")) == ["Both"], "it has been dealt with")
     }
 
     @Test("A file that is gone is not planned anew")
@@ -97,12 +97,12 @@ struct RunningOverdueTests {
         let bench = try bench()
         try await bench.runner.setPaused(true)
         try bench.write("inbox/x", "one")
-        try await bench.take("x")
+        try await bench.process("x")
         try Durable.remove(bench.path("inbox/x"))
         script.perform("take") { _, _ in throw Fault(.superseded, "is gone") }
         try await bench.runner.setPaused(false)
         await bench.runner.idle()
-        #expect(try await bench.take("x") == .news(.removed, jobs: []))
+        #expect(try await bench.process("x") == .news(.removed, jobs: []))
         #expect(try await ended(bench) == ["R arrived superseded"])
     }
 
@@ -114,7 +114,7 @@ struct RunningOverdueTests {
             throw Fault(.superseded, "has changed")
         }
         try bench.write("inbox/x", "one")
-        for _ in 0..<20 { try await bench.take("x") }
+        for _ in 0..<20 { try await bench.process("x") }
         #expect(try await ended(bench).count == Planner.deepest + 1)
     }
 
@@ -127,10 +127,10 @@ struct RunningOverdueTests {
             throw Fault(.refused, "it is bad")
         }
         try bench.write("inbox/x", "bad")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(try bench.read("inbox/x") == "good")
         #expect(try await bench.ledger.read { try $0.quarantine(in: [.held, .moving]) } == [])
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
     }
 
@@ -140,10 +140,10 @@ struct RunningOverdueTests {
     func changedAndRenamed(isJudgedFirst: Bool) async throws {
         let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: take } } }")
         try bench.write("inbox/x", "one")
-        try await bench.take("x")
+        try await bench.process("x")
         try await bench.runner.setPaused(true)
         try bench.write("inbox/x", "two")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(try Durable.renameNew(bench.path("inbox/x"), to: bench.path("inbox/y")))
         script.perform("take") { intent, _ in
             guard try FileStatus.of(intent.file) != nil else { throw Fault(.superseded, "is gone") }
@@ -152,7 +152,7 @@ struct RunningOverdueTests {
         if isJudgedFirst { await bench.submit(try await bench.see("y")) }
         try await bench.runner.setPaused(false)
         await bench.runner.idle()
-        try await bench.take("y")
+        try await bench.process("y")
         #expect(try await ended(bench) == ["R arrived done", "R changed superseded", "R changed done"])
         #expect(script.lines.last?.hasPrefix("perform take y") == true)
     }
@@ -170,9 +170,9 @@ struct RunningOverdueTests {
                 Issue.record(error)
             }
         }
-        #expect(try await bench.take("x.md", in: "notes") == .again)
+        #expect(try await bench.process("x.md", in: "notes") == .again)
         script.onBlocks = nil
-        try await bench.take("x.md", in: "notes")
+        try await bench.process("x.md", in: "notes")
         #expect(script.lines == ["perform p x.md two"])
     }
 }

@@ -38,24 +38,49 @@ package struct EffectJournal: Sendable {
         try ledger.readBlocking { try $0.isStaged(by: step, status) }
     }
 
-    /// Takes `effects` into the ledger as the agent's own: in the job's own place they are judged already; in another
+    /// Enters `effects` in the ledger as the agent's own: in the job's own place they are judged already; in another
     /// place they are news, with the job's lineage.
     package func apply(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
         for effect in effects {
             switch effect {
             case .created(let path, let fingerprint, let hash):
-                try arrive(path, fingerprint, hash, job, transaction)
+                try arrive(path, fingerprint, hash, job, from: nil, transaction)
             case .moved(let from, let to, let fingerprint, let hash):
+                let former = try places.locate(from).flatMap { try transaction.file($0.place.name, $0.path) }
+                // What a schedule has yet to do with it is done under its new name.
+                if let old = places.locate(from), let new = places.locate(to), old.place.name == new.place.name {
+                    try transaction.moveScheduled(old.place.name, old.path, to: new.path)
+                }
                 try leave(from, transaction)
-                try arrive(to, fingerprint, hash, job, transaction)
+                try arrive(to, fingerprint, hash, job, from: former, transaction)
+            case .movedFolder(let from, let to, let fingerprint, let contents):
+                try moved(from, to, fingerprint, contents, job, transaction)
             case .removed(let path):
                 try leave(path, transaction)
             case .wrote(let path, let base, let fingerprint, let hash):
                 try wrote(path, base: base, fingerprint, hash, blocks: [], in: transaction)
             case .touched(let path, let fingerprint, let hash):
                 try wrote(path, base: hash, fingerprint, hash, blocks: [], in: transaction)
+                try setAttributes(path, Self.attributes(of: path, effects), in: transaction)
+            case .attributed: break
             }
         }
+    }
+
+    private static func attributes(of wanted: BytePath, _ effects: [FileEffect]) -> [String: String]? {
+        for case .attributed(let path, let digests) in effects where path == wanted { return digests }
+        return nil
+    }
+
+    /// What the agent has set of a file's attributes is no news to rules that look at them.
+    private func setAttributes(
+        _ path: BytePath, _ own: [String: String]?, in transaction: LedgerTransaction
+    ) throws {
+        guard let (place, relative) = places.locate(path), var file = try transaction.file(place.name, relative),
+            file.present, let seen = file.attributes
+        else { return }
+        file.attributes = seen.afterOwn(own)
+        try transaction.setFile(file)
     }
 
     /// A file that both the agent and others write: what was judged moves forward only if `base` was what had been
@@ -74,8 +99,9 @@ package struct EffectJournal: Sendable {
         try transaction.setFile(file)
     }
 
+    /// - Parameter former: what was known of it by the name that it had.
     private func arrive(
-        _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, _ job: JobRecord,
+        _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, _ job: JobRecord, from former: FileRecord?,
         _ transaction: LedgerTransaction
     ) throws {
         guard let (place, relative) = places.locate(path) else { return }
@@ -83,7 +109,10 @@ package struct EffectJournal: Sendable {
             let version = try transaction.file(place.name, relative)?.version ?? 0
             try transaction.setFile(
                 FileRecord(
-                    place: place.name, path: relative, fingerprint: fingerprint, hash: hash, version: version + 1))
+                    place: place.name, path: relative, fingerprint: fingerprint, hash: hash, version: version + 1,
+                    // Of no rules that were in force: it is the agent's own. With time it may arrive for others all the same.
+                    matched: MatchedRules(era: "", rules: (former?.matched?.rules ?? []).union([job.rule])),
+                    arrived: former?.arrived ?? job.arrived))
         } else {
             try transaction.addProduct(
                 ProductRecord(path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, job: job.id))

@@ -18,8 +18,8 @@ package final class Judge: Sendable {
         case tooLarge(Int64)
     }
 
-    /// How a place's files that are there already are met.
-    package enum Meeting: Sendable, Equatable {
+    /// How files are judged that a place held before it was watched.
+    package enum Baseline: Sendable, Equatable {
         /// As news.
         case normal
         /// The place is new: rules with `existing: skip` do not see what lies there.
@@ -49,63 +49,89 @@ package final class Judge: Sendable {
 
     /// Judges a file that stands still.
     ///
-    /// - Parameter began: when the meeting began: what has changed since was not there before, but has arrived.
+    /// - Parameter began: when the baseline was begun: what has changed since was not there before, but has arrived.
     @concurrent
     package func judge(
-        _ place: PlaceInfo, _ path: BytePath, meeting: Meeting = .normal, began: Timestamp? = nil
+        _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: .place(place.name)) {
-            try await self.judgeHere(place, path, meeting, began)
+            try await self.judgeHere(place, path, baseline, began)
         }
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Meeting, _ began: Timestamp?
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
         // Before anything is noted of a file: which folder stands there.
         let seen = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
-        let known = try await ledger.read { try $0.file(place.name, path) }
+        let print = status.fingerprint
+        let (known, former) = try await ledger.read { transaction in
+            let known = try transaction.file(place.name, path)
+            if known?.present == true { return (known, FileRecord?.none) }
+            return (known, try transaction.file(place.name, device: print.device, inode: print.inode))
+        }
         if let known, known.present, known.fingerprint == status.fingerprint {
-            try await takeBack(known, place)
-            return .known
+            try await acceptKept(known, place)
+            return known.attributes?.isOpen == true ? try await judgeOwn(known, spot, status, place, asked) : .known
         }
         guard planner.mightWant(path, in: place, status) else {
             let born = try await lanes.run { try spot.birth() }
-            try await planner.see(path, in: place, status, born: born, known: known)
+            try await planner.see(path, in: place, status, born: born, known: known, former: former)
             return .known
         }
         if status.size > place.sizeLimit { return .tooLarge(status.size) }
         guard let (file, hash, born) = try await read(spot, status) else { return .again }
         if let known, known.present, known.hash == hash {
-            var touched = known
-            touched.fingerprint = status.fingerprint
-            touched.born = born
-            let record = touched
-            try await ledger.write { try $0.setFile(record) }
-            try await takeBack(known, place)
-            return .touched
+            let jobs = try await planner.commitTouch(
+                known, file, status: status, born: born, in: place, baseline: asked
+            ) { [inWork] in !inWork.contains(absolute) }
+            guard let jobs else { return .again }
+            try await acceptKept(known, place)
+            return jobs.isEmpty ? .touched : .news(.changed, jobs: jobs)
         }
         var record = FileRecord(
             place: place.name, path: path, fingerprint: status.fingerprint, hash: hash,
             version: (known?.version ?? 0) + 1, born: born)
         var event = FileEvent.arrived
-        var former: FileRecord?
+        var renamed: FileRecord?
         if let known, known.present {
             event = .changed
-        } else if let found = try await formerName(of: record, in: place) {
+        } else if let former, let found = try await formerName(former, of: record, in: place) {
             event = .renamed
-            former = found
+            renamed = found
             record.version = max(record.version, found.version + 1)
         }
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
-        let meeting = isLater ? .normal : asked
+        let baseline = isLater ? .normal : asked
         let jobs = try await planner.commit(
-            record, file, known: known, in: place, event: event, former: former, status: status, meeting: meeting
+            record, file, known: known, in: place, event: event, former: renamed, status: status, baseline: baseline
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
+    }
+
+    /// A file of which the agent has set attributes, and nobody has changed anything since: what others had set before is
+    /// yet to be seen.
+    private func judgeOwn(
+        _ known: FileRecord, _ spot: Spot, _ status: FileStatus, _ place: PlaceInfo, _ baseline: Baseline
+    ) async throws -> Verdict {
+        let absolute = place.root.appending(known.path)
+        let open = try await lanes.run { () -> Descriptor? in
+            do {
+                let file = try spot.openFile()
+                return try file.status().fingerprint == status.fingerprint ? file : nil
+            } catch let fault as Fault where fault.kind == .superseded {
+                return nil
+            }
+        }
+        guard let file = open else { return .again }
+        let jobs = try await planner.commitTouch(
+            known, file, status: status, born: known.born, in: place, baseline: baseline
+        ) { [inWork] in !inWork.contains(absolute) }
+        guard let jobs else { return .again }
+        return jobs.isEmpty ? .known : .news(.changed, jobs: jobs)
     }
 
     private func judgeGone(_ place: PlaceInfo, _ path: BytePath) async throws -> Verdict {
@@ -121,22 +147,22 @@ package final class Judge: Sendable {
     }
 
     /// A folder that was taken for another is the place itself where a file of the place has come into it.
-    private func takeBack(_ known: FileRecord, _ place: PlaceInfo) async throws {
+    private func acceptKept(_ known: FileRecord, _ place: PlaceInfo) async throws {
         if known.isKept { try await lanes.run { try presence.accept(place) } }
     }
 
     /// The name under which the ledger has this file, if nothing of that name is there any more.
-    private func formerName(of record: FileRecord, in place: PlaceInfo) async throws -> FileRecord? {
-        let print = record.fingerprint
-        guard
-            let found = try await ledger.read({
-                try $0.file(place.name, device: print.device, inode: print.inode)
-            }), found.path != record.path, Self.isSame(found, record)
-        else { return nil }
+    ///
+    /// - Parameter found: what the ledger has of its inode.
+    private func formerName(
+        _ found: FileRecord, of record: FileRecord, in place: PlaceInfo
+    ) async throws -> FileRecord? {
+        guard found.path != record.path, Self.isSame(found, record) else { return nil }
         let oldName = found.path
         let still = try await lanes.run { try look(at: oldName, in: place)?.status }
         // That the old name is gone may have been judged first.
-        guard still?.inode != print.inode, found.present || record.born != nil && found.hash == record.hash else {
+        guard still?.inode != record.fingerprint.inode, found.present || record.born != nil && found.hash == record.hash
+        else {
             return nil
         }
         var former = found

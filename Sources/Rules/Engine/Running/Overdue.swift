@@ -45,15 +45,27 @@ extension Planner {
     /// Plans what a superseded job was to do for the version that has been judged since, or for the name that its file
     /// has been judged under since. What is yet to be judged is left to its judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
+        if let job = try await ledger.read({ try $0.job(id) }), try isAboutFolder(job) {
+            try await lookAgain(job)
+            return []
+        }
         guard let job = try await ledger.read({ try $0.job(id) }), let rule = ruleSet[job.rule],
             let place = rule.places.first(where: { $0.name == job.place }),
-            let record = try await ledger.read({ try Self.present(job, in: $0) }), let hash = record.hash,
-            let overdue = try await ledger.read({ try Self.overdue(job, by: hash, in: $0) })
+            let record = try await ledger.read({ try Self.present(job, in: $0) }),
+            let overdue = try await ledger.read({ try Self.overdue(job, by: record.hash, in: $0) })
         else {
             try await ledger.write { try $0.setSuperseded(id, false) }
             return []
         }
-        let arrival = Timestamp.now()
+        guard let hash = record.hash else {
+            // Nobody has read it, since no rule could want it as it is.
+            try await ledger.write { transaction in
+                try transaction.setSuperseded(id, false)
+                try Self.awaitAgain(rule, record.path, in: place, transaction)
+            }
+            return []
+        }
+        let arrival = clock.now()
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: hash)
         let (host, names, ruleSet) = (host, ledger.names, ruleSet)
@@ -63,7 +75,7 @@ extension Planner {
             guard try reader.hash(content) == hash else { return [] }
             let facts = FileFacts(
                 place: place, path: record.path, status: status, event: overdue.event, now: arrival,
-                content: .open(content), hash: hash)
+                content: .open(content), hash: hash, arrived: record.arrived, sources: sources)
             let drafts = try Self.drafts(
                 ruleSet.match(facts).filter { $0.rule.name == rule.name }, facts: facts, file: file,
                 version: record.version, arrival: arrival, host: host, names: names, values: [:]
@@ -74,8 +86,32 @@ extension Planner {
             try transaction.setSuperseded(id, false)
             let jobs = try transaction.jobs(of: job.place, job.path)
             guard jobs.first(where: { $0.rule == job.rule })?.id == job.id else { return [] }
+            if drafts.isEmpty { try Self.awaitAgain(rule, record.path, in: place, transaction) }
             return try Self.add(drafts, lineage: nil, to: transaction)
         }
+    }
+
+    private func isAboutFolder(_ job: JobRecord) throws -> Bool {
+        try LedgerJSON.decode(FileReference.self, from: job.file, showing: ledger.names).isFolder
+    }
+
+    /// A folder is judged anew: what was to be done follows from that.
+    private func lookAgain(_ job: JobRecord) async throws {
+        let (rule, now) = (ruleSet[job.rule].map(ruleSet.identity), clock.now())
+        try await ledger.write { transaction in
+            try transaction.setSuperseded(job.id, false)
+            if let rule { try transaction.setDue(job.place, job.path, [rule: now]) }
+        }
+    }
+
+    /// A file that has changed is young again: with time it arrives for the rule once more.
+    private static func awaitAgain(
+        _ rule: Rule, _ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction
+    ) throws {
+        guard rule.condition.looksAtTime, var file = try transaction.file(place.name, path),
+            file.matched?.rules.remove(rule.name) != nil
+        else { return }
+        try transaction.setFile(file)
     }
 
     /// What a superseded job's file is now: another version under its name, or the same one under another.
