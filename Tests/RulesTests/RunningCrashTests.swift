@@ -30,7 +30,7 @@ private struct Stamp: RuleAction {
         return receipt(context)
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         try FileStatus.of(mark(context)) == nil ? .notDone : .done(receipt(context))
     }
 
@@ -68,7 +68,7 @@ struct RunningCrashTests {
     static func live(_ folder: String, killed: String) async throws {
         let bench = try bench(BytePath(folder), killed: killed)
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
     }
 
     /// The next life: the effect is there once, the job goes on to its end, and nothing is news.
@@ -131,8 +131,8 @@ struct RunningCrashTests {
         #expect(try folder.read("effects").split(separator: "\n").count == 1)
     }
 
-    @Test("What was begun is settled before `start` returns, while the rest of the job may still run")
-    func settledFirst() async throws {
+    @Test("What was begun is recovered before `start` returns, while the rest of the job may still run")
+    func recoveredFirst() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -151,7 +151,7 @@ struct RunningCrashTests {
         let folder = try TemporaryFolder("steward-crash")
         let bench = try Self.bench(folder.path, killed: "")
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let bench = try RunningCrashTests.bench(BytePath(path), killed: "undo")
@@ -187,7 +187,7 @@ struct RunningCrashTests {
         let folder = try TemporaryFolder("steward-crash")
         let bench = try Self.bench(folder.path, killed: "")
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         let job = try await bench.onlyJob()
         try Durable.remove(folder.path.appending("mark-\(job.id).0"))
         let fault = await #expect(throws: Fault.self) { try await bench.executor.undo(job.id) }

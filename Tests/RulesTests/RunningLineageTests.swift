@@ -36,9 +36,9 @@ struct RunningLineageTests {
             return file.parent.parent.appending(place).appending(name: file.name + Array("+".utf8))
         }
         try bench.write("inbox/a", "A")
-        try await bench.take("a")
-        try await bench.take("a+", in: "out")
-        let verdict = try await bench.take("a++")
+        try await bench.process("a")
+        try await bench.process("a+", in: "out")
+        let verdict = try await bench.process("a++")
         #expect(verdict == .news(.arrived, jobs: []))
         let jobs = try await bench.jobs()
         #expect(jobs.map(\.rule) == ["there", "back"])
@@ -56,9 +56,9 @@ struct RunningLineageTests {
             """
         ) { $0.parent.parent.appending("out/product") }
         try bench.write("inbox/a", "A")
-        try await bench.take("a")
+        try await bench.process("a")
         try bench.write("out/product", "typed by hand")
-        try await bench.take("product", in: "out")
+        try await bench.process("product", in: "out")
         let jobs = try await bench.jobs()
         #expect(jobs.map(\.depth) == [0, 0])
         #expect(jobs[0].lineage != jobs[1].lineage)
@@ -85,11 +85,11 @@ struct RunningLineageTests {
         }
         let product = bench.path("out/product")
         try bench.write("inbox/a", "A")
-        try await bench.take("a")
+        try await bench.process("a")
         #expect(try await bench.ledger.read { try $0.product(product) } != nil)
         let before = Timestamp.now().adding(seconds: 60)
         #expect(try await bench.ledger.write { try $0.prune(before: before) } == 0)
-        try await bench.take("product", in: "out")
+        try await bench.process("product", in: "out")
         #expect(try await bench.ledger.read { try $0.product(product) } == nil)
         #expect(try await bench.ledger.write { try $0.prune(before: before) } == 1)
     }
@@ -100,7 +100,7 @@ struct RunningLineageTests {
             $0.parent.appending("product")
         }
         try bench.write("inbox/a", "A")
-        try await bench.take("a")
+        try await bench.process("a")
         #expect(try await bench.see("product") == .known)
         #expect(try await bench.jobs().count == 1)
     }
@@ -121,7 +121,7 @@ struct RunningLineageTests {
             return Receipt("moved", effects: [.moved(intent.file, to: placed.path, placed.fingerprint, placed.hash)])
         }
         try bench.write("inbox/a", "A")
-        try await bench.take("a")
+        try await bench.process("a")
         #expect(script.lines == ["perform move a", "perform after moved", "perform other moved"])
         #expect(try await bench.see("a") == .known)
         #expect(try await bench.see("moved") == .known)

@@ -17,7 +17,7 @@ struct RunningPresenceTests {
             folder.path, rules: "- { rule: R, in: inbox, on: [arrived, changed, removed], do: { probe: {} } }")
         let places = bench.journal.places.places
         try await bench.ledger.write { transaction in
-            for place in places { _ = try transaction.meetPlace(place.name, root: place.root) }
+            for place in places { _ = try transaction.registerPlace(place.name, root: place.root) }
         }
         for name in ["a", "b"] {
             try bench.write(BytePath("inbox/\(name).txt"), name)
@@ -156,9 +156,12 @@ struct RunningPresenceTests {
         #expect(rmdir(out.root.text) == 0)
         bench.script.decide("p") { _ in _ = try Descriptor(out.root) }
         try bench.write("inbox/c.txt", "C")
-        try await bench.take("c.txt")
-        let job = try #require(try await bench.jobs().first { $0.path == "c.txt" })
-        #expect(job.state == .waiting && job.problem?.hasPrefix("the place out is away") == true)
+        try await bench.process("c.txt")
+        // It looks again all the while.
+        try await waitUntil("it waits for the place") {
+            let job = try await bench.jobs().first { $0.path == "c.txt" }
+            return job?.state == .waiting && job?.problem?.hasPrefix("the place out is away") == true
+        }
     }
 
     @Test("A job whose file is not found waits while the place is away, and goes on when it is back")

@@ -22,7 +22,7 @@ struct RunningRunnerTests {
                 { probe: { name: c, text: "{{ probe.out }} {{ file.name }}" } } ] }
             """)
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(script.lines == ["perform a x", "perform b x out of a", "perform c x out of b x"])
         let job = try await bench.onlyJob()
         #expect(job.state == .done)
@@ -47,18 +47,18 @@ struct RunningRunnerTests {
             }
         }
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(script.lines == (1...5).flatMap { ["perform a\($0) x", "perform b\($0) x"] })
     }
 
     @Test("Jobs of different files run side by side")
     func manyFiles() async throws {
-        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: meet } } }")
-        let meeting = Meeting(4)
-        script.perform("meet") { _, _ in
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: arrive } } }")
+        let barrier = Barrier(4)
+        script.perform("arrive") { _, _ in
             // Returns only when four are here: one after the other they would wait for ever.
-            await meeting.arrive()
-            return Receipt("met")
+            await barrier.arrive()
+            return Receipt("arrived")
         }
         for number in 0..<4 { try bench.write(BytePath("inbox/\(number)"), "\(number)") }
         for number in 0..<4 { await bench.submit(try await bench.see(BytePath("\(number)"))) }
@@ -165,7 +165,7 @@ struct RunningRunnerTests {
         let inside = Crowd()
         let first = Flag()
         script.perform("p") { _, _ in
-            if first.take() { throw Fault(.transient, "busy") }
+            if first.claim() { throw Fault(.transient, "busy") }
             #expect(inside.enter() == 1)
             for _ in 0..<50 { await Task.yield() }
             inside.leave()
@@ -183,7 +183,7 @@ struct RunningRunnerTests {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
         try await bench.runner.setPaused(true)
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(script.lines == [])
         #expect(await bench.runner.status().queued == 1)
         let next = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }")
@@ -204,8 +204,8 @@ struct RunningRunnerTests {
             - { rule: other, in: out, do: { probe: { name: other } } }
             """
         let bench = try bench(yaml)
-        let began = Meeting(2)
-        let goOn = Meeting(2)
+        let began = Barrier(2)
+        let goOn = Barrier(2)
         script.perform("a") { _, _ in
             await began.arrive()
             await goOn.arrive()
@@ -257,7 +257,7 @@ struct RunningRunnerTests {
             return Receipt("worked")
         }
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(seen.most == 1)
         #expect(!bench.inWork.contains(bench.path("inbox/x")))
         #expect(try await bench.see("x") == .known)
@@ -280,7 +280,7 @@ struct RunningRunnerTests {
     func undo() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b } } ] }")
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         script.forget()
         let job = try await bench.onlyJob()
         #expect(try await bench.executor.undo(job.id) == ["probe: took back b", "probe: took back a"])
@@ -309,18 +309,18 @@ final class Crowd: Sendable {
 
 /// True for the first who asks.
 final class Flag: Sendable {
-    private let isTaken = Mutex(false)
+    private let isClaimed = Mutex(false)
 
-    func take() -> Bool {
-        isTaken.withLock { taken in
-            defer { taken = true }
-            return !taken
+    func claim() -> Bool {
+        isClaimed.withLock { claimed in
+            defer { claimed = true }
+            return !claimed
         }
     }
 }
 
 /// Lets nobody go on before `count` have arrived.
-actor Meeting {
+actor Barrier {
     private var missing: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -12,19 +12,19 @@ import TestSupport
 final class Script: Sendable {
     typealias Decide = @Sendable (StepInput) async throws -> Void
     typealias Perform = @Sendable (Probe.Intent, StepContext) async throws -> Receipt
-    typealias Settle = @Sendable (Probe.Intent, StepContext) async throws -> Settlement
+    typealias Recover = @Sendable (Probe.Intent, StepContext) async throws -> Recovery
 
     private struct State {
         var decide: [String: Decide] = [:]
         var perform: [String: Perform] = [:]
-        var settle: [String: Settle] = [:]
+        var recover: [String: Recover] = [:]
         var lines: [String] = []
         var onBlocks: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
 
-    /// `perform NAME PATH TEXT`, and the same with `settle`, in the order in which they began.
+    /// `perform NAME PATH TEXT`, and the same with `recover`, in the order in which they began.
     var lines: [String] { state.withLock { $0.lines } }
 
     /// Called whenever a note's blocks are looked for: after it was hashed, and before its values are read.
@@ -38,11 +38,11 @@ final class Script: Sendable {
 
     func decide(_ name: String, _ body: @escaping Decide) { state.withLock { $0.decide[name] = body } }
     func perform(_ name: String, _ body: @escaping Perform) { state.withLock { $0.perform[name] = body } }
-    func settle(_ name: String, _ body: @escaping Settle) { state.withLock { $0.settle[name] = body } }
+    func recover(_ name: String, _ body: @escaping Recover) { state.withLock { $0.recover[name] = body } }
 
     func decide(_ name: String) -> Decide? { state.withLock { $0.decide[name] } }
     func perform(_ name: String) -> Perform? { state.withLock { $0.perform[name] } }
-    func settle(_ name: String) -> Settle? { state.withLock { $0.settle[name] } }
+    func recover(_ name: String) -> Recover? { state.withLock { $0.recover[name] } }
 }
 
 /// An action whose every part a test can write; without a script it notes that it ran, and nothing more.
@@ -56,6 +56,7 @@ struct Probe: RuleAction {
 
     static let declaration = ActionDeclaration(
         name: "probe", summary: "Does what the test says.", guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        mayBeRepeated: true, takes: .both,
         parameters: [
             ParameterSpec("name", .literal, default: "p", "Which of the script's parts."),
             ParameterSpec("text", .template, default: "", "What to say."),
@@ -80,9 +81,9 @@ struct Probe: RuleAction {
         return Receipt("did \(intent.name)", values: ["probe.out": .text("out of \(intent.name)")])
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement {
-        script.note("settle \(intent.name) \(intent.file.nameText)")
-        return try await script.settle(name)?(intent, context) ?? .notDone
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
+        script.note("recover \(intent.name) \(intent.file.nameText)")
+        return try await script.recover(name)?(intent, context) ?? .notDone
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
@@ -121,7 +122,8 @@ final class Bench: Sendable {
 
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
-        maximumFiles: Int = 512, window: Int = 1024
+        maximumFiles: Int = 512, window: Int = 1024, clock: WallClock = .system,
+        inspector: (any ContentInspector)? = nil
     ) throws {
         self.folder = folder
         self.script = script
@@ -133,9 +135,10 @@ final class Bench: Sendable {
         journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
         registry = ActionRegistry(
             more + [
+                ForEach.definition,
                 ActionDefinition(Probe.self) {
                     Probe(name: try $0.literal("name"), arguments: $0, script: script)
-                }
+                },
             ])
         let lanes = BlockingLanes("test", count: 2)
         planner = Planner(
@@ -143,7 +146,7 @@ final class Bench: Sendable {
             blocksOf: { bytes in
                 script.onBlocks?()
                 return Self.blocks(bytes)
-            }, lanes: lanes, host: "host", log: log)
+            }, lanes: lanes, host: "host", clock: clock, inspector: inspector, log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
@@ -201,10 +204,10 @@ final class Bench: Sendable {
     }
 
     @discardableResult
-    func see(_ path: BytePath, in place: String = "inbox", meeting: Judge.Meeting = .normal) async throws
+    func see(_ path: BytePath, in place: String = "inbox", baseline: Judge.Baseline = .normal) async throws
         -> Judge.Verdict
     {
-        try await judge.judge(try self.place(place), path, meeting: meeting)
+        try await judge.judge(try self.place(place), path, baseline: baseline)
     }
 
     /// The names of the rules that a verdict started.
@@ -219,7 +222,7 @@ final class Bench: Sendable {
 
     /// Looks at a file and waits until what follows is done.
     @discardableResult
-    func take(_ path: BytePath, in place: String = "inbox") async throws -> Judge.Verdict {
+    func process(_ path: BytePath, in place: String = "inbox") async throws -> Judge.Verdict {
         let verdict = try await see(path, in: place)
         await submit(verdict)
         await runner.idle()

@@ -40,7 +40,7 @@ private struct Scribe: RuleAction {
         return try write(intent)
     }
 
-    func settle(_ intent: Intent, _ context: StepContext) async throws -> Settlement { .done(try write(intent)) }
+    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery { .done(try write(intent)) }
 
     private func write(_ intent: Intent) throws -> Receipt {
         let text = try intent.new.text() + intent.short.text()
@@ -71,10 +71,10 @@ struct RunningTextTests {
             more: [ActionDefinition(Scribe.self) { _ in Scribe(folder: folder, killed: killed) }])
     }
 
-    static func take(_ folder: String, killed: String) async throws {
+    static func process(_ folder: String, killed: String) async throws {
         let bench = try bench(BytePath(folder), killed: killed)
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
     }
 
     private func kept(_ bench: Bench) async throws -> [String] { try await bench.ledger.read { try $0.keptTexts() } }
@@ -90,7 +90,7 @@ struct RunningTextTests {
             return Receipt("looked")
         }
         try bench.write("inbox/x", "X")
-        try await bench.take("x")
+        try await bench.process("x")
         #expect(try folder.read("text") == Scribe.new + "short")
         #expect(script.lines.last?.hasSuffix(Scribe.new + "short") == true, "a later step has the whole value")
         let job = try await bench.onlyJob()
@@ -112,7 +112,7 @@ struct RunningTextTests {
         let folder = try TemporaryFolder("steward-texts")
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            try await RunningTextTests.take(path, killed: "deed")
+            try await RunningTextTests.process(path, killed: "deed")
         }
         let bench = try Self.bench(folder.path)
         #expect(try await kept(bench).sorted() == [Scribe.new, Scribe.old])
@@ -127,7 +127,7 @@ struct RunningTextTests {
     func killedUndo() async throws {
         let folder = try TemporaryFolder("steward-texts")
         let path: String = folder.path.text
-        try await Self.take(path, killed: "")
+        try await Self.process(path, killed: "")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let bench = try RunningTextTests.bench(BytePath(path), killed: "undo")
             _ = try await bench.executor.undo(try await bench.onlyJob().id)

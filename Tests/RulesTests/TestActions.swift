@@ -10,15 +10,17 @@ protocol Saying: RuleAction where Intent == Said {}
 
 extension Saying {
     func perform(_ intent: Said, _ context: StepContext) async throws -> Receipt { Receipt(intent.text) }
-    func settle(_ intent: Said, _ context: StepContext) async throws -> Settlement { .notDone }
+    func recover(_ intent: Said, _ context: StepContext) async throws -> Recovery { .notDone }
     func summary(of intent: Said) -> String { intent.text }
 }
 
 struct AppendBlock: Saying {
     static let declaration = ActionDeclaration(
         name: "append-block", summary: "Adds a block to a note.", guarantee: .exactlyOnce, work: .disk, canUndo: true,
+        mayBeRepeated: true, takes: .both,
         parameters: [
             ParameterSpec("text", .template, required: true, "The block's text."),
+            ParameterSpec("note", .template, "The note."),
             ParameterSpec("place", .place, default: "notes", "The place of the note."),
             ParameterSpec("heading", .template, default: "Log of {{ host }}", "The heading."),
             ParameterSpec("exists", .choice(["rename", "skip"]), default: "rename", "What if it is there."),
@@ -64,12 +66,14 @@ struct Move: Saying {
 struct Trash: Saying {
     static let declaration = ActionDeclaration(
         name: "trash", summary: "Puts the file into the trash.", guarantee: .atMostOnce, work: .disk, canUndo: true,
+        takes: .both,
         parameters: [], example: "- trash")
 
     func intent(for input: StepInput) async throws -> Said { Said(text: "trash") }
 }
 
 let registry = ActionRegistry([
+    ForEach.definition,
     ActionDefinition(AppendBlock.self) { AppendBlock(arguments: $0) },
     ActionDefinition(ImportComic.self) { try ImportComic($0) },
     ActionDefinition(Move.self) { _ in Move() }, ActionDefinition(Trash.self) { _ in Trash() },

@@ -9,7 +9,7 @@ package enum LedgerJSON {
     ///   - names: which paths are to be hidden.
     ///   - texts: gets the long texts, which are named then; nil to write them whole.
     package static func encode(
-        _ value: some Encodable, hiding names: NameVeil? = nil, naming texts: NamedTexts? = nil
+        _ value: some Encodable, hiding names: HiddenNames? = nil, naming texts: NamedTexts? = nil
     ) throws -> String {
         var info: [CodingUserInfoKey: any Sendable] = [:]
         if let names, let key = PathCoding.key { info[key] = names.coding }
@@ -19,7 +19,7 @@ package enum LedgerJSON {
 
     /// - Parameter texts: those that it may name.
     package static func decode<T: Decodable>(
-        _ type: T.Type, from text: String, showing names: NameVeil? = nil, knowing texts: [ContentHash: String] = [:]
+        _ type: T.Type, from text: String, showing names: HiddenNames? = nil, knowing texts: [ContentHash: String] = [:]
     ) throws -> T {
         let decoder = JSONDecoder()
         if let names, let key = PathCoding.key { decoder.userInfo[key] = names.coding }
@@ -50,7 +50,7 @@ struct DecidedStep: Sendable {
 
 /// The action protocol with its intent as JSON, so that the runner need not know the type.
 extension RuleAction {
-    func decide(_ input: StepInput, hiding names: NameVeil) async throws -> DecidedStep {
+    func decide(_ input: StepInput, hiding names: HiddenNames) async throws -> DecidedStep {
         let intent = try await intent(for: input)
         let texts = NamedTexts()
         let json = try LedgerJSON.encode(intent, hiding: names, naming: texts)
@@ -59,12 +59,12 @@ extension RuleAction {
         }
     }
 
-    func settle(_ stored: StoredIntent, _ names: NameVeil, _ context: StepContext) async throws -> Settlement {
-        try await settle(try decoded(stored, names), context)
+    func recover(_ stored: StoredIntent, _ names: HiddenNames, _ context: StepContext) async throws -> Recovery {
+        try await recover(try decoded(stored, names), context)
     }
 
     func undo(
-        _ stored: StoredIntent, _ names: NameVeil, _ receipt: Receipt, _ context: StepContext
+        _ stored: StoredIntent, _ names: HiddenNames, _ receipt: Receipt, _ context: StepContext
     ) async throws -> Receipt {
         try await undo(try decoded(stored, names), receipt, context)
     }
@@ -74,11 +74,11 @@ extension RuleAction {
         summary(of: try await intent(for: input))
     }
 
-    func targets(_ stored: StoredIntent, _ names: NameVeil) throws -> [BytePath] {
+    func targets(_ stored: StoredIntent, _ names: HiddenNames) throws -> [BytePath] {
         targets(of: try decoded(stored, names))
     }
 
-    private func decoded(_ stored: StoredIntent, _ names: NameVeil) throws -> Intent {
+    private func decoded(_ stored: StoredIntent, _ names: HiddenNames) throws -> Intent {
         try LedgerJSON.decode(Intent.self, from: stored.json, showing: names, knowing: stored.texts)
     }
 }

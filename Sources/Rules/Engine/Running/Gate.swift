@@ -17,8 +17,18 @@ package actor Gate {
         }
     }
 
-    fileprivate func takePlace() async -> WorkPlace {
+    fileprivate func acquirePlace() async -> WorkPlace {
         await enter()
+        return newPlace()
+    }
+
+    fileprivate func acquirePlaceAtOnce() -> WorkPlace? {
+        guard inside < limit else { return nil }
+        inside += 1
+        return newPlace()
+    }
+
+    private func newPlace() -> WorkPlace {
         let place = WorkPlace(self)
         places[ObjectIdentifier(place)] = (place, .now)
         return place
@@ -32,7 +42,7 @@ package actor Gate {
     /// Whether it is a place of this gate's that has not been left.
     func holds(_ place: WorkPlace) -> Bool { places[ObjectIdentifier(place)]?.place === place }
 
-    /// Takes the places from those who have had them for longer than calls take that return: their steps go on without,
+    /// Takes the places back from those who have had them for longer than calls take that return: their steps go on without,
     /// if they ever do.
     func reclaim() {
         let now = ContinuousClock.now
@@ -56,7 +66,10 @@ package final class WorkPlace: Sendable {
     private let gate: Gate
 
     /// Waits until there is one.
-    static func taken(in gate: Gate) async -> WorkPlace { await gate.takePlace() }
+    static func acquired(in gate: Gate) async -> WorkPlace { await gate.acquirePlace() }
+
+    /// Nil where there is none.
+    static func acquiredAtOnce(in gate: Gate) async -> WorkPlace? { await gate.acquirePlaceAtOnce() }
 
     fileprivate init(_ gate: Gate) { self.gate = gate }
 

@@ -7,13 +7,13 @@ struct JobAtWork: Sendable {
     private(set) var values: Values
 
     /// - Throws: `Fault(.failed)` where the record is of a version that this one does not know.
-    init(_ record: JobRecord, showing names: NameVeil) throws {
+    init(_ record: JobRecord, showing names: HiddenNames) throws {
         self.record = record
         file = try LedgerJSON.decode(FileReference.self, from: record.file, showing: names)
         values = try LedgerJSON.decode(Values.self, from: record.values)
     }
 
-    mutating func move(to file: FileReference, hiding names: NameVeil) throws {
+    mutating func move(to file: FileReference, hiding names: HiddenNames) throws {
         self.file = file
         record.file = try LedgerJSON.encode(file, hiding: names)
     }
@@ -23,6 +23,12 @@ struct JobAtWork: Sendable {
         guard !said.isEmpty else { return }
         values.merge(said) { $1 }
         record.values = try LedgerJSON.encode(values)
+    }
+
+    /// What one of its steps knows: what the job knows, and the line or page that the step is about.
+    func values(of step: StepRecord) throws -> Values {
+        guard let item = step.item else { return values }
+        return values.merging(try LedgerJSON.decode(Values.self, from: item)) { $1 }
     }
 
     /// All steps are done.

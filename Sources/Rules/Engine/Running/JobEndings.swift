@@ -14,6 +14,11 @@ extension JobExecutor {
         var job = job
         job.problem = fault.message
         do {
+            if fault.code == Fault.unanswered { return try await ask(job, fault) }
+            if fault.code == Fault.declined {
+                try await end(job, .declined, "declined", fault.message)
+                return .ended
+            }
             switch fault.kind {
             case .transient:
                 job.state = .waiting
@@ -26,18 +31,18 @@ extension JobExecutor {
                 return .superseded
             case .refused:
                 do {
-                    try await refuse(job, fault)
+                    return Self.outcome(try await refuse(job, fault))
                 } catch let changed as Fault where changed.kind == .superseded {
                     job.problem = redacted(changed.message, job)
                     try await end(job, .superseded, "superseded", redacted(changed.message, job))
                     return .superseded
                 }
             case .failed, .usage, .fatal:
-                try await end(
+                let next = try await end(
                     job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")
                 log.error("parked: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+                return Self.outcome(next)
             }
-            return .ended
         } catch {
             log.error(
                 "cannot record that a job failed (\(fault.message)): \(explain(error))",
@@ -46,7 +51,10 @@ extension JobExecutor {
         }
     }
 
-    private func refuse(_ job: JobRecord, _ fault: Fault) async throws {
+    private static func outcome(_ next: PlannedJob?) -> Outcome { next.map { .followed(by: $0) } ?? .ended }
+
+    /// - Returns: the job of `on-failure`, where there is one.
+    private func refuse(_ job: JobRecord, _ fault: Fault) async throws -> PlannedJob? {
         log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
         let file = try file(job)
         let files = journal.files()
@@ -56,15 +64,15 @@ extension JobExecutor {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }
             do {
-                _ = try await quarantine.take(job, file, reason: fault.message, code: fault.code)
+                _ = try await quarantine.isolate(job, file, reason: fault.message, code: fault.code)
             } catch let full as Fault where full.code == Quarantine.full {
                 log.warning("\(full.message)", metadata: ["job": "\(job.id.prefix(12))"])
                 return try await end(
                     job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
             }
-            try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
+            return try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
         } else {
-            try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
+            return try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
         }
     }
 
@@ -76,7 +84,10 @@ extension JobExecutor {
         }
     }
 
-    func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws {
+    /// - Returns: the job of `on-failure`, where this ending calls for it.
+    @discardableResult
+    func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws -> PlannedJob?
+    {
         var job = job
         job.state = state
         job.nextAttempt = nil
@@ -84,15 +95,19 @@ extension JobExecutor {
         if state == .done || state == .undone { job.values = JobAtWork.noValues }
         let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
         let ended = job
-        try await save(ended, kind, message)
+        let next = try await save(ended, kind, message)
         if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
+        return next
     }
 
-    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws {
+    @discardableResult
+    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws -> PlannedJob? {
         try await ledger.write { transaction in
             try transaction.update(job)
+            if job.state == .undone { try transaction.forgetItems(of: job.id) }
             if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
             try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
+            return try FailureSteps.follow(job, in: transaction)
         }
     }
 

@@ -8,6 +8,10 @@ import Synchronization
 package final class JobExecutor: Sendable {
     package enum Outcome: Sendable, Equatable {
         case ended
+        /// Ended, with a job that follows from its failure and is in the ledger.
+        case followed(by: PlannedJob)
+        /// Waits for a person's word, for no longer than that.
+        case asking(until: Timestamp?)
         /// Ended without effect, because the file has changed.
         case superseded
         /// To be tried again; how often it was tried.
@@ -29,7 +33,7 @@ package final class JobExecutor: Sendable {
     private static let crowd = 32
 
     var ledger: Ledger { journal.ledger }
-    var names: NameVeil { journal.ledger.names }
+    var names: HiddenNames { journal.ledger.names }
 
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
@@ -63,29 +67,47 @@ package final class JobExecutor: Sendable {
         defer { atWork.subtract(1, ordering: .relaxed) }
         let isCrowded = atWork.add(1, ordering: .relaxed).newValue > Self.crowd
         do {
-            let place = isCrowded ? try await placeForNextStep(of: id) : nil
-            let outcome = await run(id, place)
-            await place?.leave()
-            return outcome
+            let loaded = try await load(id)
+            guard isCrowded, let gate = loaded.flatMap({ gate(ofNextStepIn: $0.steps) }) else {
+                return await run(id, loaded, nil)
+            }
+            if let place = await WorkPlace.acquiredAtOnce(in: gate) { return await run(id, loaded, leaving: place) }
+            return try await runLater(id, gate)
         } catch {
             log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
             return .again(5)
         }
     }
 
-    /// Waits for a place of the kind that the job's next step is declared to need, with nothing of it in memory but its id:
-    /// hundreds of jobs may wait.
-    private func placeForNextStep(of id: String) async throws -> WorkPlace? {
-        guard let name = try await ledger.read({ try $0.nextAction(of: id) }), let definition = registry[name],
-            let gate = gates[definition.declaration.work]
-        else { return nil }
-        return await WorkPlace.taken(in: gate)
+    /// The gate of the kind of work that the job's next step is declared to need.
+    private func gate(ofNextStepIn steps: [StepRecord]) -> Gate? {
+        let next = steps.first { $0.state == .pending || $0.state == .intended }
+        return next.flatMap { registry[$0.action] }.flatMap { gates[$0.declaration.work] }
     }
 
-    /// - Parameter place: one that was taken for the step that comes first; it is left when that step ends.
-    private func run(_ id: String, _ place: WorkPlace?) async -> Outcome {
+    /// Waits for a place with nothing of the job in memory but its id: hundreds of jobs may wait.
+    private func runLater(_ id: String, _ gate: Gate) async throws -> Outcome {
+        let place = await WorkPlace.acquired(in: gate)
         do {
-            guard var (job, steps) = try await load(id), job.state.isOpen else { return .ended }
+            return await run(id, try await load(id), leaving: place)
+        } catch {
+            await place.leave()
+            throw error
+        }
+    }
+
+    private func run(_ id: String, _ loaded: (JobRecord, [StepRecord])?, leaving place: WorkPlace) async -> Outcome {
+        let outcome = await run(id, loaded, place)
+        await place.leave()
+        return outcome
+    }
+
+    /// - Parameter place: one that was acquired for the step that comes first; it is left when that step ends.
+    private func run(
+        _ id: String, _ loaded: (job: JobRecord, steps: [StepRecord])?, _ place: WorkPlace?
+    ) async -> Outcome {
+        do {
+            guard var (job, steps) = loaded, job.state.isOpen else { return .ended }
             if job.state == .waiting {
                 // What is at work does not wait: nobody may clear the intent of a step that is being carried out.
                 guard let begun = try await begin(id) else { return .ended }
@@ -107,22 +129,22 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    /// Settles the step that a crash interrupted, if one was, without going on to the next.
+    /// Recovers the step that a crash interrupted, if one was, without going on to the next.
     ///
     /// - Returns: how the job ended, if it did.
-    func settleBegun(_ job: JobRecord) async -> Outcome? {
+    func recoverInterrupted(_ job: JobRecord) async -> Outcome? {
         do {
             guard let (job, steps) = try await load(job.id), job.state.isOpen,
                 let begun = steps.first(where: { $0.state == .intended })
             else { return nil }
             do {
                 var current = try JobAtWork(job, showing: names)
-                try await settle(begun, of: &current, journal.files())
+                try await recover(begun, of: &current, journal.files())
             } catch {
                 return await fail(job, error)
             }
         } catch {
-            log.error("cannot settle what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
+            log.error("cannot recover what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
         }
         return nil
     }
@@ -133,7 +155,7 @@ package final class JobExecutor: Sendable {
         return StoredIntent(json: json, texts: try await ledger.read { try $0.texts(ofJob: step.job) })
     }
 
-    func load(_ id: String) async throws -> (JobRecord, [StepRecord])? {
+    func load(_ id: String) async throws -> (job: JobRecord, steps: [StepRecord])? {
         try await ledger.read { transaction in
             guard let job = try transaction.job(id) else { return nil }
             return (job, try transaction.steps(of: id))
@@ -153,17 +175,21 @@ package final class JobExecutor: Sendable {
         do {
             var job = try JobAtWork(start, showing: names)
             defer { record = job.record }
-            for step in steps where step.state == .pending || step.state == .intended {
+            let open = steps.filter { $0.state == .pending || $0.state == .intended }
+            var later: [StepsLater]?
+            for (index, step) in open.enumerated() {
                 if stopping.load(ordering: .relaxed) { return .stopped }
                 files.closeFiles()
                 files.expect(job.file.absolute, size: job.file.fingerprint?.size)
                 var step = step
                 if step.state == .intended {
-                    if try await settle(step, of: &job, files) { continue }
+                    if try await recover(step, of: &job, files) { continue }
                     step.state = .pending
                     step.intent = nil
                 }
-                try await perform(step, of: &job, later: steps.filter { $0.number > step.number }, files, place)
+                let known = try later ?? stepsLater(open)
+                later = known
+                try await perform(step, of: &job, later: known[index], files, place)
                 place = nil
             }
             if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
@@ -174,18 +200,18 @@ package final class JobExecutor: Sendable {
     }
 
     private func perform(
-        _ step: StepRecord, of job: inout JobAtWork, later: [StepRecord], _ files: HeldFiles, _ taken: WorkPlace?
+        _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles, _ acquired: WorkPlace?
     ) async throws {
         let action = try action(of: step)
         let work = action.work
         guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
         if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
         let place: WorkPlace
-        if let taken, await gate.holds(taken) {
-            place = taken
+        if let acquired, await gate.holds(acquired) {
+            place = acquired
         } else {
-            await taken?.leave()
-            place = await WorkPlace.taken(in: gate)
+            await acquired?.leave()
+            place = await WorkPlace.acquired(in: gate)
         }
         do {
             try await WorkPlace.$current.withValue(place) {
@@ -200,12 +226,12 @@ package final class JobExecutor: Sendable {
     }
 
     private func perform(
-        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: [StepRecord], _ files: HeldFiles
+        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles
     ) async throws {
         let decided = try await action.decide(try input(job, step, later, files), hiding: names)
         inWork.begin(decided.targets)
         defer { inWork.end(decided.targets) }
-        let rows = rows(of: step, decided, job, isLast: later.isEmpty)
+        let rows = rows(of: step, decided, job, isLast: later.isNone)
         let isJournaled = type(of: action).journalsItself
         if !isJournaled { try await ledger.write { try rows.begin(in: $0) } }
         let receipt = try await decided.perform(
@@ -233,7 +259,7 @@ package final class JobExecutor: Sendable {
 
     /// - Returns: whether the step turned out to be done.
     @discardableResult
-    private func settle(
+    private func recover(
         _ step: StepRecord, of job: inout JobAtWork, _ files: HeldFiles
     ) async throws -> Bool {
         guard let intent = try await intent(of: step) else {
@@ -246,7 +272,7 @@ package final class JobExecutor: Sendable {
         defer { inWork.end(targets) }
         let context = StepContext(
             jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files)
-        switch try await action.settle(intent, names, context) {
+        switch try await action.recover(intent, names, context) {
         case .done(let receipt):
             let before = job
             job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
@@ -296,10 +322,20 @@ package final class JobExecutor: Sendable {
     private func tellOthers(
         _ from: BytePath, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
     ) throws {
-        for var other in try transaction.jobs(of: mover.place, mover.path)
-        where other.id != mover.id && other.state.isOpen {
-            guard try file(other).absolute == from else { continue }
-            other.file = try LedgerJSON.encode(to, hiding: names)
+        let open: Set<JobRecord.State> = [.ready, .waiting, .asking]
+        let others =
+            to.isFolder
+            ? try transaction.jobs(in: open, mover.place, within: mover.path)
+            : try transaction.jobs(of: mover.place, mover.path).filter { open.contains($0.state) }
+        for var other in others where other.id != mover.id {
+            let known = try file(other)
+            guard let below = known.absolute.relative(to: from), to.isFolder || below.isEmpty else { continue }
+            var found = to
+            if !below.isEmpty {
+                found.path = to.path.appending(below)
+                (found.fingerprint, found.hash, found.isFolder) = (known.fingerprint, known.hash, known.isFolder)
+            }
+            other.file = try LedgerJSON.encode(found, hiding: names)
             try transaction.update(other)
         }
     }
@@ -312,14 +348,26 @@ package final class JobExecutor: Sendable {
 
     /// Where the job's file is after `effects`, if they moved it.
     func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
-        for case .moved(let from, let to, let fingerprint, let hash) in effects where from == file.absolute {
-            guard let (place, path) = journal.places.locate(to) else {
-                return FileReference(
-                    place: "", root: to.parent, path: BytePath(bytes: to.name), fingerprint: fingerprint, hash: hash)
+        for effect in effects {
+            switch effect {
+            case .moved(file.absolute, let to, let fingerprint, let hash):
+                return reference(to, fingerprint, hash, isFolder: false)
+            case .movedFolder(file.absolute, let to, let fingerprint, let contents):
+                return reference(to, fingerprint, contents, isFolder: true)
+            default: continue
             }
-            return FileReference(place: place.name, root: place.root, path: path, fingerprint: fingerprint, hash: hash)
         }
         return nil
+    }
+
+    private func reference(
+        _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, isFolder: Bool
+    ) -> FileReference {
+        let (place, below) = journal.places.locate(path) ?? (nil, BytePath(bytes: path.name))
+        return FileReference(
+            place: place?.name ?? "", root: place?.root ?? path.parent, path: below, fingerprint: fingerprint,
+            hash: hash,
+            isFolder: isFolder)
     }
 
     // MARK: What a step is told
@@ -335,7 +383,7 @@ package final class JobExecutor: Sendable {
     }
 
     private func input(
-        _ job: JobAtWork, _ step: StepRecord, _ later: [StepRecord], _ files: HeldFiles
+        _ job: JobAtWork, _ step: StepRecord, _ later: StepsLater, _ files: HeldFiles
     ) throws -> StepInput {
         let record = job.record
         guard let event = FileEvent(rawValue: record.event) else {
@@ -343,7 +391,26 @@ package final class JobExecutor: Sendable {
         }
         return StepInput(
             jobID: record.id, stepID: step.id, rule: record.rule, event: event, file: job.file,
-            arrival: record.arrived, values: job.values,
-            namesUsedLater: try Set(later.flatMap { try made($0).valueNames }), attempt: record.attempts, files: files)
+            arrival: record.arrived, values: try job.values(of: step), namesUsedLater: later.names,
+            attempt: record.attempts, files: files)
+    }
+
+    /// What comes after a step.
+    private struct StepsLater {
+        let isNone: Bool
+        /// The names of the values that they use.
+        let names: Set<String>
+    }
+
+    /// For each of the steps what comes after it. There may be thousands of a few kinds.
+    private func stepsLater(_ steps: [StepRecord]) throws -> [StepsLater] {
+        var names: Set<String> = []
+        var all: [StepsLater] = []
+        for step in steps.reversed() {
+            all.append(StepsLater(isNone: all.isEmpty, names: names))
+            let own = try made(step).valueNames
+            if !own.isSubset(of: names) { names.formUnion(own) }
+        }
+        return all.reversed()
     }
 }

@@ -2,10 +2,10 @@ import Ledger
 import Logging
 import Platform
 
-/// Taking jobs back: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
+/// Undoing jobs: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
 /// known and finished.
 extension JobExecutor {
-    /// Takes a job's steps back, last first, as far as their actions can; stops at the first that cannot.
+    /// Undoes a job's steps, last first, as far as their actions can; stops at the first that cannot.
     ///
     /// - Returns: a line for each step that was taken back now.
     /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
@@ -19,7 +19,7 @@ extension JobExecutor {
         var lines: [String] = []
         for step in steps.reversed() where step.state == .done || step.state == .undoing {
             files.closeFiles()
-            guard let summary = try await takeBack(step, of: &current, files) else { continue }
+            guard let summary = try await revert(step, of: &current, files) else { continue }
             lines.append("\(step.action): \(summary)")
         }
         try await end(current, .undone, "undone", "all steps taken back")
@@ -43,7 +43,7 @@ extension JobExecutor {
     }
 
     /// - Returns: what was done; nil where the step had done nothing.
-    private func takeBack(
+    private func revert(
         _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
     ) async throws -> String? {
         guard let text = step.receipt, let intent = try await intent(of: step) else { return nil }

@@ -21,5 +21,21 @@ package final class PathsInWork: Sendable {
         }
     }
 
-    package func contains(_ path: BytePath) -> Bool { counts.withLock { $0[path] != nil } }
+    /// Whether it is one of them, or lies in one: a folder may be on its way as a whole.
+    package func contains(_ path: BytePath) -> Bool {
+        counts.withLock { counts in
+            guard !counts.isEmpty else { return false }
+            var path = path
+            while path.bytes.count > 1 {
+                if counts[path] != nil { return true }
+                path = path.parent
+            }
+            return false
+        }
+    }
+
+    /// Whether there is one in the folder, or above it, or the folder is one itself.
+    package func touches(_ folder: BytePath) -> Bool {
+        counts.withLock { counts in counts.keys.contains { $0.isWithin(folder) || folder.isWithin($0) } }
+    }
 }

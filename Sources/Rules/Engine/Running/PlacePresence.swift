@@ -17,7 +17,7 @@ package final class PlacePresence: Sendable {
     }
 
     private let ledger: Ledger
-    private let places: PlaceMap
+    let places: PlaceMap
     let lanes = BlockingLanes("places", count: 4, apart: true)
     /// What the ledger holds of each place that was looked at.
     private let known = Mutex<[String: PlaceRecord]>([:])
@@ -27,24 +27,28 @@ package final class PlacePresence: Sendable {
         self.places = places
     }
 
+    var placeNames: [String] { places.places.map(\.name) }
+
+    func place(named name: String) -> PlaceInfo? { places[name: name] }
+
     /// Looks at the folder that stands at the place's path, and notes in the ledger if that has become another.
     ///
     /// - Parameter anew: whether a folder that was taken for another is searched for the place's files once more.
     package func look(at place: PlaceInfo, anew: Bool = false) throws -> Look {
         guard let folder = try FolderIdentity.open(place.root) else { return .missing }
-        // A place that the ledger has not met has no files that could be away.
+        // A place that the ledger does not know has no files that could be away.
         guard let record = try record(place) else { return .here(folder) }
         let now = try FolderIdentity(folder)
         if let identity = record.identity, identity.isSame(as: now) {
-            if record.other != nil { try settle(place) { try $0.setPlaceHere(place.name, now) } }
+            if record.other != nil { try updateRecord(place) { try $0.setPlaceHere(place.name, now) } }
             return .here(folder)
         }
         if !anew, let other = record.other, other.isSame(as: now) { return .other(folder) }
         if try isAnother(now, folder, than: record, place) {
-            if record.other != now { try settle(place) { try $0.setPlaceAway(place.name, instead: now) } }
+            if record.other != now { try updateRecord(place) { try $0.setPlaceAway(place.name, instead: now) } }
             return .other(folder)
         }
-        try settle(place) { try $0.setPlaceHere(place.name, now) }
+        try updateRecord(place) { try $0.setPlaceHere(place.name, now) }
         return .here(folder)
     }
 
@@ -54,7 +58,7 @@ package final class PlacePresence: Sendable {
     package func accept(_ place: PlaceInfo) throws {
         guard let folder = try FolderIdentity.open(place.root) else { throw Self.away(place, "it is not there") }
         let now = try FolderIdentity(folder)
-        try settle(place) { try $0.setPlaceHere(place.name, now) }
+        try updateRecord(place) { try $0.setPlaceHere(place.name, now) }
     }
 
     /// The folder that stands at the place's path, to reach through it what lies there: also where that is another, whose
@@ -116,10 +120,18 @@ package final class PlacePresence: Sendable {
     private func isAnother(
         _ now: FolderIdentity, _ folder: Descriptor, than record: PlaceRecord, _ place: PlaceInfo
     ) throws -> Bool {
-        let files = try ledger.readBlocking { try $0.files(place.name) }.filter { record.other == nil || $0.isKept }
-        guard !files.isEmpty else { return record.identity?.isMount == true && !now.isMount }
         let mayBeRemounted = record.identity.map { now.mayBeRemounted(as: $0) } ?? true
-        return try !files.contains { try Self.isThere($0, folder, byName: mayBeRemounted) }
+        var knowsAny = false
+        var mark: FilePageMark? = FilePageMark()
+        while let start = mark {
+            let page = try ledger.readBlocking { try $0.files(place.name, from: start) }
+            mark = page.next
+            for file in page.files where record.other == nil || file.isKept {
+                knowsAny = true
+                if try Self.isThere(file, folder, byName: mayBeRemounted) { return false }
+            }
+        }
+        return knowsAny || record.identity?.isMount == true && !now.isMount
     }
 
     /// - Parameter byName: whether a file of that name will do, whatever has been written into it since.
@@ -148,7 +160,7 @@ package final class PlacePresence: Sendable {
 
     private func record(_ place: PlaceInfo) throws -> PlaceRecord? {
         if let record = known.withLock({ $0[place.name] }) { return record }
-        // One with another root is about to be met anew.
+        // One with another root is about to be registered anew.
         guard let record = try ledger.readBlocking({ try $0.place(place.name) }), record.root == place.root else {
             return nil
         }
@@ -156,7 +168,7 @@ package final class PlacePresence: Sendable {
         return record
     }
 
-    private func settle(_ place: PlaceInfo, _ change: (LedgerTransaction) throws -> Void) throws {
+    private func updateRecord(_ place: PlaceInfo, _ change: (LedgerTransaction) throws -> Void) throws {
         let record = try ledger.writeBlocking { transaction in
             try change(transaction)
             return try transaction.place(place.name)

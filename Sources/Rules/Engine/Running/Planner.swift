@@ -5,7 +5,7 @@ import Logging
 import Platform
 import Synchronization
 
-/// A job that the ledger has taken, as the runner needs it.
+/// A job that is committed to the ledger, as the runner needs it.
 package struct PlannedJob: Sendable, Equatable {
     package let id: String
     package let rule: String
@@ -24,7 +24,10 @@ package final class Planner: Sendable {
 
     let ledger: Ledger
     let presence: PlacePresence
+    let clock: WallClock
     package let reader: ContentReader
+    /// What conditions ask of other files.
+    package let sources: FactSources
     private let rules: Mutex<RuleSet>
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
@@ -33,13 +36,16 @@ package final class Planner: Sendable {
 
     package init(
         ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes,
-        host: String, log: Logger
+        host: String, clock: WallClock = .system, inspector: (any ContentInspector)? = nil, log: Logger
     ) {
         self.presence = presence
+        self.clock = clock
         reader = ContentReader(lanes: lanes)
+        sources = FactSources(
+            surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector)
         self.ledger = ledger
         self.rules = Mutex(rules)
-        ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
+        Self.tell(ledger, of: rules)
         self.blocksOf = blocksOf
         self.lanes = lanes
         self.host = host
@@ -51,8 +57,23 @@ package final class Planner: Sendable {
         get { rules.withLock { $0 } }
         set {
             rules.withLock { $0 = newValue }
-            ledger.names.hide { newValue.hidesName(place: $0, name: $1.name) }
+            Self.tell(ledger, of: newValue)
         }
+    }
+
+    private static func tell(_ ledger: Ledger, of rules: RuleSet) {
+        ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
+        ledger.due.expect { rules.mayBecomeDue(place: $0, name: $1.name) }
+    }
+
+    /// The same for a look at what there is.
+    ///
+    /// - Parameters:
+    ///   - other: the ledger that is asked; nil for the planner's own.
+    ///   - looks: whether what lies around a file may be looked at.
+    package func sources(asking other: Ledger?, looks: Bool = true) -> FactSources {
+        let around = PlaceSurroundings(ledger: other ?? ledger, presence: presence, reader: reader)
+        return FactSources(surroundings: looks ? around : nil, inspector: sources.inspector)
     }
 
     /// Whether any rule could want a file of this name, whatever it holds: what none can want is not read.
@@ -65,7 +86,7 @@ package final class Planner: Sendable {
         guard mightWant(path, in: place) else { return false }
         if place.kind == .notes { return true }
         return ruleSet.mightMatch(
-            FileFacts(place: place, path: path, status: status, event: .arrived, now: .now(), content: .unread))
+            FileFacts(place: place, path: path, status: status, event: .arrived, now: clock.now(), content: .unread))
     }
 
     /// Opens a place's file below its root, once for all that follows; nil where there is no regular file of that name, or
@@ -81,19 +102,28 @@ package final class Planner: Sendable {
         }
     }
 
-    /// Takes note of a file that no rule can want, without reading it.
+    /// Takes note of a file that no rule can want yet, without reading it.
+    ///
+    /// - Parameter former: what the ledger has of its inode, under another name.
     func see(
-        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, born: Int64?, known: FileRecord?
+        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, born: Int64?, known: FileRecord?,
+        former: FileRecord?
     ) async throws {
         let absolute = place.root.appending(path)
         let ruleSet = ruleSet
-        try await ledger.write { transaction in
+        let now = clock.now()
+        let isRenamed = born != nil && former?.born == born
+        let arrived = known?.present == true ? known?.arrived : isRenamed ? former?.arrived : now
+        let facts = FileFacts(
+            place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
+        let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
+        try await ledger.writeSeen { transaction in
             try transaction.removeProduct(absolute)
-            let met = try FirstMeeting(of: known, ruleSet, in: transaction).after([], ruleSet)
+            let matched = try FirstMatch(of: known, ruleSet, in: transaction).after([], ruleSet)
             try transaction.setFile(
                 FileRecord(
                     place: place.name, path: path, fingerprint: status.fingerprint, hash: nil,
-                    version: (known?.version ?? 0) + 1, born: born, met: met))
+                    version: (known?.version ?? 0) + 1, born: born, matched: matched, arrived: arrived), due: upcoming)
         }
     }
 
@@ -107,41 +137,41 @@ package final class Planner: Sendable {
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     func commit(
         _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
-        former: FileRecord?, status: FileStatus, meeting: Judge.Meeting, isFree: @Sendable () -> Bool
+        former: FileRecord?, status: FileStatus, baseline: Judge.Baseline, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
-        let arrival = Timestamp.now()
+        let arrival = clock.now()
+        let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
         let absolute = place.root.appending(record.path)
-        let product = try await ledger.read { try $0.product(absolute) }
-        let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
         let oldName = former?.path
         let blocks = try await blocks(of: record, content, in: place, oldName: oldName)
         let (ruleSet, names) = (ruleSet, ledger.names)
         let before = event == .arrived ? nil : former ?? known
-        let (overdue, first) = try await ledger.read {
-            (
-                try Self.overdue(place, before?.path, by: record.hash, in: $0),
-                try FirstMeeting(of: before, ruleSet, in: $0)
-            )
-        }
+        try await withdrawQuestions(about: before, in: place, event)
+        let (overdue, first) = try await history(of: before, record, in: place, ruleSet)
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let host = host
-        let (drafts, wanting): ([Draft]?, Set<String>) =
-            try await lanes.run { () -> ([Draft]?, Set<String>)? in
-                // Also for what is there already when a place is met: it counts as met by then.
-                let asksForArrivals = event == .arrived || !first.unmet.isEmpty || before?.met?.era != ruleSet.era
+        let (sources, places) = (sources, presence.places)
+        let (drafts, matched, upcoming, seen): ([Draft]?, MatchedRules?, [String: Timestamp], Seen) =
+            try await lanes.run { () -> ([Draft]?, MatchedRules?, [String: Timestamp], Seen)? in
+                // Also for what is there already when a place is new: it counts as matched by then.
+                let asksForArrivals =
+                    event == .arrived || first.hasUnmatched || before?.matched?.era != ruleSet.era
                 var wanting: Set<String> = []
+                var seen = Seen()
                 let events = Set(overdue.values.map(\.event) + [event] + (asksForArrivals ? [.arrived] : []))
                 let drafts: [Draft] = try FileEvent.allCases.filter(events.contains).flatMap { due -> [Draft] in
                     let facts = FileFacts(
                         place: place, path: record.path, status: status, event: due, now: arrival,
                         content: .open(content),
-                        gainedBlocks: meeting == .normal ? blocks.gained : [], hash: record.hash)
+                        gainedBlocks: baseline == .normal ? blocks.gained : [], hash: record.hash,
+                        arrived: arrived, sources: sources)
                     let found = try ruleSet.match(facts)
+                    try seen.add(facts, ruleSet)
                     if due == .arrived { wanting.formUnion(found.map(\.rule.name)) }
                     let matches = found.filter { match in
                         if let late = overdue[match.rule.name] { return late.event == due }
-                        switch meeting {
+                        switch baseline {
                         case .normal: return due == first.event(for: match.rule, event)
                         case .first: return due == event && match.rule.existing(in: place) == .process
                         case .silent: return false
@@ -152,40 +182,74 @@ package final class Planner: Sendable {
                         names: names, values: oldName.map { ["file.oldName": .text($0.nameText)] } ?? [:])
                 }.map { try $0.succeeding(overdue[$0.rule]) }
                 // The values are those of the content that was hashed: a program may write into the file all the while.
-                return try content.status().fingerprint == record.fingerprint ? (drafts, wanting) : nil
-            } ?? (nil, [])
+                guard try content.status().fingerprint == record.fingerprint else { return nil }
+                var matched = first.after(wanting, ruleSet)
+                // What a rule was to do and has not done is not done with.
+                matched.rules.subtract(overdue.filter { $1.event == .arrived && !wanting.contains($0) }.keys)
+                let facts = FileFacts(
+                    place: place, path: record.path, status: status, event: .arrived, now: arrival,
+                    content: .open(content), hash: record.hash, arrived: arrived, sources: sources)
+                return (drafts, matched, ruleSet.upcoming(facts, except: matched.rules), seen)
+            } ?? (nil, nil, [:], Seen())
         guard let drafts, isFree() else { return nil }
-        return try await ledger.write { transaction in
+        return try await ledger.writeSeen { transaction in
             guard try transaction.file(place.name, record.path) == known,
+                // Another file may have come under the old name while this one was hashed.
+                try oldName.map({ try transaction.file(place.name, $0)?.fingerprint }) == former?.fingerprint,
                 try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
                 try Self.overdue(place, before?.path, by: record.hash, in: transaction) == overdue,
-                try FirstMeeting(of: before, ruleSet, in: transaction) == first
+                try FirstMatch(of: before, ruleSet, in: transaction) == first,
+                try seen.isStill(record, in: places, transaction)
             else { return nil }
             var record = record
-            record.met = first.after(wanting, ruleSet)
+            record.matched = matched
+            record.attributes = seen.attributes
+            record.arrived = arrived
             if let oldName {
+                try transaction.moveScheduled(place.name, oldName, to: record.path)
                 try transaction.setGone(place.name, oldName)
             }
             // Judged: what follows carries the lineage in its jobs.
+            let product = try transaction.product(absolute)
             if product != nil { try transaction.removeProduct(absolute) }
-            try transaction.setFile(record)
+            try transaction.setFile(record, due: upcoming)
+            if let oldName, former?.hash == record.hash {
+                try transaction.keepArrival(place.name, from: oldName, to: record.path)
+            }
             if let tokens = blocks.all { try transaction.setBlocks(place.name, record.path, tokens) }
+            let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
             return try Self.add(drafts, lineage: lineage, to: transaction)
+        }
+    }
+
+    /// What rules have made, or not made, of what the file was before.
+    ///
+    /// - Parameter before: nil for a file that the ledger does not know.
+    private func history(
+        of before: FileRecord?, _ record: FileRecord, in place: PlaceInfo, _ ruleSet: RuleSet
+    ) async throws -> ([String: Overdue], FirstMatch) {
+        guard let before else { return ([:], .none) }
+        return try await ledger.read {
+            (
+                try Self.overdue(place, before.path, by: record.hash, in: $0),
+                try FirstMatch(of: before, ruleSet, in: $0)
+            )
         }
     }
 
     /// Commits that a file is gone, and the jobs that follow.
     func commitRemoval(_ record: FileRecord, in place: PlaceInfo) async throws -> [PlannedJob] {
-        let arrival = Timestamp.now()
+        try await withdrawQuestions(about: record, in: place, .removed)
+        let arrival = clock.now()
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: nil, hash: record.hash)
         let facts = FileFacts(
             place: place, path: record.path, status: nil, event: .removed, now: arrival, content: .none,
-            hash: record.hash)
+            hash: record.hash, arrived: record.arrived, sources: sources)
         let drafts = try Self.drafts(
             ruleSet.match(facts), facts: facts, file: file, version: record.version, arrival: arrival, host: host,
             names: ledger.names, values: [:])
-        return try await ledger.write { transaction in
+        return try await ledger.writeSeen { transaction in
             try transaction.setGone(place.name, record.path)
             return try Self.add(drafts, lineage: nil, to: transaction)
         }
@@ -198,20 +262,27 @@ package final class Planner: Sendable {
         _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
     ) async throws -> [PlannedJob] {
         guard mightWant(seen.path, in: place) else { return [] }
-        let arrival = Timestamp.now()
+        let arrival = clock.now()
         guard let (record, status, content) = try await read(seen, in: place) else { return [] }
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let ruleSet = ruleSet
-        let (host, veil) = (host, ledger.names)
+        let (host, hidden, sources) = (host, ledger.names, sources)
         let drafts: [Draft] = try await lanes.run {
-            let facts = FileFacts(
-                place: place, path: record.path, status: status, event: .arrived, now: arrival,
-                content: .open(content), hash: record.hash)
-            let matches = try ruleSet.match(facts).filter { names?.contains($0.rule.name) ?? true }
-            let drafts = try Self.drafts(
-                matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
-                arrival: arrival, host: host, names: veil, values: [:])
+            // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
+            let events: [FileEvent] = names == nil || !again ? [.arrived] : [.arrived, .scheduled]
+            let drafts = try events.flatMap { event -> [Draft] in
+                let facts = FileFacts(
+                    place: place, path: record.path, status: status, event: event, now: arrival,
+                    content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
+                let matches = try ruleSet.match(facts).filter { match in
+                    names?.contains(match.rule.name) ?? true
+                        && (event == .arrived || !match.rule.events.contains(.arrived))
+                }
+                return try Self.drafts(
+                    matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
+                    arrival: arrival, host: host, names: hidden, values: [:])
+            }
             return try content.status().fingerprint == status.fingerprint ? drafts : []
         }
         return try await ledger.write { transaction in
@@ -253,47 +324,57 @@ package final class Planner: Sendable {
         var steps: [StepRecord]
         /// Of the whole file, not of a block in it.
         let isOfFile: Bool
+        /// Those that numbers are drawn from, by the value that shows the number.
+        let counters: [String: String]
     }
 
     static func drafts(
         _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
-        names: NameVeil, values extra: Values
+        names: HiddenNames, values extra: Values, instant: Timestamp? = nil
     ) throws -> [Draft] {
         try matches.flatMap { match -> [Draft] in
             // A file that is gone gives no values but its name.
             let fromFile = try BuiltInValues.values(of: facts, names: match.rule.valueNames).merging(extra) { $1 }
-            let blocks: [BlockFacts?] = match.blocks.map { $0.map(Optional.some) } ?? [nil]
-            return try blocks.map { block in
+            return try match.hits.map { hit in
+                let block = hit.block
                 let path = match.rule.hidesNames ? try names.stored(facts.place.name, facts.path) : facts.path
-                let id = jobID(match.rule, facts, path, version: version, hash: file.hash, block: block)
+                let id = jobID(match.rule, facts, path, version: version, hash: file.hash, block: block, instant)
                 let own = BuiltInValues.values(
                     rule: match.rule.name, jobID: id, event: facts.event, arrival: arrival, host: host, block: block)
-                let job = JobRecord(
+                let found = hit.values.merging(fromFile) { $1 }.merging(own) { $1 }
+                let values = found.merging(PlannedValues.lookups(of: match.rule, in: found)) { $1 }
+                var job = JobRecord(
                     id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
                     place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file, hiding: names),
                     hash: file.hash,
                     lineage: id, depth: 0, arrived: arrival,
-                    values: try LedgerJSON.encode(fromFile.merging(own) { $1 }),
+                    values: try LedgerJSON.encode(values),
                     refused: match.rule.refused(in: facts.place).rawValue)
-                let steps = match.rule.steps.map { step in
+                job.onFailure = try FailureSteps.stored(match.rule.onFailure)
+                let steps = try match.rule.plannedSteps(of: facts, knowing: values).enumerated().map { number, step in
                     StepRecord(
-                        job: id, number: step.index, action: step.declaration.name, arguments: step.storedArguments,
-                        repeatSafe: step.repeatSafe)
+                        job: id, number: number, action: step.template.declaration.name,
+                        arguments: step.template.storedArguments, repeatSafe: step.template.repeatSafe,
+                        item: try step.item.map { try LedgerJSON.encode($0) })
                 }
-                return Draft(rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil)
+                return Draft(
+                    rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil,
+                    counters: PlannedValues.counters(of: match.rule, arrival: arrival))
             }
         }
     }
 
-    /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block.
+    /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block, time of the schedule.
     private static func jobID(
-        _ rule: Rule, _ facts: FileFacts, _ path: BytePath, version: Int, hash: ContentHash?, block: BlockFacts?
+        _ rule: Rule, _ facts: FileFacts, _ path: BytePath, version: Int, hash: ContentHash?, block: BlockFacts?,
+        _ instant: Timestamp?
     ) -> String {
-        let parts: [[UInt8]] = [
+        var parts: [[UInt8]] = [
             Array(rule.name.utf8), rule.digest.bytes, Array(facts.place.name.utf8), path.bytes,
             hash?.bytes ?? [], Array(String(version).utf8), Array(facts.event.rawValue.utf8),
             Array((block?.token ?? "").utf8),
         ]
+        if let instant { parts.append(Array(String(instant.nanoseconds).utf8)) }
         // A length before each part, so that no two lists of parts make the same bytes.
         let bytes = parts.flatMap { Array("\($0.count):".utf8) + $0 }
         return String(ContentHash(of: bytes).description.prefix(32))
@@ -324,6 +405,7 @@ package final class Planner: Sendable {
                 }
             }
             guard try transaction.addJob(job, steps: draft.steps) else { continue }
+            try PlannedValues.draw(draft.counters, for: job, in: transaction)
             try transaction.note(
                 "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
             planned.append(PlannedJob(id: job.id, rule: job.rule, place: job.place, path: job.path))

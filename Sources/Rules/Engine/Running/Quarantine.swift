@@ -39,7 +39,7 @@ package struct Quarantine: Sendable {
 
     /// Moves the job's file into quarantine. Begun and finished in the ledger, so a crash in between is finished by
     /// ``recover()``.
-    package func take(
+    package func isolate(
         _ job: JobRecord, _ file: FileReference, reason: String, code: String? = nil
     ) async throws -> QuarantineRecord {
         let id = String(job.id.prefix(12))
@@ -54,8 +54,8 @@ package struct Quarantine: Sendable {
         let record = QuarantineRecord(
             id: id, job: job.id, place: file.place, path: file.path, root: file.root, stored: stored, reason: reason,
             code: code)
-        let taken = record
-        try await journal.ledger.write { try $0.setQuarantine(taken) }
+        let begun = record
+        try await journal.ledger.write { try $0.setQuarantine(begun) }
         do {
             return try await finish(record, rule: job.rule, expecting: file.hash)
         } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
@@ -72,20 +72,20 @@ package struct Quarantine: Sendable {
             tally.held.withLock { $0 = $0 ?? measured }
         }
         // In one go, so that two together do not take more than there is.
-        let (held, isTaken) = tally.held.withLock { held in
+        let (held, fits) = tally.held.withLock { held in
             let before = held ?? 0
             let fits = before + status.allocated <= limit
             if fits { held = before + status.allocated }
             return (before, fits)
         }
-        if isTaken { return }
+        if fits { return }
         throw Fault(
             .refused,
             "quarantine is full: \(held) bytes lie there and \(limit) may (`quarantine: { size: … }`); empty it with "
                 + "`steward quarantine drop`", path: source, code: Self.full)
     }
 
-    /// Looks through all of it, once: what is taken afterwards is added up.
+    /// Looks through all of it, once: what is isolated afterwards is added up.
     private func measured(_ files: HeldFiles) throws -> Int64 {
         var held: Int64 = 0
         var folders = try files.status(root) == nil ? [] : [root]

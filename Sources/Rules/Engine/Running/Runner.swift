@@ -25,6 +25,8 @@ package actor Runner {
     private var retries = DeadlineHeap<String, ContinuousClock.Instant>()
     /// Those of them that the ledger may hold as ready all the same, because it could not be written.
     private var unnoted: Set<String> = []
+    /// Jobs among them that wait for a person's word, and not for a try.
+    private var asking: Set<String> = []
     private var timer: Task<Void, Never>?
     private var armedFor: ContinuousClock.Instant?
     private var isPaused = false
@@ -59,12 +61,12 @@ package actor Runner {
         self.log = log
     }
 
-    /// Takes up what the ledger holds open from an earlier life. What was begun is settled before this returns, so that
+    /// Resumes what the ledger holds open from an earlier life. What was begun is recovered before this returns, so that
     /// nothing of it can be taken for news.
     package func start() async throws {
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
         try await executor.resumeUndoing()
-        for job in try await ledger.read({ try $0.begunJobs() }) { _ = await executor.settleBegun(job) }
+        for job in try await ledger.read({ try $0.begunJobs() }) { _ = await executor.recoverInterrupted(job) }
         for id in try await planner.superseded() { await planAnew(id) }
         for job in try await ledger.read({ try $0.waitingJobs() }) {
             if let time = job.nextAttempt, time > .now() {
@@ -74,16 +76,22 @@ package actor Runner {
                 enqueue(job.id, place: job.place, path: job.path)
             }
         }
+        for (question, job) in try await ledger.read({ try $0.openQuestions() }) {
+            if let until = question.until { awaitWord(job.id, until) }
+        }
         leaveInLedger(1)
         await fetch()
     }
 
-    /// Adds jobs that the ledger already holds. Ones that wait for their next try are taken up now; others that are known
+    /// Adds jobs that the ledger already holds. Ones that wait for their next try are resumed now; others that are known
     /// are left as they are.
     ///
     /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
     package func submit(_ jobs: [(id: String, place: String, path: BytePath)], areReady: Bool = false) {
-        for job in jobs where retries.remove(job.id) { unnoted.remove(job.id) }
+        for job in jobs where retries.remove(job.id) {
+            unnoted.remove(job.id)
+            asking.remove(job.id)
+        }
         for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
         pump()
     }
@@ -125,7 +133,7 @@ package actor Runner {
     package func status() -> Status {
         Status(
             paused: isPaused, running: running.count, queued: queued + left,
-            waiting: retries.count - (retries.contains(Self.nextLook) ? 1 : 0))
+            waiting: retries.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
     }
 
     private func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false) {
@@ -146,7 +154,7 @@ package actor Runner {
         everLeft += count
     }
 
-    /// Takes ready jobs into memory, in the order in which they were planned, until the window is full.
+    /// Loads ready jobs into memory, in the order in which they were planned, until the window is full.
     private func fetch() async {
         guard left > 0, !isFetching, !isDraining else { return pump() }
         isFetching = true
@@ -197,6 +205,12 @@ package actor Runner {
     private func work(_ id: String, _ key: FileKey) async {
         switch await executor.run(id) {
         case .ended, .stopped: known.remove(id)
+        case .followed(let next):
+            known.remove(id)
+            enqueue(next.id, place: next.place, path: next.path, mayBeLeft: true)
+        case .asking(let until):
+            known.remove(id)
+            if let until { awaitWord(id, until) }
         case .superseded:
             known.remove(id)
             await planAnew(id)
@@ -238,6 +252,22 @@ package actor Runner {
         }
     }
 
+    /// Looks again when a question's time is over: at least once an hour, for the calendar may be set.
+    private func awaitWord(_ id: String, _ until: Timestamp) {
+        asking.insert(id)
+        schedule(id, after: min(max(0, until.seconds - Timestamp.now().seconds), 3_600))
+    }
+
+    private func expire(_ id: String) async {
+        do {
+            if let until = try await executor.expire(id) { awaitWord(id, until) }
+        } catch {
+            log.error("cannot end a question: \(explain(error))", metadata: ["job": "\(id.prefix(12))"])
+            asking.insert(id)
+            schedule(id, after: 60)
+        }
+    }
+
     private func schedule(_ id: String, after seconds: Double) {
         retries.set(id, due: ContinuousClock.now.advanced(by: .seconds(seconds)))
         arm()
@@ -261,14 +291,18 @@ package actor Runner {
 
     private func wake(_ time: ContinuousClock.Instant) async {
         if armedFor == time { armedFor = nil }
-        for id in retries.take(upTo: .now) {
+        for id in retries.dequeue(upTo: .now) {
             unnoted.remove(id)
+            if asking.remove(id) != nil {
+                await expire(id)
+                continue
+            }
             do {
                 if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
                     enqueue(id, place: job.place, path: job.path)
                 }
             } catch {
-                log.error("cannot take a job up again: \(explain(error))", metadata: ["job": "\(id)"])
+                log.error("cannot resume a job: \(explain(error))", metadata: ["job": "\(id)"])
                 schedule(id, after: 60)
             }
         }

@@ -1,4 +1,6 @@
 import Foundation
+import JSONText
+import Platform
 
 /// Rendering for places where a value must not be able to do more than stand there (docs/design/values.md).
 extension Arguments {
@@ -8,8 +10,8 @@ extension Arguments {
         try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, piece in
             var text = SafeText.withoutControls(value)
             if piece.name != "file.path" && piece.name != "file.folder" {
-                text = text.replacingOccurrences(of: "/", with: "-")
-                if piece.beginsPart { text = String(text.drop { $0 == "." || $0 == " " }) }
+                text = SafeText.withoutSlashes(text)
+                if piece.beginsPart { text = String(Substring(text.unicodeScalars.drop { $0 == "." || $0 == " " })) }
             }
             return text
         }
@@ -43,6 +45,39 @@ extension Arguments {
         return SafeMarkdown.text(try template(name).segments(context), as: kind)
     }
 
+    /// For a JSON text: each value is the inside of a JSON string, and cannot end the string that it stands in. Numbers and
+    /// truths are themselves outside of one as well.
+    ///
+    /// - Parameters:
+    ///   - name: of a `.template`.
+    ///   - values: what the template may show.
+    /// - Returns: the text; whether it is JSON is for the caller to find out.
+    /// - Throws: as ``text(_:values:)``.
+    package func jsonText(_ name: String, values: Values) throws -> String {
+        try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, _ in
+            String(JSON.string(value).sent.dropFirst().dropLast())
+        }
+    }
+
+    /// For the path of a URL: a value is percent-encoded and one segment, in which `/` is `-`, but for `file.path` and
+    /// `file.folder`, which are paths already.
+    ///
+    /// - Parameters:
+    ///   - name: of a `.template`.
+    ///   - values: what the template may show.
+    /// - Returns: the path; what the template itself says stands in it as it is.
+    /// - Throws: as ``text(_:values:)``.
+    package func urlPathText(_ name: String, values: Values) throws -> String {
+        try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, piece in
+            let isPath = piece.name == "file.path" || piece.name == "file.folder"
+            let text = isPath ? value : SafeText.withoutSlashes(value)
+            return text.utf8.map { byte in
+                SafeText.isUnreserved(byte) || byte == UInt8(ascii: "/")
+                    ? String(UnicodeScalar(byte)) : "%" + hexadecimal([byte]).uppercased()
+            }.joined()
+        }
+    }
+
     /// For a program's arguments: where a value begins one, the value cannot make it an option. `-x` becomes `./-x`.
     package func words(_ name: String, values: Values) throws -> [String] {
         let context = TemplateContext(values: values, timeZone: timeZone)
@@ -65,6 +100,22 @@ package struct TemplatePiece: Sendable {
 }
 
 package enum SafeText {
+    /// Whether the byte stands for itself in any part of a URL (RFC 3986, 2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// By scalars: a slash under an accent is another character, and in a path a slash all the same.
+    static func withoutSlashes(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "/" ? "-" : $0 }))
+    }
+
     /// Runs of line breaks and control characters become one space; invisible direction marks go.
     package static func withoutControls(_ text: String) -> String {
         var out = String.UnicodeScalarView()

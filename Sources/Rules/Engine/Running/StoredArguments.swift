@@ -61,6 +61,6 @@ extension Arguments {
         }
         self.init(
             action: declaration.name, timeZone: TimeZone(identifier: whole.timeZone) ?? .gmt, all: all,
-            given: Set(whole.given))
+            given: Set(whole.given), areStored: true)
     }
 }
