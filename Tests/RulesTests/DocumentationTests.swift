@@ -34,16 +34,28 @@ import Testing
         }
     }
 
-    @Test("Each condition's example loads", arguments: ConditionSpec.all.map(\.example))
+    @Test(
+        "Each condition's example loads",
+        arguments: ConditionSpec.all.filter { $0.takes.contains(.files) }.map(\.example))
     func eachConditionExample(_ example: String) throws {
         _ = try rule(where: example, in: "[comics, other]")
+    }
+
+    @Test(
+        "Each condition's example loads in rules about folders, where it can be asked of one",
+        arguments: ConditionSpec.all.filter { $0.takes.contains(.folders) }.map(\.example))
+    func eachFolderConditionExample(_ example: String) throws {
+        let text = "rule: R\nin: [comics, other]\nmatch: folders\nwhere:\n  \(example)\ndo: trash\n"
+        #expect(try rules(text).first?.subject == .folders)
     }
 
     @Test("Each key's example loads", arguments: RuleKey.all.map(\.example))
     func eachKeyExample(_ example: String) throws {
         let key = example.prefix { $0 != ":" }
-        let others = ["rule: R", "in: other", "do: [trash]"].filter { !$0.hasPrefix(key + ":") }
-        #expect(try rules((others + [example]).joined(separator: "\n")).count == 1)
+        let others = ["rule: R", "in: other", "where: { extension: md }", "do: [trash]"]
+            .filter { !$0.hasPrefix(key + ":") }
+        // `otherwise` is a rule of its own.
+        #expect(try rules((others + [example]).joined(separator: "\n")).count == (key == "otherwise" ? 2 : 1))
     }
 
     @Test("Each filter's example is read", arguments: TemplateFilter.all.map(\.example))

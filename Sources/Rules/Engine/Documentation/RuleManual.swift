@@ -62,7 +62,10 @@ package enum RuleManual {
             Parameters that take values are templates: `{{ name }}` shows a value, `{{ name | filter: argument }}`
             changes it first; filters follow each other. There is no logic, and what a value holds is never read as
             a template. Names that no step can provide are refused when rules are loaded; a value that a file does not have shows as
-            nothing, or as what `default` says. `\\{{`, or `{{ "{{" }}`, stands for the braces themselves.
+            nothing, or as what `default` says. `\\{{`, or `{{ "{{" }}`, stands for the braces themselves. An argument stands as it
+            is, up to the next `|`, or in quotes, with `\\"`, `\\\\` and `\\n` in it; options follow one in quotes:
+            `{{ arrived | format: "d MMMM", locale: fr }}`. Times are the file's, or those of its arrival, never those of the
+            clock: a second try gives the same.
 
             Where a template is Markdown (`text` and `heading` of `append-block`, `text` of `write-note`), a value stands in
             one line, is shown and does nothing: it cannot begin a heading, list, quotation, fence, table or anchor; tags,
@@ -76,16 +79,39 @@ package enum RuleManual {
     }
 
     private static var values: String {
-        let always = BuiltInValues.file + BuiltInValues.job + [BuiltInValues.front]
+        let always = BuiltInValues.file + BuiltInValues.inside + BuiltInValues.job + [BuiltInValues.front]
         return """
             ## Values
 
             \(table(["Value", "Holds"], always.map { ["`\($0.name)`", $0.summary] }))
 
+            In rules with `match: folders`, instead of `file.*` and what is read in files:
+
+            \(table(["Value", "Holds"], BuiltInValues.folder.map { ["`\($0.name)`", $0.summary] }))
+
             In rules with the condition `anchor`:
 
             \(table(["Value", "Holds"], BuiltInValues.block.map { ["`\($0.name)`", $0.summary] }))
+
+            In the steps of `for-each`:
+
+            \(table(["Value", "Holds"], BuiltInValues.items.map { ["`\($0.name)`", $0.summary] }))
+
+            Fixed when a job is planned, for all of its steps and tries:
+
+            \(table(["Value", "Holds"], BuiltInValues.planned.map { ["`\($0.name)`", $0.summary] }))
+
+            Where a condition holds, it gives what it has found; one in `not` gives nothing, and of `any` only the first
+            that holds:
+
+            \(table(["Condition", "Value", "Holds"], found))
             """
+    }
+
+    private static var found: [[String]] {
+        ConditionSpec.all.flatMap { spec in
+            spec.provides.map { ["`\(spec.name)`", "`\($0.name)`", $0.summary] }
+        }
     }
 
     private static func actions(_ registry: ActionRegistry) -> String {
@@ -97,7 +123,8 @@ package enum RuleManual {
             "### \(declaration.name)", declaration.summary,
             "Done \(declaration.guarantee.rawValue), whatever happens in between. "
                 + (declaration.canUndo ? "`steward undo` takes it back." : "It cannot be taken back.")
-                + " Counts as \(declaration.work.rawValue) work.",
+                + " Counts as \(declaration.work.rawValue) work."
+                + (declaration.takes == .both ? " It also takes folders (`match: folders`)." : ""),
         ]
         if declaration.parameters.isEmpty {
             parts.append("No parameters.")
@@ -135,6 +162,7 @@ package enum RuleManual {
         case .duration: "a duration: `2s`, `500ms`, `1h`"
         case .place: "the name of a place"
         case .templateMap: "names, each with text with `{{ }}`"
+        case .steps: "a step, or a list of steps"
         }
     }
 

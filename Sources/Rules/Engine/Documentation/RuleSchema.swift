@@ -98,6 +98,7 @@ package enum RuleSchema {
         case .duration: RuleKey.duration
         case .place: ["type": "string"]
         case .templateMap: ["type": "object", "additionalProperties": scalar]
+        case .steps: ["$ref": "#/$defs/steps"]
         }
     }
 
