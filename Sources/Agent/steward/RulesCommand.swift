@@ -8,8 +8,10 @@ import Rules
 /// `steward rules`
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rules", abstract: "Show the rules in force, their schema and their manual.",
-        subcommands: [List.self, Schema.self, Manual.self], defaultSubcommand: List.self)
+        commandName: "rules", abstract: "Show, try and write rules.",
+        subcommands: [
+            List.self, RulesNew.self, RulesTry.self, RulesTest.self, RulesImport.self, Schema.self, Manual.self,
+        ], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

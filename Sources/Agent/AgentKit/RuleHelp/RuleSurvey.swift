@@ -1,0 +1,63 @@
+import OwnFiles
+import Platform
+import Rules
+import Watching
+
+/// What a rule would take of what lies in its place right now.
+package struct RuleSurvey: Codable, Sendable {
+    package let place: String
+    /// Files that were looked at.
+    package let looked: Int
+    package let taken: [BytePath]
+    /// Whether there were more files than are looked at.
+    package let isCut: Bool
+    /// Whether the agent leaves alone what lies there, because it was there before the rule.
+    package let leavesExisting: Bool
+
+    private static let most = 20_000
+
+    /// Looks through the rule's first place. Blocks.
+    package init(_ rule: Rule, _ core: AgentCore) throws {
+        let place = rule.places[0]
+        self.place = place.name
+        leavesExisting = rule.existing(in: place) == .skip
+        var looked = 0
+        var taken: [BytePath] = []
+        let ignored = IgnoreList(extra: core.configuration.ignore)
+        let others = core.places.nested(in: place)
+        let files = core.journal.files()
+        let rules = RuleSet([rule])
+        var folders: [BytePath] = [place.root]
+        while let folder = folders.popLast(), looked < Self.most {
+            for entry in try files.list(folder) where !ignored.ignores(entry.name) {
+                let path = folder.appending(name: entry.name)
+                guard let below = path.relative(to: place.root), !others.contains(path) else { continue }
+                if entry.isDirectory == true {
+                    folders.append(path)
+                } else if let status = try files.status(path), status.kind == .file {
+                    looked += 1
+                    guard let file = try? files.spot(path).openFile() else { continue }
+                    let facts = FileFacts(
+                        place: place, path: below, status: status, event: .arrived, now: .now(), content: .open(file),
+                        sources: core.planner.sources)
+                    if try !rules.match(facts).isEmpty { taken.append(below) }
+                }
+            }
+        }
+        self.looked = looked
+        self.taken = taken.sorted()
+        isCut = !folders.isEmpty
+    }
+
+    /// For a terminal.
+    package var lines: [String] {
+        let names = taken.prefix(5).map(\.description).joined(separator: ", ")
+        let more = taken.count > 5 ? " and \(taken.count - 5) more" : ""
+        let of = isCut ? "the first \(looked)" : "the \(looked)"
+        if taken.isEmpty { return ["Of \(of) files in \(place) it would take none right now."] }
+        return ["Of \(of) files in \(place) it would take \(taken.count): \(names)\(more)."]
+            + (leavesExisting
+                ? ["It takes what arrives from now on; `steward reprocess --rule NAME` has it take these as well."]
+                : [])
+    }
+}

@@ -1,0 +1,166 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Glibc
+import Platform
+import Rules
+
+/// `steward rules new`
+struct RulesNew: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Ask what a rule is to do, show what it would take, and write it.",
+        discussion: """
+            What is given as an option is not asked. Answers are read line by line, from a pipe as well. Nothing is \
+            written before a yes, and no file is ever replaced.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(name: .long, help: "The place that it looks after.")
+    var place: String?
+
+    @Option(
+        name: .customLong("where"), parsing: .singleValue,
+        help:
+            "Which files: endings (pdf jpg), a name with * (invoice*), a kind (image), a size (> 10 MB), an age (> 30d)."
+    )
+    var conditions: [String] = []
+
+    @Option(
+        name: .customLong("do"), parsing: .singleValue,
+        help: "A step: move PLACE/FOLDER, copy PLACE/FOLDER, rename NAME, tag WORD, note TEXT, trash.")
+    var steps: [String] = []
+
+    @Option(name: .long, help: "The rule's name.")
+    var name: String?
+
+    @Flag(name: .long, help: "Write it without asking.")
+    var yes = false
+
+    struct Report: Encodable {
+        let rule: String
+        let text: String
+        let file: BytePath
+        let written: Bool
+        let survey: RuleSurvey
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let configuration = try options.configuration(directories)
+            let core = try AgentCore.forPlanning(configuration, directories)
+            let draft = try draft(core)
+            let others = core.loadRules().rules
+            let (rule, diagnostics) = draft.check(core, among: others)
+            if !options.json { Output.document("\n\(draft.text)\n") }
+            guard let rule, !diagnostics.hasErrors else {
+                for diagnostic in diagnostics { Output.complain("\(diagnostic)") }
+                throw ExitCode(2)
+            }
+            guard let folder = directories.rules.last else { throw Fault(.usage, "there is no folder for rules") }
+            let survey = try RuleSurvey(rule, core)
+            let target = try draft.target(in: folder)
+            if !options.json { Output.lines(survey.lines) }
+            let isWanted = yes || agrees("Write it to \(target)?")
+            if isWanted { try draft.write(to: target) }
+            let report = Report(
+                rule: draft.name, text: draft.text, file: target, written: isWanted, survey: survey)
+            try Output.show(
+                report,
+                lines: isWanted
+                    ? [
+                        "Wrote \(target).",
+                        "An agent that runs takes it at once. `steward rules try FILE` shows what it would do.",
+                    ] : ["Nothing was written."], json: options.json)
+        }
+    }
+
+    // MARK: Questions
+
+    private func draft(_ core: AgentCore) throws -> RuleDraft {
+        let places = core.places.places.map(\.name)
+        let place = try place.map { try Self.known($0, places) } ?? askPlace(core)
+        var wheres = try conditions.map(RulePhrases.condition)
+        if conditions.isEmpty && steps.isEmpty {
+            wheres =
+                try ask(
+                    """
+                    Which files? Endings (pdf jpg), a name with a star (invoice*), a kind (image), a size (> 10 MB), an age \
+                    (> 30d). Several with `;` between them; nothing for all.
+                    """, allowsNone: true
+                ) { try $0.split(separator: ";").map { try RulePhrases.condition(String($0)) } } ?? []
+        }
+        let actions = core.registry.names
+        var dos = try steps.map { try RulePhrases.step($0, places: places, actions: actions) }
+        if steps.isEmpty {
+            dos =
+                try ask(
+                    """
+                    What is to be done? move PLACE/FOLDER, copy PLACE/FOLDER, rename NAME, tag WORD, note TEXT, trash. \
+                    Several with `;` between them.
+                    """
+                ) { answer in
+                    try answer.split(separator: ";").map {
+                        try RulePhrases.step(String($0), places: places, actions: actions)
+                    }
+                } ?? []
+        }
+        let suggested = RuleDraft.name(for: wheres, dos, in: place)
+        var called = name
+        if called == nil, !yes {
+            called = try ask("What is it called? (\(suggested))", allowsNone: true) { $0 }
+        }
+        return RuleDraft(name: called ?? suggested, place: place, conditions: wheres, steps: dos)
+    }
+
+    private func askPlace(_ core: AgentCore) throws -> String {
+        let places = core.places.places
+        let list = places.map { "  \($0.name)  (\($0.root))" }.joined(separator: "\n")
+        return try ask(
+            """
+            Which place is it to look after?
+            \(list)
+            Another folder becomes a place by a line under `places:` in steward.yaml.
+            """
+        ) { try Self.known($0, places.map(\.name)) } ?? ""
+    }
+
+    private static func known(_ name: String, _ places: [String]) throws -> String {
+        if places.contains(name) { return name }
+        let hint = Suggest.closest(to: name, among: places).map { "; did you mean `\($0)`?" } ?? ""
+        guard name.contains("/") else { throw Fault(.usage, "there is no place \"\(name)\"\(hint)") }
+        let last = BytePath(name).nameText.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        throw Fault(
+            .usage,
+            "\(name) is no place yet; put this line under `places:` in steward.yaml, restart the agent, and begin anew: "
+                + "`\(last.isEmpty ? "folder" : last): { kind: folder, path: \(name) }`")
+    }
+
+    /// Asks until the answer can be read; of a pipe, which nobody answers again, the first one counts.
+    ///
+    /// - Returns: nil for no answer, where that is allowed.
+    private func ask<T>(_ question: String, allowsNone: Bool = false, _ read: (String) throws -> T) throws -> T? {
+        while true {
+            Output.ask("\(question)\n> ")
+            guard let answer = readLine()?.trimmingCharacters(in: .whitespaces) else {
+                throw Fault(.usage, "there was no answer, so nothing was written")
+            }
+            if answer.isEmpty {
+                if allowsNone { return nil }
+                continue
+            }
+            do {
+                return try read(answer)
+            } catch let fault as Fault where isatty(STDIN_FILENO) == 1 {
+                Output.ask("\(fault.message)\n")
+            }
+        }
+    }
+
+    private func agrees(_ question: String) -> Bool {
+        Output.ask("\(question) [y/N] ")
+        return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmingCharacters(in: .whitespaces))
+    }
+}
