@@ -1,0 +1,112 @@
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+import Watching
+
+/// `steward rules try FILE…`: where files would lie after the rules, and what each step would do. Nothing is carried out
+/// and nothing is written, whether or not the agent runs.
+package struct RuleTrial: Codable, Sendable {
+    /// What is tried.
+    package struct Request: Sendable {
+        /// Files and folders, as they were written.
+        package let paths: [BytePath]
+        /// The place that files outside all places are taken for.
+        package let place: String?
+        /// The only rule that is asked.
+        package let rule: String?
+
+        package init(paths: [BytePath], place: String? = nil, rule: String? = nil) {
+            self.paths = paths
+            self.place = place
+            self.rule = rule
+        }
+    }
+
+    package struct Taking: Codable, Sendable {
+        package let rule: String
+        package let place: String
+        /// What each step would do.
+        package var steps: [String] = []
+        /// What a person should know: a name that is taken, a step that would be refused.
+        package var warnings: [String] = []
+    }
+
+    package struct File: Codable, Sendable {
+        /// As it was named.
+        package let file: BytePath
+        /// What the rules would see.
+        package let place: String
+        package let path: BytePath
+        package var rules: [Taking] = []
+        /// Where it and what is made of it would lie: `archive/2026/a.pdf`; `trash` for the trash.
+        package var after: [String] = []
+        /// Why no rule takes it.
+        package var notTaken: [String] = []
+    }
+
+    package struct Note: Codable, Sendable {
+        package let note: BytePath
+        package let text: String
+    }
+
+    package let files: [File]
+    /// Folders that rules about such would take, as they lie now; `file` and `path` are the folder's.
+    package let folders: [File]
+    package let notes: [Note]
+    package let before: [String]
+    package let after: [String]
+    package let diagnostics: [Diagnostic]
+
+    /// So many files are tried at a time.
+    static let most = 10_000
+
+    /// - Throws: `Fault(.usage)` for a file outside all places where none is named, and for a rule or place that is not.
+    package static func of(
+        _ request: Request, _ configuration: Configuration, _ directories: Directories
+    ) async throws -> RuleTrial {
+        let core = try AgentCore.forPlanning(configuration, directories)
+        let (loaded, found) = try await BlockingLane("try").run {
+            let loaded = core.loadRules()
+            return (loaded, try TrialFiles(core, request, try rules(loaded, request)).all())
+        }
+        var rehearsal = RuleRehearsal(
+            core, try rules(loaded, request), asking: try Ledger.openForReading(directory: directories.state),
+            explains: request.rule != nil)
+        for file in found { try await rehearsal.add(file) }
+        for folder in Set(found.flatMap(\.folders)).sorted() { try await rehearsal.addFolder(folder) }
+        return rehearsal.result(loaded.diagnostics)
+    }
+
+    private static func rules(_ loaded: LoadedRules, _ request: Request) throws -> [Rule] {
+        guard let name = request.rule else { return loaded.rules }
+        guard let rule = loaded.rules.first(where: { $0.name == name }) else {
+            let hint = Suggest.hint(for: name, among: loaded.rules.map(\.name)).map { "; \($0)" } ?? ""
+            throw Fault(.usage, "no rule is called \"\(name)\"\(hint)")
+        }
+        return [rule]
+    }
+
+    /// For a terminal.
+    package var lines: [String] {
+        var out = diagnostics.filter { $0.severity == .error }.flatMap(\.lines)
+        if files.isEmpty { return out + ["no files"] }
+        out += ["Before:"] + before.map { "  \($0)" } + ["", "After:"] + after.map { "  \($0)" }
+        for file in files + folders {
+            out += ["", "\(file.place)/\(file.path)"]
+            for taking in file.rules {
+                out.append("  \(taking.rule)")
+                out += taking.steps.enumerated().map { "    \($0.offset + 1). \($0.element)" }
+                out += taking.warnings.map { "    ! \($0)" }
+            }
+            if file.rules.isEmpty { out += ["  no rule takes it"] + file.notTaken.map { "    \($0)" } }
+        }
+        for note in notes {
+            out += ["", "\(note.note) would get:"] + note.text.split(separator: "\n").map { "  | \($0)" }
+        }
+        let taken = files.count { !$0.rules.isEmpty }
+        let whole =
+            folders.isEmpty ? "" : ", and \(folders.count == 1 ? "a folder" : "\(folders.count) folders") as a whole"
+        return out + ["", "\(taken) of \(files.count) files would be taken\(whole). Nothing has been done."]
+    }
+}

@@ -1,0 +1,138 @@
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+@Suite("steward rules try") struct RuleTryTests {
+    private static let rules = """
+        - rule: Sort reports
+          in: inbox
+          where: { extension: txt }
+          do:
+            - rename: { name: "{{ file.stem | slug }}.txt" }
+            - move: { place: archive, folder: reports }
+            - append-block: { text: "kept {{ target.name }}" }
+        - rule: Leavings go
+          in: inbox
+          where: { name: "*.bak" }
+          do: [trash]
+        - rule: Mark what is kept
+          in: archive
+          do:
+            - tag: { add: [kept] }
+        """
+
+    private func fixture() throws -> AgentFixture {
+        let steward = try AgentFixture()
+        try steward.addPlace("inbox")
+        try steward.addPlace("archive")
+        try steward.rule(Self.rules)
+        return steward
+    }
+
+    /// All names and contents below the home, so that a change of any shows.
+    private func state(_ steward: AgentFixture) throws -> String {
+        try steward.shell(["/bin/sh", "-c", "cd \"$HOME\" && find . -type f -exec sha256sum {} + | sort"]).check()
+            .output
+    }
+
+    @Test("Numbers of counters go on from file to file, and tables are looked into; none is drawn")
+    func plannedValues() async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("inbox")
+        try steward.home.write(".config/steward/rules.d/customers.csv", "id,name\nA1,Anna\nB2,Bert\n")
+        try steward.rule(
+            """
+            - rule: Number
+              in: inbox
+              where: { name: "[AB][0-9].txt", name-like: "{id}.txt" }
+              values: customers.csv
+              do: { rename: { name: "{{ counter:letters | pad: 3 }} {{ lookup:customers.name[match.id] }}.txt" } }
+            """)
+        try await steward.start()
+        try steward.moveIn("inbox/A1.txt", Array("one".utf8))
+        try steward.wait()
+        try await steward.stop()
+        #expect(try steward.files("inbox").map(\.nameText) == ["001 Anna.txt"])
+        for name in ["A1", "B2"] { try steward.drop(BytePath("inbox/\(name).txt"), "new \(name)") }
+        for _ in 0..<2 {
+            let trial = try steward.json(["rules", "try", steward.path("inbox").text, "--rule", "Number"])
+            let after = trial["files"].items.flatMap { $0["after"].items.map(\.text) }
+            #expect(Set(after).isSuperset(of: ["inbox/002 Anna.txt", "inbox/003 Bert.txt"]))
+        }
+    }
+
+    @Test("Shows a folder before and after, follows files from place to place, and changes nothing")
+    func folder() throws {
+        let steward = try fixture()
+        try steward.drop("inbox/My Report.txt", "one")
+        try steward.drop("inbox/sub/other.txt", "two")
+        try steward.drop("inbox/old.bak", "three")
+        try steward.drop("inbox/picture.png", "four")
+        let before = try state(steward)
+        let trial = try steward.json(["rules", "try", steward.path("inbox").text])
+        #expect(try state(steward) == before)
+        #expect(
+            trial["before"].items.map(\.text) == [
+                "inbox/", "├── sub/", "│   └── other.txt", "├── My Report.txt", "├── old.bak", "└── picture.png",
+            ])
+        #expect(
+            trial["files"].items.map { $0["after"].items.map(\.text) } == [
+                ["archive/reports/my-report.txt"], ["trash"], ["inbox/picture.png"], ["archive/reports/other.txt"],
+            ])
+        #expect(trial["notes"].items.allSatisfy { $0["text"].text.contains("kept ") })
+        #expect(trial["notes"].items.count == 2)
+        let rules = trial["files"].items[0]["rules"].items.map { $0["rule"].text }
+        #expect(rules == ["Sort reports", "Mark what is kept"])
+        let text = try steward.run(["rules", "try", steward.path("inbox").text]).check().output
+        #expect(text.contains("└── picture.png"))
+        #expect(text.contains("my-report.txt  ← inbox/My Report.txt"))
+        #expect(text.contains("3 of 4 files would be taken. Nothing has been done."))
+    }
+
+    @Test("Two files that want one name are told apart, as those are that lie there already")
+    func collisions() throws {
+        let steward = try fixture()
+        try steward.drop("archive/reports/a-b.txt", "zero")
+        try steward.drop("inbox/A B.txt", "one")
+        try steward.drop("inbox/a b.txt", "two")
+        let trial = try steward.json(["rules", "try", steward.path("inbox").text])
+        #expect(
+            trial["files"].items.map { $0["after"].items.map(\.text) } == [
+                ["archive/reports/a-b (1).txt"], ["archive/reports/a-b (2).txt"],
+            ])
+        #expect(trial["files"].items[0]["rules"].items[0]["warnings"].items[0].text.contains("becomes a-b (1).txt"))
+    }
+
+    @Test("Files outside all places are taken for ones of the place that is named")
+    func outside() throws {
+        let steward = try fixture()
+        let folder = try TemporaryFolder("examples")
+        try folder.write("x/One.txt", "one")
+        let refused = try steward.run(["rules", "try", folder.path.text])
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("--in"))
+        let trial = try steward.json(["rules", "try", folder.path.text, "--in", "inbox"])
+        #expect(trial["files"].items.map { $0["after"].items.map(\.text) } == [["archive/reports/one.txt"]])
+        #expect(trial["files"].items[0]["path"].text == "x/One.txt")
+    }
+
+    @Test("With one rule it is said why it does not take a file, and rules of another folder can be tried")
+    func why() throws {
+        let steward = try fixture()
+        try steward.drop("inbox/picture.png", "four")
+        let text = try steward.run(
+            ["rules", "try", steward.path("inbox/picture.png").text, "--rule", "Sort reports"]
+        ).check().output
+        #expect(text.contains("no rule takes it"))
+        #expect(text.contains("✗ extension: txt  (png)"))
+        let other = try TemporaryFolder("rules")
+        try other.write("10-a.yaml", "- rule: Other\n  in: inbox\n  do: [trash]\n")
+        let trial = try steward.json(
+            ["rules", "try", steward.path("inbox/picture.png").text, "--rules", other.path.text])
+        #expect(trial["files"].items[0]["after"].items.map(\.text) == ["trash"])
+        let unknown = try steward.run(["rules", "try", steward.path("inbox").text, "--rule", "Sort reprots"])
+        #expect(unknown.status == 64)
+        #expect(unknown.errors.contains("did you mean `Sort reports`?"))
+    }
+}
