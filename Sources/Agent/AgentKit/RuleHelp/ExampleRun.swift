@@ -1,0 +1,69 @@
+import Glibc
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+
+/// One example, carried out.
+struct ExampleRun {
+    let rule: Rule
+    let example: RuleExample
+    let home: ExampleHome
+    /// That of the rule file, for `from`.
+    let folder: BytePath
+
+    /// Why a rule's examples are not carried out; nil where they are.
+    static func obstacle(_ rule: Rule, allowsPrograms: Bool) -> String? {
+        if rule.ownSteps.contains(where: { $0.action.work == .model }) { return "a step would ask a model" }
+        if rule.ownSteps.contains(where: { $0.action.hidesNames }) { return "a step needs a vault" }
+        if !allowsPrograms, rule.ownSteps.contains(where: { $0.action.work == .process }) {
+            return "a step runs a program; --allow-programs has it run"
+        }
+        return nil
+    }
+
+    /// What is not as expected, nothing where all is.
+    func complaints() async throws -> [Diagnostic] {
+        let (place, path) = (try home.place(example.file.place ?? rule.places[0].name), example.file.path)
+        home.core.planner.ruleSet = RuleSet([rule])
+        let lane = BlockingLane("examples")
+        try await lane.run {
+            for file in example.there {
+                try home.write(file, in: try home.place(file.place ?? place.name), beside: folder)
+            }
+        }
+        if let before = example.before ?? (example.event == .removed ? example.file : nil) {
+            let old = try home.place(before.place ?? place.name)
+            try await lane.run { try home.write(before, in: old, beside: folder) }
+            _ = try await home.core.judge.judge(old, before.path, baseline: .silent)
+            if example.event == .renamed {
+                try await lane.run {
+                    try Durable.makeDirectory(place.root.appending(path).parent)
+                    guard
+                        try Durable.renameNew(old.root.appending(before.path), to: place.root.appending(path))
+                    else { throw Fault(.failed, "two files of the example have one name") }
+                }
+            }
+        }
+        let hash = try await lane.run { () -> ContentHash in
+            let file = place.root.appending(path)
+            if example.event == .arrived || example.event == .changed {
+                try home.write(example.file, in: place, beside: folder)
+            }
+            let hash = try ContentHash.ofFile(file)
+            if example.event == .removed { try Durable.remove(file) }
+            return hash
+        }
+        let jobs = try await home.run(place, path, rule.subject)
+        let outcome = try await lane.run {
+            try ExampleOutcome(home, jobs: jobs, place: place.name, path: path, hash: hash)
+        }
+        return example.expectations.compactMap { expectation in
+            outcome.complaint(expectation.what).map { say($0, expectation.position) }
+        } + (outcome.trouble(example).map { [say($0, example.position)] } ?? [])
+    }
+
+    private func say(_ message: String, _ position: SourcePosition) -> Diagnostic {
+        Diagnostic(file: rule.file, at: position, "\(rule.name): \(example.name): \(message)")
+    }
+}
