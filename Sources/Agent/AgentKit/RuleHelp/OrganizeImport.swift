@@ -1,0 +1,126 @@
+import OwnFiles
+import Platform
+import Rules
+
+/// `steward rules import`: a configuration of organize (https://organize.readthedocs.io, version 3) as rules of Steward.
+/// What cannot be carried over is said by line, and stands in the rules as a comment.
+package struct OrganizeImport: Codable, Sendable {
+    /// What a person should know of a line of organize's file.
+    package struct Note: Codable, Sendable, Equatable {
+        package let line: Int
+        package let message: String
+    }
+
+    /// A folder that the rules need as a place.
+    package struct Place: Codable, Sendable, Equatable {
+        package let name: String
+        /// As organize's file writes it.
+        package let path: String
+        /// Whether the configuration has it already.
+        package let isConfigured: Bool
+    }
+
+    /// The rule file.
+    package let text: String
+    package let notes: [Note]
+    package let places: [Place]
+    /// How many rules were carried over, of how many.
+    package let rules: Int
+    package let of: Int
+
+    /// - Parameters:
+    ///   - known: the places of the configuration: their names are used.
+    ///   - home: what `~` stands for.
+    /// - Throws: `Complaints` for a file that is no configuration of organize.
+    package init(file: String, bytes: [UInt8], known: [PlaceInfo], home: BytePath) throws {
+        let reader = YamlReader(file: file, bytes: bytes)
+        guard let root = reader.root, case .mapping(let entries) = root.content,
+            let list = entries.first(where: { $0.key == "rules" })?.value, let rules = reader.sequence(list, "`rules`")
+        else {
+            let found = reader.diagnostics
+            let missing = Diagnostic(
+                file: file, at: .start, "this is no configuration of organize: it has no list `rules`")
+            throw Complaints(diagnostics: found.isEmpty ? [missing] : found)
+        }
+        var book = OrganizePlaces(known: known, home: home)
+        // First all folders that rules look into: what goes into one of them is no place of its own.
+        for rule in rules { for location in OrganizeRule.locations(of: rule) { book.add(location.path) } }
+        let comments = OrganizeComments(reader.source.lines)
+        var lines: [String] = [
+            RuleDraft.schemaLine, "# Made from organize's \(printable(file)); look through it before use.",
+        ]
+        var notes: [Note] = []
+        var count = 0
+        var last = 0
+        for (number, node) in rules.enumerated() {
+            let end = number + 1 < rules.count ? rules[number + 1].position.line : Int.max
+            let comment = comments.between(last, end)
+            last = end - 1
+            var rule = OrganizeRule(node, number: number + 1, comment: comment)
+            lines += [""] + rule.lines(&book)
+            notes += rule.notes
+            if rule.isCarriedOver { count += 1 }
+        }
+        text = lines.joined(separator: "\n") + "\n"
+        self.notes = notes.sorted { $0.line < $1.line }
+        places = book.used
+        self.rules = count
+        of = rules.count
+    }
+
+    /// For a terminal: what a person has to do and to know.
+    package var advice: [String] {
+        let missing = places.filter { !$0.isConfigured }
+        var out = notes.map { "line \($0.line): \($0.message)" }
+        if !missing.isEmpty {
+            out += ["", "Put these lines under `places:` in steward.yaml, and restart the agent:"]
+            out += missing.map { "  \($0.name): { kind: folder, path: \(YamlText.scalar($0.path)) }" }
+        }
+        return out + ["", "\(rules) of \(of) rules were carried over."]
+    }
+
+    /// Writes the rules, durably, unless there is a file of that name. Blocks.
+    ///
+    /// - Throws: `Fault(.usage)` where the name is taken.
+    package func write(to target: BytePath) throws {
+        let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)
+        guard try Durable.renameNew(staged, to: target) else {
+            try Durable.remove(staged)
+            throw Fault(.usage, "\(target) is there already, and is not replaced", path: target)
+        }
+    }
+}
+
+/// The comments of a YAML file, by line.
+struct OrganizeComments {
+    private let lines: [(number: Int, text: String)]
+
+    init(_ source: [String]) {
+        lines = source.enumerated().compactMap { number, line in
+            Self.comment(in: line).map { (number + 1, $0) }
+        }
+    }
+
+    /// Of the lines above `end` and below `start`.
+    func between(_ start: Int, _ end: Int) -> [String] {
+        lines.filter { $0.number > start && $0.number < end }.map(\.text)
+    }
+
+    /// What stands behind a `#` that begins a comment; within quotes it begins none.
+    private static func comment(in line: String) -> String? {
+        var quote: Character?
+        var previous: Character = " "
+        for index in line.indices {
+            let character = line[index]
+            if let open = quote {
+                if character == open { quote = nil }
+            } else if character == "\"" || character == "'" {
+                if !previous.isLetter && !previous.isNumber { quote = character }
+            } else if character == "#", previous.isWhitespace {
+                return String(line[line.index(after: index)...].drop { $0 == " " || $0 == "#" })
+            }
+            previous = character
+        }
+        return nil
+    }
+}

@@ -1,0 +1,41 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import JSONText
+import OwnFiles
+import Platform
+import Rules
+
+/// `steward rules import`
+struct RulesImport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Make rules of organize's configuration (tfeldmann/organize, version 3).",
+        discussion: """
+            The rules are printed, or written to a new file with --out. What cannot be carried over is said by line on \
+            standard error, and so are the places that steward.yaml has to name. Look through the rules, and \
+            `steward rules try` them, before they go into ~/.config/steward/rules.d.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "organize's configuration.", completion: .file())
+    var file: String
+
+    @Option(name: .long, help: "Write the rules to this file, which must not be there.", completion: .file())
+    var out: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let places = Configuration.load(directories).0?.places.map(\.info) ?? []
+            let bytes = try ConfigurationFiles.read(BytePath(file), limit: RuleFileReader.limit)
+            let imported = try OrganizeImport(
+                file: BytePath(file).nameText, bytes: bytes, known: places, home: directories.home)
+            if let out { try imported.write(to: BytePath(out)) }
+            if options.json { return Output.json(try JSONText.shown(imported)) }
+            if out == nil { Output.document(imported.text) }
+            for line in imported.advice { Output.note(line) }
+        }
+    }
+}
