@@ -1,4 +1,5 @@
 import AgentKit
+import DotLifeDomain
 import Foundation
 import Logging
 import NoteWriting
@@ -26,6 +27,24 @@ struct ConfigurationTests {
         #expect(configuration?.places.map(\.info.name) == ["notes", "drafts", "comics", "dropbox", "library"])
         #expect(configuration?.places.map(\.info.kind) == [.notes, .drafts, .inbox, .dropbox, .folder])
         #expect(configuration?.library?.root.nameText == "library")
+    }
+
+    @Test(
+        "A sentence lacks neither placeholder; what it lacks is said with file and line",
+        arguments: [
+            ("I was here", "Template must include [moment] and [experience]"),
+            ("[experience] it is", "Template must include [moment]"),
+            ("For [moment]", "Template must include [experience]"),
+        ])
+    func sentence(text: String, complaint: String) throws {
+        let places = "places: { a: { path: /srv/a } }\n"
+        let (read, complaints) = try load(places + "captures:\n  sentence: \"\(text)\"\n")
+        #expect(read == nil)
+        let shown = try #require(complaints.first).description
+        #expect(shown.contains("steward.yaml:3:13: ") && shown.contains("\(complaint) ("), "\(shown)")
+        let (valid, _) = try load(places + "captures: { sentence: \"[moment]: [experience]\" }\n")
+        #expect(valid?.sentence.render(moment: "now", experience: "rain") == "now: rain")
+        #expect(try load(places).0?.sentence.text == "I appreciate [experience] for [moment]")
     }
 
     @Test("Every key is read")

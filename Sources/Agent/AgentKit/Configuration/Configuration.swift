@@ -1,4 +1,5 @@
 import ComicVault
+import DotLifeDomain
 import Foundation
 import Glibc
 import Logging
@@ -6,6 +7,7 @@ import NoteWriting
 import OwnFiles
 import Platform
 import ProcessActions
+import PublishActions
 import Rules
 import Watching
 
@@ -23,7 +25,13 @@ package struct Configuration: Sendable {
     package var device: String = hostName()
     /// Globs of names that are never news, added to the standard list.
     package var ignore: [String] = []
+    /// What a capture completes.
+    package var sentence = SentenceTemplate.standard
     package var run = RunPolicy(isAllowed: false)
+    /// The programs by which people are told.
+    package var notify = NotifyPolicy()
+    /// Where rules may publish events.
+    package var publish: [PublishTarget] = []
     package var patience = NotePatience()
     package var limits: [WorkKind: Int] = Self.standardLimits
     /// Bytes that may lie in quarantine; a refused file beyond that is left where it is.
@@ -54,10 +62,11 @@ package struct Configuration: Sendable {
 private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
-        "vaults", "quarantine",
+        "vaults", "quarantine", "captures", "publish", "notify",
     ]
     static let place = ["path", "kind", "watch", "follow-links", "limits"]
     static let run = ["allow", "timeout"]
+    static let notify = ["sendmail", "busctl"]
     static let notes = ["wait-open", "wait-editor", "settle"]
     static let log = ["level", "format"]
 }
@@ -126,12 +135,17 @@ extension Configuration {
         if let node = top["settle"], let seconds = reader.duration(node, "`settle`") { settle = max(0.05, seconds) }
         readParts(top, reader)
         if let node = top["vaults"] { readVaults(node, reader, directories) }
+        if let node = top["publish"] { readPublish(node, reader) }
     }
 
     private mutating func readParts(_ top: YamlMapping, _ reader: YamlReader) {
         if let node = top["run"], let part = reader.mapping(node, "`run`", keys: Key.run) {
             if let node = part["allow"], let allow = reader.boolean(node, "`allow`") { run.isAllowed = allow }
             if let node = part["timeout"], let seconds = reader.duration(node, "`timeout`") { run.timeout = seconds }
+        }
+        if let node = top["notify"], let part = reader.mapping(node, "`notify`", keys: Key.notify) {
+            if let node = part["sendmail"], let program = reader.text(node, "`sendmail`") { notify.sendmail = program }
+            if let node = part["busctl"], let program = reader.text(node, "`busctl`") { notify.busctl = program }
         }
         if let node = top["notes"], let part = reader.mapping(node, "`notes`", keys: Key.notes) {
             if let node = part["wait-open"], let seconds = reader.duration(node, "`wait-open`") {
@@ -157,6 +171,17 @@ extension Configuration {
             let node = part["size"], let bytes = Self.bytes(node, "`size`", reader)
         {
             quarantineLimit = bytes
+        }
+        if let node = top["captures"], let part = reader.mapping(node, "`captures`", keys: ["sentence"]),
+            let node = part["sentence"], let text = reader.text(node, "`sentence`")
+        {
+            do throws(SentenceTemplateError) {
+                sentence = try SentenceTemplate(text)
+            } catch {
+                reader.report(
+                    node.position, "\(error) (`sentence` is `\(printable(text))`)",
+                    hint: "write it as \"\(SentenceTemplate.standard)\"")
+            }
         }
         if let node = top["log"], let part = reader.mapping(node, "`log`", keys: Key.log) {
             let levels = Logger.Level.allCases.map(\.rawValue)
@@ -227,9 +252,9 @@ extension Configuration {
                 continue
             }
             let own = [directories.state, directories.runtime]
-            if let taken = own.first(where: { $0.isWithin(root) || root.isWithin($0) }) {
+            if let overlapping = own.first(where: { $0.isWithin(root) || root.isWithin($0) }) {
                 reader.report(
-                    pathNode.position, "\(root) and the agent's own folder \(taken) lie within each other",
+                    pathNode.position, "\(root) and the agent's own folder \(overlapping) lie within each other",
                     hint: "choose another path for the place")
                 continue
             }

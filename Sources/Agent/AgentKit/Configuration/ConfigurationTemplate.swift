@@ -47,11 +47,23 @@ package enum ConfigurationTemplate {
         # Whether rules may run programs (action `run`), and for how long.
         # run: { allow: false, timeout: 5m }
 
+        # The program by which the action `notify` sends mail; without it rules send none.
+        # notify: { sendmail: /usr/sbin/sendmail }
+
         # Writing into notes: how long to wait while somebody has one open, and while an editor's swap file stands there.
         # notes: { wait-open: 30s, wait-editor: 1m }
 
         # How many steps of each kind of work go on at the same time.
         # limits: { disk: 512, cpu: 2, network: 8, model: 2, process: 2 }
+
+        # The sentence that a capture completes, for rules ({{ capture.sentence }}) and `steward dots add`; both words in
+        # brackets are needed.
+        # captures: { sentence: "I appreciate [experience] for [moment]" }
+
+        # Where rules may publish events (docs/publish.md): nodes of RON and webhooks. `token` and `secret` are names of
+        # credentials, which lie in the folder `secrets` beside this file.
+        # publish:
+        #   hook: { kind: webhook, url: "https://hooks.example.org/steward", secret: hook }
 
         # How much may lie in quarantine; beyond that a refused file stays where it is.
         # quarantine: { size: 20 GiB }

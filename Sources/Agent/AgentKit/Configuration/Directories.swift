@@ -12,8 +12,10 @@ package struct Directories: Sendable {
     /// The dot store.
     package let data: BytePath
     /// `rules.d`, the weakest first.
-    package let rules: [BytePath]
+    package var rules: [BytePath]
     package let home: BytePath
+    /// The user's home trash.
+    package let trash: BytePath
 
     /// - Parameters:
     ///   - environment: HOME and XDG_*, or STATE_DIRECTORY and the like under systemd; STEWARD_STATE, STEWARD_RUNTIME,
@@ -31,6 +33,8 @@ package struct Directories: Sendable {
             throw Fault(.usage, "HOME is not set, so there is no place for the configuration; set it, or give --config")
         }
         self.home = home
+        let share = environment["XDG_DATA_HOME"].map { BytePath($0) }
+        trash = (share ?? home.appending(".local/share")).appending("Trash")
         let isService = environment["STATE_DIRECTORY"] != nil
         let configHome = variable("XDG_CONFIG_HOME") ?? home.appending(".config")
         let configFolder =
@@ -62,12 +66,6 @@ package struct Directories: Sendable {
     /// Its being there says that an agent has kept a ledger here.
     package var alive: BytePath { state.appending("alive") }
     package var quarantine: BytePath { state.appending("quarantine") }
-
-    /// The user's home trash.
-    package var trash: BytePath {
-        let share = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { BytePath($0) }
-        return (share ?? home.appending(".local/share")).appending("Trash")
-    }
 
     /// What can be made again: thumbnails.
     package var cache: BytePath {
