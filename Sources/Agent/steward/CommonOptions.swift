@@ -48,6 +48,11 @@ enum Output {
         put(ShownText.lines(text), to: STDOUT_FILENO)
     }
 
+    /// Several lines of our own with colours of our own; what is from outside in them has been through ``ShownText``.
+    static func coloured(_ text: String) {
+        put(ShownText.coloured(text), to: STDOUT_FILENO)
+    }
+
     /// A JSON document, or a piece of one.
     static func json(_ document: String, terminator: String = "\n") {
         put(ShownText.json(document) + terminator, to: STDOUT_FILENO)
@@ -56,6 +61,11 @@ enum Output {
     /// A question, whose answer is typed beside it.
     static func ask(_ question: String) {
         put(ShownText.lines(question), to: STDERR_FILENO)
+    }
+
+    /// A line beside what is printed, on standard error.
+    static func note(_ line: String) {
+        put(ShownText.line(line) + "\n", to: STDERR_FILENO)
     }
 
     private static func put(_ text: String, to descriptor: Int32) {
@@ -127,6 +137,8 @@ struct DaemonOrHere {
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try core.learnHiddenNames()
+        // Nobody sends anything: the lock says so.
+        _ = try ledger.writeBlocking { try $0.resumeDeliveries() }
         let reply = try await here(Operations(core: core))
         Output.show(reply, json: options.json)
         try ledger.close()

@@ -22,7 +22,9 @@ struct Doctor: AsyncParsableCommand {
             let examination = Examination(configuration: configuration, directories: directories)
             let findings =
                 try await examination.findings() + ComicExamination().findings()
+                + ContentExamination().findings()
                 + VaultExamination(configuration, directories).findings() + AdvisorExamination().findings()
+                + PublishExamination(configuration, directories).findings()
                 + CageExamination.asked(directories.socket)
             try Output.show(findings, lines: findings.flatMap(\.lines), json: options.json)
             if findings.contains(where: { !$0.isWell }) { throw ExitCode(2) }

@@ -98,7 +98,7 @@ struct Explain: AsyncParsableCommand {
     @Argument(help: "The file.", completion: .file())
     var file: String
 
-    @Option(name: .long, help: "As if this had happened: arrived, changed, renamed or removed.")
+    @Option(name: .long, help: "As if this had happened: arrived, changed, renamed, removed; or scheduled.")
     var event: String?
 
     func run() async throws {

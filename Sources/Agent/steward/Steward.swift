@@ -23,11 +23,15 @@ struct Steward: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
             CommandGroup(name: "Run", subcommands: [Run.self, Pause.self, Resume.self, Reload.self, Wait.self]),
-            CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self]),
+            CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self, DueCommand.self]),
+            CommandGroup(name: "Captures", subcommands: [Dots.self]),
             CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
             CommandGroup(
                 name: "Mend",
-                subcommands: [Retry.self, Undo.self, Quarantine.self, Blocks.self, Reprocess.self, Rebuild.self]),
+                subcommands: [
+                    ConfirmCommand.self, Decline.self, Retry.self, Undo.self, Quarantine.self, Blocks.self,
+                    OutboxCommand.self, CountersCommand.self, Reprocess.self, Rebuild.self,
+                ]),
         ])
 
     static func main() async {

@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import Platform
+import PublishActions
 import Rules
 import Watching
 
@@ -24,9 +25,11 @@ struct ControlHandler: Sendable {
             return try ControlReply(status, lines: status.lines)
         case .pause:
             try await agent.runner.setPaused(true)
+            await agent.courier.setPaused(true)
             return try ControlReply(["paused": true], lines: ["paused: nothing new is begun until `steward resume`"])
         case .resume:
             try await agent.runner.setPaused(false)
+            await agent.courier.setPaused(false)
             return try ControlReply(["paused": false], lines: ["resumed"])
         case .reload:
             let found = try await agent.reload()
@@ -36,6 +39,8 @@ struct ControlHandler: Sendable {
             }
             return try ControlReply(found, lines: found.flatMap(\.lines) + ["reloaded"])
         case .retry: return try await operations.retry(request.id)
+        case .confirm: return try await operations.confirm(request.id, rule: request.rule)
+        case .decline: return try await operations.decline(try id(request))
         case .undo: return try await operations.undo(try id(request))
         case .reprocess: return try await operations.reprocess(rule: request.rule, path: request.path)
         case .rebuild:
@@ -46,6 +51,11 @@ struct ControlHandler: Sendable {
             return try await operations.accept(place: place)
         case .quarantineRestore: return try await operations.restore(try id(request))
         case .quarantineDrop: return try await operations.drop(try id(request))
+        case .outboxRetry: return try await operations.retryDelivery(request.id)
+        case .outboxDrop: return try await operations.dropDelivery(try id(request))
+        case .counterSet:
+            guard let counter = request.counter else { throw Fault(.usage, "say which counter is meant") }
+            return try await operations.setCounter(counter)
         case .blocksRestore: return try await operations.restoreBlocks(request.id, in: request.path)
         case .vault: throw Fault(.usage, "say what is asked of which vault")
         case .examine:
@@ -75,7 +85,9 @@ struct ControlHandler: Sendable {
                 throw Fault(.failed, "\(problem); files wait until it can be written")
             }
             let running = await agent.runner.status()
-            calm = isQuiet && running.running == 0 && (running.queued == 0 || running.paused) ? calm + 1 : 0
+            let isAtRest = running.running == 0 && (running.queued == 0 || running.paused)
+            let isOnTime = await agent.time.isIdle
+            calm = await agent.courier.isIdle && isQuiet && isAtRest && isOnTime ? calm + 1 : 0
             try await Task.sleep(for: .milliseconds(100))
         }
     }

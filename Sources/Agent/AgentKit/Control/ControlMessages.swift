@@ -5,14 +5,18 @@ import Platform
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
-        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault, examine
+        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault, examine, confirm,
+            decline
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
         case blocksRestore = "blocks-restore"
+        case outboxRetry = "outbox-retry"
+        case outboxDrop = "outbox-drop"
+        case counterSet = "counter-set"
     }
 
     package var command: Command
-    /// A job's or a quarantined file's id, or the beginning of one; a block's anchor.
+    /// A job's, an event's or a quarantined file's id, or the beginning of one; a block's anchor.
     package var id: String?
     package var rule: String?
     package var place: String?
@@ -20,10 +24,12 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     package var path: BytePath?
     /// Of ``Command/vault``.
     package var vault: VaultRequest?
+    /// Of ``Command/counterSet``.
+    package var counter: CounterSetting?
 
     package init(
         _ command: Command, id: String? = nil, rule: String? = nil, place: String? = nil, path: BytePath? = nil,
-        vault: VaultRequest? = nil
+        vault: VaultRequest? = nil, counter: CounterSetting? = nil
     ) {
         self.command = command
         self.id = id
@@ -31,6 +37,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         self.place = place
         self.path = path
         self.vault = vault
+        self.counter = counter
     }
 }
 

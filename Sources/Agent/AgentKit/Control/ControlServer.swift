@@ -51,7 +51,7 @@ package final class ControlServer: Sendable {
                     let connection = ControlConnection(owning: accepted)
                     do {
                         try connection.loseThePatience(after: self.patience)
-                        if try self.takesIn(connection) { continuation.yield(connection) }
+                        if try self.accepts(connection) { continuation.yield(connection) }
                     } catch {
                         self.log.debug("a command went away: \(explain(error))")
                     }
@@ -76,7 +76,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    private func takesIn(_ connection: ControlConnection) throws -> Bool {
+    private func accepts(_ connection: ControlConnection) throws -> Bool {
         let isFree = open.withLock { open in
             guard open < most else { return false }
             open += 1

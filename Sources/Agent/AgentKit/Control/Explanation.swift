@@ -22,6 +22,8 @@ package struct Explanation: Codable, Sendable {
         package let time: Timestamp
         package let problem: String?
         package let done: [String]
+        /// What has become of the events that it published.
+        package let deliveries: [String]
         package let undo: String?
     }
 
@@ -35,6 +37,8 @@ package struct Explanation: Codable, Sendable {
     package let rules: [RuleExplanation]
     package let plans: [Plan]
     package let past: [Past]
+    /// What time alone will bring, the earliest first.
+    package let coming: [ComingRule]
     package let diagnostics: [Diagnostic]
 
     /// - Parameter event: by name; nil for what it would be now.
@@ -50,7 +54,7 @@ package struct Explanation: Codable, Sendable {
             throw Fault(.usage, "\(path) is in none of the places: \(names)")
         }
         if let event, FileEvent(rawValue: event) == nil {
-            throw Fault(.usage, "there is no event \"\(event)\"; say arrived, changed, renamed or removed")
+            throw Fault(.usage, "there is no event \"\(event)\"; say arrived, changed, renamed, removed or scheduled")
         }
         let loaded = core.loadRules()
         let ruleSet = RuleSet(loaded.rules)
@@ -65,36 +69,50 @@ package struct Explanation: Codable, Sendable {
         }
         let ledger = try Ledger.openForReading(directory: directories.state)
         let known = try await ledger?.read { try $0.file(place.name, relative) }
+        let folder = try status?.kind == .directory ? FolderContents(files.folder(path)) : nil
+        let knownFolder = try await ledger?.read { try $0.folder(place.name, relative) }
+        let isOther =
+            folder == nil
+            ? known?.present == true && known?.fingerprint != status?.fingerprint
+            : knownFolder?.present == true && knownFolder?.digest != nil && knownFolder?.digest != folder?.digest
         let happened =
-            event.flatMap(FileEvent.init(rawValue:))
-            ?? (status == nil
-                ? .removed : known?.present == true && known?.fingerprint != status?.fingerprint ? .changed : .arrived)
+            event.flatMap(FileEvent.init(rawValue:)) ?? (status == nil ? .removed : isOther ? .changed : .arrived)
         let isReadable = try status?.kind != .file || ReadAccess.isGranted(files.spot(path))
         let isRead = isReadable && status.map { $0.size <= place.sizeLimit } ?? true
         let file = isRead && status?.kind == .file ? try files.file(path) : nil
         let facts = FileFacts(
             place: place, path: relative, status: status, event: happened, now: .now(),
-            content: file.map { .open($0) } ?? (isRead ? .none : .unread),
-            gainedBlocks: try await blocks(file, place, relative, ledger))
+            content: file.map { .open($0) } ?? folder.map { .folder($0) } ?? (isRead ? .none : .unread),
+            gainedBlocks: try await blocks(file, place, relative, ledger),
+            hash: folder?.digest, arrived: known?.arrived ?? knownFolder?.arrived,
+            sources: isRead ? core.planner.sources(asking: ledger) : core.planner.sources(asking: nil, looks: false))
         let ignored = IgnoreList(extra: configuration.ignore).pattern(ignoringPartOf: relative)
         let explanations = ruleSet.explain(facts, ignoredFor: ignored)
-        let isKnown = known?.present == true && known?.fingerprint == status?.fingerprint
+        let isKnown =
+            folder.map { knownFolder?.present == true && knownFolder?.digest == $0.digest }
+            ?? (known?.present == true && known?.fingerprint == status?.fingerprint)
         let past = try await ledger?.read { transaction in
             try transaction.jobs(of: place.name, relative).prefix(20).map {
-                try Past($0, try transaction.steps(of: $0.id))
+                try Past(
+                    $0, try transaction.steps(of: $0.id), try transaction.deliveries(jobPrefix: "\($0.id)."))
             }
         }
+        let schedules = try await ledger?.read { try $0.schedules() } ?? []
+        let coming =
+            ignored == nil && status?.kind == .file
+            ? ComingRule.of(facts, ruleSet, known: known, schedules: schedules, configuration.timeZone) : []
         var plans: [Plan] = []
         if ignored != nil {
             // Nothing of it is ever seen.
         } else if isRead {
             for match in try ruleSet.match(facts) {
-                let steps = try await steps(match.rule, facts, configuration.device, files)
+                let steps = try await steps(match, facts, configuration.device, files, ledger)
                 let isPassedOver = isKnown && match.rule.existing(in: place) == .skip
                 let isDone = past?.contains { $0.rule == match.rule.name } ?? false
                 plans.append(
                     Plan(
-                        rule: match.rule.name, steps: steps, notDone: isPassedOver && !isDone ? notDone(path) : nil))
+                        rule: match.rule.name, steps: steps,
+                        notDone: isPassedOver && !isDone ? notDone(path, isFolder: folder != nil) : nil))
             }
         } else {
             plans = explanations.filter { $0.verdict == .matches }.map {
@@ -106,11 +124,16 @@ package struct Explanation: Codable, Sendable {
             isKnown: isKnown,
             problem: ignored.map { passedOver($0, relative) }
                 ?? problem(path, place, status, isBehindLink: isBehindLink, isReadable: isReadable),
-            rules: explanations, plans: plans, past: past ?? [], diagnostics: loaded.diagnostics)
+            rules: explanations, plans: plans, past: past ?? [], coming: coming, diagnostics: loaded.diagnostics)
     }
 
-    private static func notDone(_ path: BytePath) -> String {
-        "this was not done: the file was there before the rule, which leaves such files alone until they change "
+    private static func notDone(_ path: BytePath, isFolder: Bool) -> String {
+        if isFolder {
+            return "this was not done: the folder was there before the rule, which leaves such folders alone "
+                + "(`existing: skip`), or it was done so long ago that it is forgotten; taken out of the place and put back, it "
+                + "has arrived"
+        }
+        return "this was not done: the file was there before the rule, which leaves such files alone until they change "
             + "(`existing: skip`), or it was done so long ago that it is forgotten; "
             + "`steward reprocess \(path.nameText)` has it done now"
     }
@@ -148,35 +171,48 @@ package struct Explanation: Codable, Sendable {
         return new.isEmpty ? all : new
     }
 
-    /// What each step would do; a step that needs what an earlier one finds out shows its template.
+    /// What each step would do; a step that needs what an earlier one finds out shows its template. Numbers of counters are
+    /// those that would come next: none is drawn.
     private static func steps(
-        _ rule: Rule, _ facts: FileFacts, _ host: String, _ files: HeldFiles
+        _ match: RuleMatch, _ facts: FileFacts, _ host: String, _ files: HeldFiles, _ ledger: Ledger?
     ) async throws -> [String] {
+        let rule = match.rule
         let hash = try facts.contentHash()
         var values = try BuiltInValues.values(of: facts, names: rule.valueNames)
         values.merge(
             BuiltInValues.values(rule: rule.name, jobID: "dry-run", event: facts.event, arrival: facts.now, host: host)
         ) { $1 }
+        values.merge(match.hits.first?.values ?? [:]) { own, _ in own }
+        values.merge(PlannedValues.lookups(of: rule, in: values)) { $1 }
+        values.merge(try await PlannedValues.preview(of: rule, arrival: facts.now, ledger)) { $1 }
         var lines: [String] = []
         var later: Set<String> = []
-        for step in rule.steps {
+        let steps = try rule.plannedSteps(of: facts, knowing: values)
+        let shown = ShownSteps(steps)
+        for (number, planned) in steps.enumerated() where shown.isShown(number) {
+            let step = planned.template
             let name = step.declaration.name
-            if !step.arguments.valueNames.isDisjoint(with: later) {
-                lines.append("\(name), with what the steps before it find out")
+            defer { lines += shown.leftOut(after: number).map { [$0] } ?? [] }
+            if !step.valueNames.isDisjoint(with: later) {
+                lines.append(planned.named("\(name), with what the steps before it find out"))
             } else {
                 let input = StepInput(
-                    jobID: "dry-run", stepID: "dry-run.\(step.index)", rule: rule.name, event: facts.event,
+                    jobID: "dry-run", stepID: "dry-run.\(number)", rule: rule.name, event: facts.event,
                     file: FileReference(
                         place: facts.place.name, root: facts.place.root, path: facts.path,
-                        fingerprint: facts.status?.fingerprint, hash: hash), arrival: facts.now, values: values,
-                    files: files)
+                        fingerprint: facts.status?.fingerprint, hash: hash, isFolder: facts.subject == .folders),
+                    arrival: facts.now, values: planned.values(of: values), files: files)
                 do {
-                    lines.append(try await step.action.dryRun(input))
+                    lines.append(planned.named(try await step.action.dryRun(input)))
                 } catch {
-                    lines.append("\(name) would not do it: \(Platform.explain(error))")
+                    lines.append(planned.named("\(name) would not do it: \(Platform.explain(error))"))
                 }
             }
             later.formUnion(step.declaration.provides.map(\.name))
+        }
+        if !rule.onFailure.isEmpty {
+            let names = rule.onFailure.map(\.declaration.name).joined(separator: ", ")
+            lines.append("where one of these fails for good: \(names)")
         }
         return lines
     }
@@ -193,12 +229,13 @@ package struct Explanation: Codable, Sendable {
             out += ["", "\(plan.rule) would:"] + plan.steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
             out += plan.notDone.map { ["  ! \($0)"] } ?? []
         }
+        if !coming.isEmpty { out += ["", "With time:"] + coming.map { "  \($0.line)" } }
         if !past.isEmpty { out += ["", "What was done:"] }
         for job in past {
             out.append(
                 "  \(job.job.prefix(12))  \(job.time)  \(job.rule) (\(job.event)): \(job.state.rawValue)"
                     + (job.problem.map { ": \($0)" } ?? ""))
-            out += job.done.map { "      \($0)" }
+            out += (job.done + job.deliveries).map { "      \($0)" }
             if let undo = job.undo { out.append("      undo: \(undo)") }
         }
         return out
@@ -206,13 +243,14 @@ package struct Explanation: Codable, Sendable {
 }
 
 extension Explanation.Past {
-    init(_ job: JobRecord, _ steps: [StepRecord]) throws {
+    init(_ job: JobRecord, _ steps: [StepRecord], _ deliveries: [DeliveryRecord]) throws {
         let receipts = try steps.compactMap { step in
             try step.receipt.map { (step.state, try LedgerJSON.decode(Receipt.self, from: $0).summary) }
         }
         self.init(
             job: job.id, rule: job.rule, event: job.event, state: job.state, time: job.updated, problem: job.problem,
             done: receipts.map { $0.0 == .undone ? "\($0.1) (undone)" : $0.1 },
+            deliveries: deliveries.map { "`\($0.event)` to \($0.target): \($0.fate)" },
             undo: receipts.contains { $0.0 == .done || $0.0 == .undoing } ? "steward undo \(job.id.prefix(12))" : nil)
     }
 }

@@ -28,7 +28,7 @@ struct FolderProbe {
         }
         defer { try? Durable.remove(probe) }
         if needsLeases {
-            switch Lease.takeExclusive(file) {
+            switch Lease.acquireExclusive(file) {
             case .granted: Lease.release(file)
             case .busy, .unsupported:
                 return bad(

@@ -53,7 +53,7 @@ package struct Operations: Sendable {
     private func makeReady(_ job: JobRecord) async throws -> JobRecord.State? {
         guard Self.retryable.contains(job.state) else { return job.state }
         let (registry, names) = (core.registry, ledger.names)
-        let restored = try await takenOutOfQuarantine(job)
+        let restored = try await restoreFromQuarantine(job)
         let state = try await ledger.write { transaction -> JobRecord.State? in
             guard var ready = try transaction.job(job.id) else { return job.state }
             guard Self.retryable.contains(ready.state) else { return ready.state }
@@ -74,7 +74,7 @@ package struct Operations: Sendable {
     }
 
     /// Puts a refused job's file back where it was; nil where it is not in quarantine.
-    private func takenOutOfQuarantine(_ job: JobRecord) async throws -> FileReference? {
+    private func restoreFromQuarantine(_ job: JobRecord) async throws -> FileReference? {
         let all = try await ledger.read { try $0.quarantine(in: [.held]) }
         guard let held = all.first(where: { $0.job == job.id }) else { return nil }
         return try await putBack(held)
@@ -158,7 +158,8 @@ package struct Operations: Sendable {
     private func process(_ place: PlaceInfo, rules: Set<String>?, within: BytePath, again: Bool) async throws -> Int {
         if let pipeline { return try await pipeline.process(place, rules: rules, again: again, within: within) }
         var count = 0
-        for record in try await ledger.read({ try $0.files(place.name, within: within) }) {
+        for known in try await ledger.read({ try $0.versions(place.name, within: within) }) {
+            guard let record = try await ledger.read({ try $0.file(known) }) else { continue }
             count += try await core.planner.plan(record, in: place, rules: rules, again: again).count
         }
         return count

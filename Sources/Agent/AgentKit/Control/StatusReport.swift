@@ -4,6 +4,7 @@ import Glibc
 import Ledger
 import NoteWriting
 import Platform
+import PublishActions
 import Rules
 import Watching
 
@@ -58,7 +59,15 @@ package struct StatusReport: Codable, Sendable {
     package var missingBlocks: [MissingBlock] = []
     package var waiting: [Waiting]
     package var parked: [Waiting]
+    /// Jobs that wait for a person's word.
+    package var asking: [Waiting] = []
     package var quarantined: Int
+    /// When time alone brings something next; nil for never, as far as is known.
+    package var nextDue: Timestamp?
+    /// What rules publish and has not been delivered.
+    package var outbox = OutboxCounts()
+    /// Orders of events that wait behind one that was given up (`on-dead: hold`); a hundred at most.
+    package var heldLanes: [HeldLane] = []
     package var overflows: Int
     package var watchLimitHit: Bool
     package var vaults: [VaultStatus] = []
@@ -164,6 +173,15 @@ package struct StatusReport: Codable, Sendable {
                 files: try transaction.countFiles(), jobs: try transaction.jobCounts(), places: places, settling: [],
                 waiting: try waiting(.waiting), parked: try waiting(.parked),
                 quarantined: try transaction.quarantine().count, overflows: 0, watchLimitHit: false, warnings: [])
+            report.asking = try transaction.openQuestions().prefix(100).map { question, job in
+                Waiting(
+                    job: job.id, rule: job.rule, path: job.path, problem: question.text, nextAttempt: question.until)
+            }
+            report.outbox = try transaction.outboxCounts()
+            report.nextDue = try transaction.nextDue()
+            let held = try transaction.heldLanes(of: configuration.publish.filter { $0.onDead == .hold }.map(\.name))
+            report.outbox.hold(held)
+            report.heldLanes = Array(held.prefix(100))
             report.missingBlocks = Array(try MissingBlock.all(removed: false, in: transaction).prefix(100))
             if let rebuilt = try transaction.meta("rebuilt") {
                 report.warnings.append(
@@ -227,6 +245,16 @@ package struct StatusReport: Codable, Sendable {
         }
         out.append("\(files) files known; jobs: \(counts.isEmpty ? "none yet" : counts.joined(separator: ", "))")
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
+        if let nextDue { out.append("next with time: \(nextDue): `steward due`") }
+        if outbox.waiting > 0 {
+            out.append(
+                "outbox: \(outbox.waiting) waiting, \(outbox.due) of them due"
+                    + (outbox.held > 0 ? ", \(outbox.held) held" : "")
+                    + (outbox.oldest.map { ", the oldest since \($0)" } ?? "") + ": `steward outbox`")
+        }
+        if outbox.dead > 0 { out.append("outbox: \(outbox.dead) given up, for you to look at: `steward outbox`") }
+        out += heldLanes.prefix(10).map { "  \($0.line)" }
+        if heldLanes.count > 10 { out.append("  \(heldLanes.count - 10) more orders are held: `steward outbox`") }
         if !settling.isEmpty { out.append("settling:") }
         out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
         out += heldUpNotes.sorted { $0.key < $1.key }.map { "waiting to write \($0.key): \($0.value)" }
@@ -234,6 +262,8 @@ package struct StatusReport: Codable, Sendable {
         out += missingBlocks.prefix(10).map { "  \($0.line)" }
         if !waiting.isEmpty { out.append("waiting:") }
         out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
+        if !asking.isEmpty { out.append("asking you (`steward confirm JOB`, `steward decline JOB`):") }
+        out += asking.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }
         out += parked.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         return out
