@@ -7,6 +7,7 @@ import Logging
 import NoteWriting
 import OwnFiles
 import Platform
+import PublishActions
 import Rules
 import ServiceLifecycle
 import Synchronization
@@ -18,6 +19,9 @@ package final class Agent: Service {
     package let runner: Runner
     package let source: InotifySource
     package let pipeline: Pipeline
+    package let courier: Courier
+    package let time: TimeKeeper
+    private let timer: WallTimer
     private let lock: StateLock
     private let server: ControlServer
     private let opening: Ledger.Opening
@@ -61,9 +65,11 @@ package final class Agent: Service {
         let lock: StateLock
         let ledger: Ledger
         let opening: Ledger.Opening
+        let alarm: TimeKeeping
 
         /// Blocks.
         init(_ directories: Directories) throws {
+            alarm = try TimeKeeping()
             try Agent.makeState(directories)
             lock = try StateLock(directory: directories.state)
             let (ledger, found) = try Ledger.open(directory: directories.state)
@@ -101,6 +107,9 @@ package final class Agent: Service {
         reloads.withLock { $0 = loaded.diagnostics }
         runner = Runner(executor: core.executor, planner: core.planner, ledger: state.ledger, log: log)
         pipeline = Pipeline(core: core, runner: runner, source: source, isHeld: !isValid)
+        courier = Couriers.make(core, log)
+        timer = state.alarm.timer
+        time = state.alarm.keeper(core, runner, pipeline, log)
         server = ControlServer(path: directories.socket, log: log)
     }
 
@@ -131,7 +140,7 @@ package final class Agent: Service {
     private func begin() async throws {
         let patience = StartPatience(log: log)
         try await patience.until("noting the start") { try await self.noteStart() }
-        try await patience.until("going on where the last run ended") { try await self.takeUp() }
+        try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
         HangWatch.shared.listen { [log, core] hang, hasBegun in
             if hasBegun {
@@ -147,11 +156,16 @@ package final class Agent: Service {
         if reloadDiagnostics.hasErrors {
             log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
         } else {
-            try await patience.until("noting the rules") { try await self.pipeline.meetRules(isFirstStart: isNew) }
+            try await patience.until("noting the rules") { try await self.pipeline.adoptRules(isFirstStart: isNew) }
+            try await patience.until("looking for what is due") { try await self.time.rulesChanged() }
         }
-        try await patience.until("noting that all is met") { try await self.markLife() }
+        try await patience.until("noting that all that lay there is known") { try await self.markLife() }
         try await lookAfterNotes()
         sayWhatIsMissing()
+        let isPaused = await runner.status().paused
+        try await patience.until("going on with what is to be published") {
+            try await self.courier.start(isPaused: isPaused)
+        }
         await core.unlockFromCredentials()
         ProgramPages.letGo()
         SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
@@ -172,12 +186,14 @@ package final class Agent: Service {
         try await core.ledger.write { try $0.note("agent", "started") }
     }
 
-    private func takeUp() async throws {
+    private func resumeLastRun() async throws {
         let core = core
         try await BlockingLane("names").run { try core.learnHiddenNames() }
         try await core.notes.recover()
         try await core.quarantine.recover(log)
-        try await pipeline.meetPlaces(silent: opening != .new && opening != .existing)
+        try await pipeline.registerPlaces(silent: opening != .new && opening != .existing)
+        // Before an undo that was cut off looks at them.
+        try await core.ledger.write { _ = try $0.resumeDeliveries() }
         try await runner.start()
     }
 
@@ -199,7 +215,7 @@ package final class Agent: Service {
 
     /// What rules in force will need and this machine lacks; the rest goes on without.
     private func sayWhatIsMissing() {
-        let actions = core.planner.ruleSet.rules.flatMap(\.steps).map(\.declaration.name)
+        let actions = core.planner.ruleSet.rules.flatMap(\.allSteps).map(\.declaration.name)
         guard actions.contains("import-comic") else { return }
         do {
             _ = try ArchiveWorker()
@@ -218,7 +234,7 @@ package final class Agent: Service {
         return .corrupt(setAside: directories.state.appending("ledger.sqlite (missing)"))
     }
 
-    /// All that lies there has been met as it must be: a start that is killed before this is made again as the same one,
+    /// All that lies there has its baseline: a start that is killed before this is made again as the same one,
     /// and a ledger that is missing after it was lost.
     private func markLife() async throws {
         if opening != .existing {
@@ -232,16 +248,22 @@ package final class Agent: Service {
     private func stop() async {
         SystemNotification.send("STOPPING=1")
         log.notice("stopping: finishing the steps at work")
+        await time.stop()
         await pipeline.stop()
         await core.notes.stopWaiting()
+        async let courierStop: Void = courier.stop()
         await runner.drain()
+        await courierStop
         server.stop()
     }
 
     private func finish() async throws {
         await runner.drain()
+        await courier.stop()
         await pipeline.drain()
-        let (core, source) = (core, source)
+        await time.stop()
+        let (core, source, timer) = (core, source, timer)
+        try await BlockingLane("timer").run { timer.stop() }
         // Not for longer than an end may take: a vault, or a folder above a place, may lie where nothing answers.
         if try await answer(within: 30, { source.stop() }) == nil { log.warning("watching has not ended in time") }
         await core.vaults.lock(.stop)
@@ -279,7 +301,8 @@ package final class Agent: Service {
             return loaded.diagnostics
         }
         core.planner.ruleSet = RuleSet(loaded.rules)
-        try await pipeline.meetRules(isFirstStart: false)
+        try await pipeline.adoptRules(isFirstStart: false)
+        try await time.rulesChanged()
         await pipeline.release()
         try await core.ledger.write { try $0.note("agent", "rules reloaded: \(loaded.rules.count)") }
         log.notice("rules reloaded: \(loaded.rules.count)")
@@ -335,7 +358,11 @@ package final class Agent: Service {
         while !Task.isCancelled {
             do {
                 let old = Timestamp.now().adding(seconds: -core.configuration.history)
-                let pruned = try await core.ledger.write { try $0.prune(before: old) }
+                var (pruned, part) = (0, 0)
+                repeat {
+                    part = try await core.ledger.write { try $0.prune(before: old) }
+                    pruned += part
+                } while part == LedgerTransaction.mostPruned
                 if pruned > 0 { log.info("forgot \(pruned) jobs older than the history") }
                 try await core.ledger.backUp(replacing: backup)
                 try await Task.sleep(for: .seconds(86_400))

@@ -8,6 +8,7 @@ import Logging
 import NoteWriting
 import OwnFiles
 import Platform
+import PublishActions
 import ReviewActions
 import RuleActions
 import Rules
@@ -20,10 +21,12 @@ package final class AgentCore: Sendable {
     package let registry: ActionRegistry
     package let planner: Planner
     package let judge: Judge
+    package let folderJudge: FolderJudge
     package let executor: JobExecutor
     package let quarantine: Quarantine
     package let notes: NoteWriter
     package let vaults: VaultKeeper
+    package let outbox: Outbox
     package let inWork: PathsInWork
     package let journal: EffectJournal
     package let log: Logger
@@ -43,25 +46,32 @@ package final class AgentCore: Sendable {
         notes = NoteWriter(
             journal: journal, inWork: inWork, patience: configuration.patience, device: configuration.device,
             backups: directories.state.appending("replaced-notes"), log: log)
-        vaults = VaultKeeper(configuration.vaults.map { VaultDesk.service($0, log) })
+        vaults = VaultKeeper(configuration.vaults.map { VaultOperations.service($0, log) })
+        outbox = Outbox(ledger: ledger)
         let services = ActionServices(
             journal: journal, notes: notes,
-            captures: CaptureLibrary(directory: directories.data.appending("captures")) { log.warning("\($0)") },
-            comics: ComicIntake(), files: BlockingLanes("files", count: 4, apart: true),
+            captures: CaptureLibrary(
+                directory: DotContext.folder(directories), sentence: configuration.sentence,
+                thumbnailer: CaptureThumbnails.maker()
+            ) { log.warning("\($0)") },
+            comics: ComicImporter(), files: BlockingLanes("files", count: 4, apart: true),
             timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run,
             homeTrash: directories.trash, vaults: vaults,
-            reviews: ReviewTools(folder: directories.state.appending("reviews")))
+            reviews: ReviewTools(folder: directories.state.appending("reviews")),
+            publishing: PublishServices(outbox: outbox, targets: configuration.publish),
+            notify: configuration.notify)
         registry = StandardActions.registry(services)
         quarantine = Quarantine(
             root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
         let lanes = BlockingLanes("judge", count: 4, apart: true)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .empty, blocksOf: Self.blocks, lanes: lanes,
-            host: configuration.device, log: log)
+            host: configuration.device, inspector: CagedInspector(timeZone: configuration.timeZone), log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
+        folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,
             log: log)
@@ -81,7 +91,7 @@ package final class AgentCore: Sendable {
             timeZone: configuration.timeZone, settle: configuration.settle)
     }
 
-    /// Meets the names of hidden files that are there, so that what the ledger knows of them is known by name again.
+    /// Learns the names of hidden files that are there, so that what the ledger knows of them is known by name again.
     /// Blocks.
     package func learnHiddenNames() throws {
         let hiding = planner.ruleSet.rules.filter(\.hidesNames)

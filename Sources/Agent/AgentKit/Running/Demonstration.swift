@@ -53,6 +53,9 @@ package struct Demonstration: Sendable {
         let base = home.appending("Steward")
         let vault = try DemonstrationVault(base: base, directories: directories, lane: lane)
         try vault.prepare(rules: home.appending("rules.d"))
+        let publishing = try DemonstrationPublishing(home: home, lane: lane)
+        let plane = try await publishing?.start(directories, rules: home.appending("rules.d"), tell)
+        defer { plane?.terminate() }
 
         let program = Process()
         program.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -101,6 +104,8 @@ package struct Demonstration: Sendable {
             }
             if explanation.past.isEmpty { tell("    no rule wanted it") }
         }
+        try await DemonstrationDots(directories: directories, configuration: configuration).run(tell)
+        try publishing?.run(tell)
         try await DemonstrationReview(base: base, socket: socket, lane: lane).run(tell)
         try await vault.run(tell) { try drop($0, $1) }
         tell("\nThe library:")
@@ -127,6 +132,9 @@ package struct Demonstration: Sendable {
             ("dropbox/walk.txt", Array("moment: today\nTwo herons by the canal.\n".utf8)),
             ("dropbox/now", []),
             ("dropbox/holiday.png", DemonstrationComics.pixel),
+            // A folder is one capture.
+            ("dropbox/Canal walk/nest.png", DemonstrationComics.pixel),
+            ("dropbox/Canal walk/words.txt", Array("A nest under the bridge.\n".utf8)),
             ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
             DemonstrationReview.draft,
         ] + DemonstrationComics.files
