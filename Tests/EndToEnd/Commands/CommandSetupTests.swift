@@ -147,9 +147,12 @@ struct CommandSetupTests {
         let steward = try AgentFixture()
         let commands = [
             "init", "check", "doctor", "rules", "rules list", "rules schema", "rules manual", "demo", "run", "pause",
-            "resume", "reload", "wait", "status", "log", "explain", "retry", "undo", "quarantine", "quarantine list",
+            "resume", "reload", "wait", "status", "log", "explain", "due", "retry", "undo", "quarantine",
+            "quarantine list",
             "quarantine restore", "quarantine drop", "blocks", "blocks list", "blocks restore", "reprocess", "rebuild",
-            "comics", "comics inspect", "comics list",
+            "dots", "dots today", "dots week", "dots month", "dots year", "dots show", "dots search", "dots add",
+            "dots add note", "dots add link", "dots add photo", "dots add dot", "dots delete", "dots export",
+            "dots import", "dots backup", "dots check", "comics", "comics inspect", "comics list",
             "comics show", "comics type", "comics page", "comics thumbnail", "comics progress", "comics bookmark",
             "comics favourite", "comics duplicates", "comics move", "comics delete", "vault", "vault init",
             "vault unlock", "vault lock", "vault status", "vault list", "vault show", "vault extract", "vault page",
@@ -203,9 +206,12 @@ struct CommandSetupTests {
         #expect(text.contains("$ steward run &"))
         #expect(text.contains("Swap the two chapters, then read it aloud."))
         #expect(text.contains("3 in quarantine"))
+        #expect(text.contains("$ steward dots today") && text.contains(": 6 experiences"))
+        #expect(text.contains("Two herons by the canal.") && text.contains("holiday.png"))
         #expect(text.contains("  library/Saga/Saga 001.cbz\n"))
         #expect(text.contains("is the same comic"))
+        #expect(text.contains("POST /app/events") && text.contains("draft.arrived"))
         #expect(try listDirectory(temporary.path).isEmpty)
-        #expect(try steward.json(["demo", "--rules", rules.text])["explanations"].items.count == 11)
+        #expect(try steward.json(["demo", "--rules", rules.text])["explanations"].items.count == 13)
     }
 }

@@ -31,8 +31,70 @@ struct RuleConditionTests {
         guard utimensat(AT_FDCWD, path.text, &times, 0) == 0 else { throw Fault.system("age", path) }
     }
 
-    static var cases: [Case] {
+    /// A Wednesday's noon, or thereabouts, by the clock on the wall.
+    private static let wednesday = 1_795_608_000
+
+    private static func modified(_ seconds: Int) -> (BytePath) throws -> Void {
+        { path in
+            var times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+            guard utimensat(AT_FDCWD, path.text, &times, 0) == 0 else { throw Fault.system("date", path) }
+        }
+    }
+
+    /// The hour of that Wednesday where the agent runs, as `time` has it.
+    private static var hour: String {
+        var (moment, parts) = (time_t(wednesday), tm())
+        localtime_r(&moment, &parts)
+        return "\(parts.tm_hour):00-\((parts.tm_hour + 1) % 24):00"
+    }
+
+    private static func giveAway(_ path: BytePath) throws {
+        // Only root can give a file away; for others the other file has the same owner and is left out below.
+        if getuid() == 0, chown(path.text, 54_321, 54_321) != 0 { throw Fault.system("give away", path) }
+    }
+
+    private static func origin(_ address: String) -> (BytePath) throws -> Void {
+        { try ExtendedAttributes.set("user.xdg.origin.url", text(address), on: Descriptor($0)) }
+    }
+
+    /// Of what is known about a file, and of what lies beside it.
+    private static var factCases: [Case] {
         [
+            Case(
+                condition: "name-like", lines: "name-like: \"{a}_{date:yyyy-MM-dd}.txt\"",
+                yes: "name-like/x_2026-11-23.txt", no: "name-like/x_2026-13-23.txt"),
+            Case(
+                condition: "name-matches", lines: #"name-matches: '^RG(?<number>\d{3})\.txt$'"#,
+                yes: "name-matches/RG123.txt", no: "name-matches/RG12.txt"),
+            Case(condition: "empty", lines: "empty: true", yes: "empty/a", no: "empty/b", yesBytes: []),
+            Case(
+                condition: "group", lines: "group: \(getgid())", yes: "group/a", no: "group/b", prepareNo: giveAway),
+            Case(
+                condition: "mode", lines: "mode: executable", yes: "mode/a", no: "mode/b",
+                prepareYes: { if chmod($0.text, 0o755) != 0 { throw Fault.system("change the mode of", $0) } }),
+            Case(
+                condition: "downloaded-from", lines: "downloaded-from: \"*.example.org\"", yes: "downloaded-from/a",
+                no: "downloaded-from/b", prepareYes: origin("https://cdn.example.org/a"),
+                prepareNo: origin("https://example.com/cdn.example.org")),
+            Case(
+                condition: "weekday", lines: "weekday: { of: modified, is: wednesday }", yes: "weekday/a",
+                no: "weekday/b", prepareYes: modified(wednesday), prepareNo: modified(wednesday + 86_400)),
+            Case(
+                condition: "time", lines: "time: { of: modified, is: \"\(hour)\" }", yes: "time/a", no: "time/b",
+                prepareYes: modified(wednesday), prepareNo: modified(wednesday + 7_200)),
+            Case(
+                condition: "total-size", lines: "total-size: 10", yes: "total-size/a", no: "total-size/in/b",
+                yesBytes: [UInt8](repeating: 65, count: 10), noBytes: [UInt8](repeating: 65, count: 11)),
+            Case(
+                condition: "first-of", lines: "first-of: { by: name, matching: \"*.md\" }", yes: "first-of/b.md",
+                no: "first-of/a.txt"),
+            Case(
+                condition: "mounted", lines: "mounted: /proc, extension: md", yes: "mounted/a.md", no: "mounted/b"),
+        ]
+    }
+
+    static var cases: [Case] {
+        factCases + [
             Case(condition: "name", lines: "name: \"*.{cbz,cbr}\"", yes: "name/a.cbz", no: "name/a.cbz.txt"),
             Case(condition: "path", lines: "path: \"path/in/**/*.md\"", yes: "path/in/x/a.md", no: "path/out/a.md"),
             Case(condition: "extension", lines: "extension: [md, txt]", yes: "extension/a.MD", no: "extension/a.mdx"),
@@ -57,10 +119,7 @@ struct RuleConditionTests {
             Case(condition: "age", lines: "age: \"> 7d\"", yes: "age/a", no: "age/b", prepareYes: age),
             Case(
                 condition: "owner", lines: "owner: \(getuid())", yes: "owner/a", no: "owner/b",
-                prepareNo: { path in
-                    // Only root can give a file away; for others the other file has the same owner and is left out below.
-                    if getuid() == 0, chown(path.text, 54_321, 54_321) != 0 { throw Fault.system("give away", path) }
-                }),
+                prepareNo: giveAway),
             Case(
                 condition: "links", lines: "links: \"> 1\"", yes: "links/a", no: "links/b",
                 prepareYes: { path in
@@ -74,8 +133,12 @@ struct RuleConditionTests {
         ]
     }
 
-    /// Conditions that have a test of their own.
-    static let elsewhere: Set<String> = ["anchor"]
+    /// Conditions that have a test of their own; those that look into files are in `InsideFilesTests` and
+    /// `ContentTests`, that on folders in `FolderRuleRunTests`.
+    static let elsewhere: Set<String> = [
+        "anchor", "archive", "contains", "count", "duplicate-of", "exif", "holds", "language", "media",
+        "pages",
+    ]
 
     @Test("There is a case for every condition")
     func complete() throws {
@@ -107,7 +170,7 @@ struct RuleConditionTests {
         try await steward.start()
         for each in Self.cases {
             try steward.moveIn(BytePath("drafts").appending(each.yes), each.yesBytes, each.prepareYes)
-            if each.condition == "owner", getuid() != 0 { continue }
+            if ["owner", "group"].contains(each.condition), getuid() != 0 { continue }
             let no: BytePath = each.condition == "place" ? "comics/place/a.md" : BytePath("drafts").appending(each.no)
             try steward.moveIn(no, each.noBytes, each.prepareNo)
         }

@@ -48,6 +48,28 @@ struct RuleShippedTests {
         #expect(try steward.json(["quarantine"]).items.map { $0["path"].text } == ["broken.bin"])
     }
 
+    @Test("A folder that is dropped is one capture, with one line in the note")
+    func folder() async throws {
+        let steward = try fixture()
+        try await steward.start()
+        try steward.drop("dropbox/Canal walk/words.txt", "Two herons\n")
+        try steward.drop("dropbox/Canal walk/more.md", "and a nest\n")
+        try steward.drop("dropbox/Canal walk/route.pdf", "%PDF-1.7")
+        try steward.drop("dropbox/alone.txt", "by itself\n")
+        try steward.wait()
+        #expect(try steward.files("dropbox").isEmpty)
+        let notes = try steward.notes()
+        #expect(
+            notes.split(separator: "Canal walk", omittingEmptySubsequences: false).count == 2, "one line for the folder"
+        )
+        #expect(notes.contains("by itself"))
+        #expect(
+            try steward.run(["dots", "show", "year"]).check().output.split(
+                separator: "Two herons", omittingEmptySubsequences: false
+            ).count == 2)
+        #expect(try steward.run(["dots", "search", "herons nest canal"]).check().output.contains("Canal walk"))
+    }
+
     @Test("Comics go into the library and are noted, drafts are tagged, blocks become tasks")
     func others() async throws {
         let steward = try fixture()
