@@ -17,8 +17,16 @@ struct AttackedAction: Sendable, CustomStringConvertible {
     /// Whether a program opens the file by the name that it was given: then a file that is exchanged for a link after the
     /// agent's last look is followed by the program, and only folders and targets can be proven.
     var opensByName = false
+    /// How a job of it ends.
+    var outcome = "done"
 
     var description: String { name }
+
+    /// What the actions need in `steward.yaml`: events wait for a webhook at which nobody listens.
+    static let configuration = """
+        run: { allow: true }
+        publish: { nowhere: { kind: webhook, url: "https://127.0.0.1:1/" } }
+        """
 
     static let all: [AttackedAction] = [
         AttackedAction(
@@ -33,6 +41,38 @@ struct AttackedAction: Sendable, CustomStringConvertible {
             target: "out/written"),
         AttackedAction(name: "move", steps: "[move: { place: out, folder: moved }]", target: "out/moved"),
         AttackedAction(name: "copy", steps: "[copy: { place: out, folder: copied }]", target: "out/copied"),
+        AttackedAction(
+            name: "publish",
+            steps: "[publish: { to: nowhere, payload: '{\"text\": \"{{ file.text }}\"}' }]"),
+        AttackedAction(name: "link", steps: "[link: { place: out, folder: linked }]", target: "out/linked"),
+        AttackedAction(
+            name: "hard-link", steps: "[link: { kind: hard, place: out, folder: named }]", target: "out/named"),
+        AttackedAction(name: "pack", steps: "[pack: { place: out, folder: packed }]", target: "out/packed"),
+        AttackedAction(
+            name: "unpack", steps: "[unpack: { place: out, folder: unpacked }]", file: "papers.zip",
+            content: { text in try packed([Packed(name: "a/b.txt", bytes: Array(text.utf8))]) }, target: "out/unpacked",
+            isText: false),
+        AttackedAction(name: "set", steps: "[set: { mode: \"0604\", modified: 2020-02-29 }]"),
+        AttackedAction(name: "write-attributes", steps: "[write-attributes: { set: { user.seen: now } }]"),
+        AttackedAction(
+            name: "convert",
+            steps: "[convert: { command: [cp, /dev/fd/3, out], to: txt, place: out, folder: converted }]",
+            target: "out/converted"),
+        AttackedAction(name: "notify", steps: "[notify: { title: \"{{ file.name }}\", text: \"{{ file.text }}\" }]"),
+        AttackedAction(
+            name: "for-each",
+            steps: "[for-each: { of: lines, do: [{ append-block: { note: lines/inbox, text: \"{{ line }}\" } }] }]",
+            target: "notes/lines"),
+        AttackedAction(
+            name: "confirm", steps: "[confirm: { text: \"Keep {{ file.text }}?\", note: asked/inbox }]",
+            target: "notes/asked", outcome: "asking"),
+        AttackedAction(
+            name: "convert-picture", steps: "[convert-picture: { place: out, folder: pictures }]", file: "a.png",
+            content: { text in Picture.png(text.utf8.count, 20) }, target: "out/pictures", isText: false),
+        AttackedAction(
+            name: "set-metadata", steps: "[set-metadata: { artist: Somebody }]", file: "a.wav",
+            content: { text in SoundSample.wave(seconds: 1, title: text) }, isText: false),
+        AttackedAction(name: "delete", steps: "[delete]"),
         AttackedAction(name: "rename", steps: "[rename: { name: \"renamed {{ file.name }}\" }]"),
         AttackedAction(name: "trash", steps: "[trash]"),
         AttackedAction(name: "tag", steps: "[tag: { add: [seen] }]"),
@@ -53,7 +93,8 @@ struct AttackedAction: Sendable, CustomStringConvertible {
             }, target: "out/comics", isText: false),
         // No action, but what follows where one refuses the file.
         AttackedAction(
-            name: "quarantine", steps: "[index-capture]", content: { [0xFF, 0xFE, 0] + Array("\($0)\n".utf8) }),
+            name: "quarantine", steps: "[index-capture]", content: { [0xFF, 0xFE, 0] + Array("\($0)\n".utf8) },
+            outcome: "refused"),
     ]
 
     /// Its files that are met in `dropbox`, whatever the folder below is called.
@@ -64,7 +105,7 @@ struct AttackedAction: Sendable, CustomStringConvertible {
         - rule: Try \(name)
           in: dropbox
           on: [arrived]
-          where: { path: "\(name)/**", hidden: false }
+          where: { path: "\(name)/**", hidden: false, age: "> 1ms" }
           settle: \(settle)
           do: \(steps)
           refused: \(name == "quarantine" ? "quarantine" : "leave")

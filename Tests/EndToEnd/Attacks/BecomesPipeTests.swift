@@ -57,10 +57,10 @@ struct BecomesPipeTests {
         arguments: [
             "index-capture", "append-block: { text: \"{{ file.text }}\" }", "move: { place: library }",
             "copy: { place: library }", "rename: { name: other.txt }", "trash", "tag: { add: [seen] }", "review",
-            "import-comic",
+            "import-comic", "publish: { to: nowhere }",
         ])
     func between(step: String) async throws {
-        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        let steward = try AgentFixture(configuration: AttackedAction.configuration)
         try steward.rule(
             Self.later + """
                 - rule: Becomes
@@ -75,7 +75,9 @@ struct BecomesPipeTests {
         try steward.drop("dropbox/pipe.txt", "Not yet a pipe.\n")
         try await expectCalm(steward)
         let states = try steward.past("dropbox/pipe.txt").map { $0["state"].text }
-        #expect(states == ["superseded"] || states == ["done"] && step.hasPrefix("append-block"), "\(states)")
+        #expect(
+            states == ["superseded"]
+                || states == ["done"] && (step.hasPrefix("append-block") || step.hasPrefix("publish")), "\(states)")
         #expect(try steward.exists("dropbox/pipe.txt"), "the pipe is left alone")
         #expect(try steward.files("library").isEmpty)
     }
@@ -83,7 +85,7 @@ struct BecomesPipeTests {
     @Test("A file that becomes a pipe at any opening parks no job", arguments: 1...6)
     func opening(number: Int) async throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { try Test.cancel("no python3") }
-        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        let steward = try AgentFixture(configuration: AttackedAction.configuration)
         try steward.addPlace("out")
         var cases: [String] = []
         try steward.rule("10-later.yaml", Self.later)

@@ -8,7 +8,7 @@ extension TwoUsers {
     /// Users with a rule for each of the actions, a file of the victim's in `closed/ACTION` for which the attacker is
     /// after, and one of the attacker's own that he will drop.
     static func attacked(by actions: [AttackedAction], settle: String) throws -> TwoUsers {
-        let users = try TwoUsers()
+        let users = try TwoUsers(configuration: AttackedAction.configuration)
         for action in actions {
             try users.steward.rule("50-\(action.name).yaml", action.rule(settle: settle))
             try users.keep(action.file, action.content(users.secret(action.name)), in: BytePath(action.name))

@@ -17,7 +17,7 @@ struct SystemCallTests {
         "After the first opening no action reaches a person's file by its path",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
-        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        let steward = try AgentFixture(configuration: AttackedAction.configuration)
         let folder = steward.home.path.appending("calls")
         try Durable.makeDirectory(folder)
         guard Editor.has("strace"), try steward.shell(["strace", "-o", "/dev/null", "true"]).status == 0 else {
@@ -38,7 +38,7 @@ struct SystemCallTests {
         try steward.wait()
         for (action, file) in zip(AttackedAction.all, files) {
             let states = try steward.past(BytePath("dropbox").appending(file)).map { $0["state"].text }
-            #expect(states == [action.name == "quarantine" ? "refused" : "done"], "\(action)")
+            #expect(states == [action.outcome], "\(action)")
         }
         try await steward.stop()
 

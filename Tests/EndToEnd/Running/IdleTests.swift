@@ -14,6 +14,11 @@ struct IdleTests {
           in: dropbox
           settle: 50ms
           do: [index-capture, append-block: { heading: Captures, text: "got {{ capture.text }}" }, trash]
+        - rule: Tell
+          in: notes
+          where: { name: told.md }
+          settle: 50ms
+          do: [publish: { to: nowhere }]
         - rule: Review
           in: drafts
           on: [arrived, changed]
@@ -27,7 +32,7 @@ struct IdleTests {
 
     @Test("Nothing of the agent wakes up while nothing is pending: after the start, after work, after a wait")
     func rests() async throws {
-        let steward = try AgentFixture()
+        let steward = try AgentFixture(configuration: AttackedAction.configuration)
         try steward.rule(Self.rules)
         try await steward.start()
         try steward.wait()
@@ -48,6 +53,12 @@ struct IdleTests {
         try await steward.until("it is there") { try steward.exists("library/Heron/Heron 1.cbz") }
         try steward.wait()
         try await comesToRest(steward, "a job that waited")
+
+        try steward.drop("notes/told.md", "to be told\n")
+        try await steward.until("an event waits for its next try") {
+            try steward.json(["outbox"]).items.first?["problem"].text.isEmpty == false
+        }
+        try await comesToRest(steward, "an event that waits")
         try await steward.stop()
     }
 

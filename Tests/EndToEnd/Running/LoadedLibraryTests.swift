@@ -19,6 +19,20 @@ struct LoadedLibraryTests {
         #expect(try !libraries(of: "steward").contains("libarchive.so"))
     }
 
+    @Test("The agent loads nothing that parses documents, pictures or sound; the process that reads them does")
+    func contents() throws {
+        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-read"))
+        for name in ["libxml2.so", "libtag.so", "libexttextcat", "libarchive.so", "libpoppler"] {
+            #expect(!agent.contains(name), "\(name)")
+        }
+        for name in ["libxml2.so", "libtag.so", "libexttextcat", "libarchive.so"] {
+            #expect(worker.contains(name), "\(name)")
+        }
+        for name in ["libsqlite3.so", "libFoundation", "lib_FoundationICU"] {
+            #expect(!worker.contains(name), "\(name)")
+        }
+    }
+
     @Test("the worker loads neither Foundation nor a database; the agent does")
     func worker() throws {
         let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-unpack"))

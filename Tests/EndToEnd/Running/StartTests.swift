@@ -61,7 +61,7 @@ struct StartTests {
         #expect(try steward.count("<") == 1, "and what was there before has not")
     }
 
-    @Test("A place that is added later is met as the first ones were")
+    @Test("A place that is added later gets its baseline as the first ones did")
     func place() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Old", in: "drafts"))
