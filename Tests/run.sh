@@ -7,7 +7,10 @@
 #   Tests/run.sh shuffled    all of them, by groups of suites in an order by chance, on one core
 #   Tests/run.sh only NAME   those whose names begin so: EndToEnd.WatchTests
 #
-# STEWARD_TEST_SEED repeats an order.
+# STEWARD_TEST_SEED repeats an order, and what the tests draw by chance: without it one is drawn, for the whole run.
+#
+# A few tests that fail are run once more, by themselves and with the same seed: what fails again has failed. What passes
+# then failed for want of a processor or a disk that others had, and is named at the end, to be mended all the same.
 #
 # They get a home, a folder for temporary files, shared memory, a locale and no services' keys: empty folders, mounted over
 # /tmp and /dev/shm where the kernel lets this user (root, in most containers too), else named by the environment alone.
@@ -25,7 +28,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM
 # the few threads that its process has for tests. After them one attacks the agent at full speed or boots a machine of its
 # own, one keeps every core busy for minutes, and in the last a real language model does.
 agents='^EndToEnd\.'
-drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife)'
+drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)'
 attacks='^EndToEnd\.(SwapCampaign|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
 busy='^Comic(Archive|Vault)Tests\.'
 files='^(A4Core|AgentKit|DotLife|Ledger|PeopleFiles|Platform|RuleActions|Rules|Watching)'
@@ -41,8 +44,24 @@ first_core=$(taskset --cpu-list --pid $$ | sed -E 's/.*: *([0-9]+).*/\1/')
 
 # What the caller ignores (nohup, some CI) would be ignored by all that the tests start.
 run() {
+    local report=() failed=0
+    # What failed is read from this; where a run ends by a signal it is not written.
+    if [[ -n ${reports:-} ]]; then report=(--xunit-output "$(mktemp -u "$reports/XXXXXX")"); fi
     ${one_core:+taskset --cpu-list "$first_core"} \
-        env --default-signal "$tests" --testing-library swift-testing "$@"
+        env --default-signal "$tests" --testing-library swift-testing "${report[@]}" "$@" || failed=1
+    if ((failed)) && [[ -n ${reports:-} ]] && ! failures "${report[1]}" | grep -q .; then touch "$reports/lost"; fi
+    return $failed
+}
+
+# The tests that a report says failed: Module.Suite/name().
+failures() {
+    if [[ ! -s $1 ]]; then return; fi
+    python3 - "$1" <<'PYTHON'
+import sys, xml.etree.ElementTree as tree
+for case in tree.parse(sys.argv[1]).iter("testcase"):
+    if case.find("failure") is not None or case.find("error") is not None:
+        print(case.get("classname") + "/" + case.get("name"))
+PYTHON
 }
 
 # Runs each of some lines side by side, and shows them one after the other.
@@ -55,11 +74,7 @@ together() {
     done
     wait
     cat "$log"/[0-9]*
-    if [[ -e $log/failed ]]; then
-        printf '\n== what failed\n'
-        grep -hE '^.{0,5}✘|error:' "$log"/[0-9]* || true
-        failed=1
-    fi
+    if [[ -e $log/failed ]]; then failed=1; fi
     rm -rf "$log"
     return $failed
 }
@@ -73,10 +88,42 @@ all() {
     return $failed
 }
 
+# Says at the very end what failed: of a long output often no more than the end is kept.
+telling() {
+    local output failed=0 report
+    output=$(mktemp)
+    reports=$(mktemp -d)
+    "$@" 2>&1 | tee "$output" || failed=1
+    if ((failed)); then
+        printf '\n== what failed\n'
+        grep -hE '^.{0,5}✘|^.{0,200}error:|Fatal error|unexpected signal' "$output" | cut -c 1-600 || true
+        for report in "$reports"/*; do failures "$report"; done | sort -u >"$output"
+        if [[ ! -e $reports/lost && -s $output ]] && (($(wc -l <"$output") <= 5)); then
+            reports=
+            alone "$output" && failed=0
+        fi
+    fi
+    rm -rf "$output" ${reports:+"$reports"}
+    return $failed
+}
+
+# Whether all tests of a list pass, each by itself.
+alone() {
+    local name failed=0
+    printf '\n== once more, each by itself\n'
+    while read -r name; do
+        run --filter "^$(sed 's/[][().*+?^$|\\]/\\&/g' <<<"$name")" </dev/null || failed=1
+    done <"$1"
+    if ((!failed)); then
+        printf '\n== failed beside others, passed alone (STEWARD_TEST_SEED=%s)\n' "$STEWARD_TEST_SEED"
+        cat "$1"
+    fi
+    return $failed
+}
+
 # Those whose names match, by groups of twenty suites: within a group they run side by side.
 shuffled() {
-    local seed=${STEWARD_TEST_SEED:-$RANDOM} group failed=0
-    echo "the order of the suites: STEWARD_TEST_SEED=$seed"
+    local seed=$STEWARD_TEST_SEED group failed=0
     while read -r group; do
         run --filter "^(${group// /|})(/|\$)" </dev/null || failed=1
     done < <(
@@ -91,7 +138,7 @@ if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
     rm -rf "$apart"
     mkdir -p "$apart"/{tmp,home}
     chmod 1777 "$apart/tmp"
-    # Python and where its packages come from may be settled below the home.
+    # Python and where its packages come from may be set below the home.
     if [[ -d $HOME/.pyenv ]]; then export PYENV_ROOT=${PYENV_ROOT:-$HOME/.pyenv}; fi
     if [[ -f $HOME/.config/pip/pip.conf ]]; then export PIP_CONFIG_FILE=${PIP_CONFIG_FILE:-$HOME/.config/pip/pip.conf}; fi
     while IFS= read -r name; do unset "$name"; done < <(
@@ -116,11 +163,13 @@ if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
 fi
 
 cd "$here"
+export STEWARD_TEST_SEED=${STEWARD_TEST_SEED:-$RANDOM$RANDOM}
+echo "what is drawn by chance: STEWARD_TEST_SEED=$STEWARD_TEST_SEED"
 while (($# > 0)); do
     case $1 in
-        all) all ;;
-        again) one_core=yes shuffled "$files" ;;
-        shuffled) one_core=yes shuffled . ;;
+        all) telling all ;;
+        again) one_core=yes telling shuffled "$files" ;;
+        shuffled) one_core=yes telling shuffled . ;;
         only) run --filter "^${2//./\\.}" && shift ;;
         *) sed -n '2,11s/^# \?//p' "${BASH_SOURCE[0]}" && exit 2 ;;
     esac

@@ -99,7 +99,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         }
     }
 
-    /// Starts an agent that is killed at a point of its work (`FaultPoint`: `taken:2`), as by a power cut. What is run
+    /// Starts an agent that is killed at a point of its work (`FaultPoint`: `imported:2`), as by a power cut. What is run
     /// afterwards knows nothing of it.
     package func start(endingAt point: String) async throws {
         variables["STEWARD_FAULT"] = point
@@ -120,7 +120,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     @discardableResult
     package func launch(wrapper: [String] = []) async throws -> Process {
         if !hasSlot {
-            await AgentSlots.shared.take()
+            await AgentSlots.shared.acquire()
             hasSlot = true
         }
         let process = Process()

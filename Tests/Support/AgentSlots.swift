@@ -14,7 +14,7 @@ final class AgentSlots: Sendable {
 
     init(count: Int) { state = Mutex(State(free: count)) }
 
-    func take() async {
+    func acquire() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.free > 0 {

@@ -34,6 +34,12 @@ package final class ScriptedServer: Sendable {
         package var bytes: [[UInt8]]
         package var ending: Ending
 
+        /// An answer, byte for byte.
+        package init(bytes: [[UInt8]], ending: Ending) {
+            self.bytes = bytes
+            self.ending = ending
+        }
+
         package static func reply(_ status: Int, _ body: String, headers: [String: String] = [:]) -> Answer {
             var head = "HTTP/1.1 \(status) X\r\ncontent-length: \(body.utf8.count)\r\nconnection: close\r\n"
             if headers["content-type"] == nil { head += "content-type: application/json\r\n" }
@@ -64,6 +70,7 @@ package final class ScriptedServer: Sendable {
     private struct State {
         var requests: [Request] = []
         var abandoned = 0
+        var sent = 0
     }
 
     package let port: Int
@@ -73,8 +80,11 @@ package final class ScriptedServer: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
     package var requests: [Request] { state.withLock(\.requests) }
-    /// How many held answers the client has walked away from.
+    /// How many answers the client has walked away from: held ones, and those that could not go out.
     package var abandoned: Int { state.withLock(\.abandoned) }
+
+    /// How many bytes of answers have gone out.
+    package var sent: Int { state.withLock(\.sent) }
 
     /// Gives out `answers` in their order, the last one again and again.
     package convenience init(_ answers: Answer...) throws {
@@ -139,7 +149,10 @@ package final class ScriptedServer: Sendable {
             return self.answer(request)
         }
         guard let answer else { return }
-        for part in answer.bytes where !Self.write(part, to: connection) { return }
+        for part in answer.bytes {
+            guard Self.write(part, to: connection) else { return state.withLock { $0.abandoned += 1 } }
+            state.withLock { $0.sent += part.count }
+        }
         if answer.ending == .held {
             var byte: UInt8 = 0
             while recv(connection, &byte, 1, 0) > 0 {}

@@ -37,7 +37,7 @@ package final class UnitMachine: Sendable {
 
     /// Boots it, and returns when all of it is up.
     package init() async throws {
-        await AgentSlots.shared.take()
+        await AgentSlots.shared.acquire()
         do {
             folder = try TemporaryFolder("steward-machine")
             let built = BytePath(AgentFixture.binary).parent.text
