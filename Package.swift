@@ -57,6 +57,14 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let metricsTests: Target.Dependency = .product(name: "MetricsTestKit", package: "swift-metrics")
+let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+
 let http: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
@@ -68,19 +76,37 @@ let package = Package(
     products: [
         .executable(name: "steward", targets: ["steward"]),
         .executable(name: "steward-unpack", targets: ["steward-unpack"]),
+        .executable(name: "steward-read", targets: ["steward-read"]),
         .executable(name: "tk", targets: ["tk"]),
+        .executable(name: "ron-hello", targets: ["ron-hello"]),
+        .executable(name: "ron-mock-plane", targets: ["ron-mock-plane"]),
         .library(name: "A4CoreSwift", targets: ["A4CoreSwift"]),
         .library(name: "DotLifeDomain", targets: ["DotLifeDomain"]),
+        .library(name: "RonAppSdkSwift", targets: ["RonAppSdkSwift"]),
+        .library(name: "RonHummingbird", targets: ["RonHummingbird"]),
         .library(name: "TKCore", targets: ["TKCore"]),
+    ],
+    traits: [
+        .trait(
+            name: "LibInotifyTools",
+            description: """
+                Events come through libinotifytools. It is GPL-2 only and the rest is under the Apache License 2.0, so a \
+                binary with it is for one's own use; without it inotify's own system calls serve.
+                """),
+        .default(enabledTraits: ["LibInotifyTools"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -97,56 +123,87 @@ let package = Package(
         .systemLibrary(
             name: "CCmarkGfm", path: "Sources/Core/System/CCmarkGfm", pkgConfig: "libcmark-gfm",
             providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]),
+        .systemLibrary(
+            name: "CXml", path: "Sources/Core/System/CXml", pkgConfig: "libxml-2.0",
+            providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(
+            name: "CTextCat", path: "Sources/Core/System/CTextCat", pkgConfig: "libexttextcat",
+            providers: [.apt(["libexttextcat-dev"])]),
+        .target(name: "CTag", path: "Sources/Core/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
         .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),
         core("JSONText", ["Platform"]),
+        core("ServerSentEvents"),
+        core("HTTPDates"),
         core("PeopleFiles", ["CLinux", "Platform"]),
         core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
-        core("Watching", ["Platform", "CInotifyTools"]),
+        core(
+            "Watching",
+            ["CLinux", "Platform", .target(name: "CInotifyTools", condition: .when(traits: ["LibInotifyTools"]))]),
         core("Ledger", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
         core("DotLifeDomain"),
+        core("DotGrids", ["DotLifeDomain"]),
+        core("Cage", ["CLinux", "Platform"]),
+        core("ExifReading", ["Platform"]),
+        core("ContentParsing", ["Platform"]),
+        core(
+            "ContentReading",
+            [
+                "Cage", "ComicParsing", "ContentParsing", "ExifReading", "OwnFiles", "Platform", "CArchive", "CTag",
+                "CTextCat", "CXml",
+            ]),
+        core("ContentFacts", ["Cage", "ContentParsing", "Platform"]),
         core("ComicParsing", ["Platform"]),
-        core("ComicUnpacking", ["ComicParsing", "OwnFiles", "Platform", "CArchive", "CLinux"]),
-        core("ComicArchive", ["ComicParsing", "OwnFiles", "Platform", "SQLiteFile", "CLinux", grdb]),
+        core("ComicUnpacking", ["Cage", "ComicParsing", "OwnFiles", "Platform", "CArchive", "CLinux"]),
+        core("ComicArchive", ["Cage", "ComicParsing", "OwnFiles", "Platform", "SQLiteFile", "CLinux", grdb]),
         core("ComicVault", ["JSONText", "OwnFiles", "Platform", "CLinux", "COpenSSL"]),
-        core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
+        core("DotLifePersistence", ["DotLifeDomain", "ExifReading", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
             name: "TKCore",
             dependencies: [
-                "JSONText", "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, http, nio, nioPosix,
-                nioHTTP,
-                nioTLS,
+                "HTTPDates", "JSONText", "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "ServerSentEvents",
+                "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP, nioTLS,
             ],
             path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
+        core(
+            "RonAppSdkSwift",
+            ["HTTPDates", "ServerSentEvents", http, nio, nioPosix, nioHTTP, nioTLS, log, metrics, toml]),
+        core("RonHummingbird", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
             name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
             swiftSettings: strict),
-        actions("FilePlacing", "file-placing"),
+        actions("FilePlacing", "file-placing", ["PeopleFiles"]),
         actions("NoteWriting", "note-writing", ["A4CoreSwift", "Ledger", "PeopleFiles", log]),
-        actions("NoteActions", "notes", ["NoteWriting", "FilePlacing", "A4CoreSwift"]),
+        actions("NoteActions", "notes", ["NoteWriting", "FilePlacing", "A4CoreSwift", "Ledger"]),
         actions("FileActions", "files", ["FilePlacing"]),
         actions("CaptureActions", "captures", ["DotLifeDomain", "DotLifePersistence"]),
+        actions("ArchiveActions", "archives", ["FilePlacing", "ComicArchive"]),
         actions("ComicActions", "comics", ["FilePlacing", "ComicArchive", "ComicVault", "JSONText", "Ledger"]),
         actions("ReviewActions", "review", ["NoteWriting", "JSONText", "Ledger", "PeopleFiles", "TKCore"]),
-        actions("ProcessActions", "process"),
+        actions("MediaActions", "media", ["ComicArchive", "ContentFacts", "ContentParsing", "FilePlacing"]),
+        actions("ProcessActions", "process", ["FilePlacing"]),
+        actions("PublishActions", "publish", ["JSONText", "Ledger", "RonAppSdkSwift", log]),
         actions(
             "RuleActions", "registry",
             [
-                "NoteActions", "FileActions", "CaptureActions", "ComicActions", "ReviewActions", "ProcessActions",
-                "NoteWriting", "FilePlacing", "ComicVault",
+                "NoteActions", "FileActions", "CaptureActions", "ArchiveActions", "ComicActions", "MediaActions",
+                "ReviewActions", "ProcessActions", "PublishActions", "NoteWriting", "FilePlacing", "ComicVault",
             ]),
 
         .target(
             name: "AgentKit",
             dependencies: [
                 "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
-                "ReviewActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles", "Platform", "A4CoreSwift",
+                "PublishActions", "ReviewActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles", "Platform",
+                "A4CoreSwift",
                 "ComicArchive",
-                "ComicVault", "DotLifeDomain", "DotLifePersistence", "TKCore", yams, log, lifecycle,
+                "ComicVault", "ContentFacts", "ContentParsing", "DotGrids", "DotLifeDomain", "DotLifePersistence",
+                "RonAppSdkSwift", "TKCore", yams, log,
+                lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
         .executableTarget(
@@ -162,8 +219,27 @@ let package = Package(
             name: "tk", dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", arguments],
             path: "Sources/Agent/tk", swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
 
+        .target(
+            name: "RonMockPlane",
+            dependencies: [
+                "JSONText", "OwnFiles", "Platform", hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio,
+                nioHTTP, nioTLS,
+                log,
+                lifecycle, signals,
+            ],
+            path: "Sources/Agent/RonMockPlane", swiftSettings: strict),
+        .executableTarget(
+            name: "ron-mock-plane", dependencies: ["RonMockPlane", "Platform", arguments, log, signals],
+            path: "Sources/Agent/ron-mock-plane", swiftSettings: strict),
+        .executableTarget(
+            name: "ron-hello", dependencies: ["RonAppSdkSwift", "Platform"], path: "Sources/Agent/ron-hello",
+            swiftSettings: strict),
+
         .executableTarget(
             name: "steward-unpack", dependencies: ["ComicUnpacking"], path: "Sources/Agent/steward-unpack",
+            swiftSettings: strict, linkerSettings: slim),
+        .executableTarget(
+            name: "steward-read", dependencies: ["ContentReading"], path: "Sources/Agent/steward-read",
             swiftSettings: strict, linkerSettings: slim),
 
         .target(
@@ -181,28 +257,74 @@ let package = Package(
         suite(
             "ComicArchiveTests",
             [
-                "ComicArchive", "ComicParsing", "ComicUnpacking", "ComicTestSupport", "Platform", "CArchive",
+                "Cage", "ComicArchive", "ComicParsing", "ComicUnpacking", "ComicTestSupport", "Platform", "CArchive",
                 "steward-unpack", grdb,
             ]),
+        suite("ContentTests", ["Cage", "ContentFacts", "ContentParsing", "Platform", "steward-read"]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
-        suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
-        suite("TKCoreTests", ["JSONText", "TKCore", "Platform"], exclude: ["Peers"]),
+        suite("DotLifeTests", ["DotGrids", "DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
+        suite("TKCoreTests", ["JSONText", "ServerSentEvents", "TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["TKCore", "Platform", "tk"]),
+        suite(
+            "RonAppSdkSwiftTests",
+            [
+                "RonAppSdkSwift", "RonHummingbird", "RonMockPlane", "Platform", "ron-hello", "ron-mock-plane",
+                hummingbird,
+                http, nio, nioPosix, nioHTTP, nioTLS, log, metricsTests,
+            ], exclude: ["Peers"]),
         suite("RulesTests", ["JSONText", "Rules", "Ledger", "Platform", "CCmarkGfm", log]),
         suite(
             "RuleActionsTests",
             [
-                "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
-                "ReviewActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive", "ComicTestSupport",
-                "ComicVault", "DotLifePersistence", "DotLifeDomain", "TKCore", "steward-unpack", log,
+                "RuleActions", "CaptureActions", "ComicActions", "ContentFacts", "ContentParsing", "FileActions",
+                "FilePlacing", "NoteWriting", "ProcessActions",
+                "PublishActions", "ReviewActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
+                "ComicTestSupport",
+                "ComicVault", "DotLifePersistence", "DotLifeDomain", "RonAppSdkSwift", "TKCore", "steward-read",
+                "steward-unpack", grdb, log,
             ]),
         suite(
             "AgentKitTests",
             [
-                "AgentKit", "NoteWriting", "ProcessActions", "Rules", "Watching", "Ledger", "Platform", "ComicArchive",
-                "ComicTestSupport", "ComicVault", "steward-unpack", log,
+                "AgentKit", "NoteWriting", "ProcessActions", "PublishActions", "Rules", "Watching", "Ledger",
+                "Platform", "ComicArchive",
+                "ComicTestSupport", "ComicVault", "ContentParsing", "DotLifeDomain", "DotLifePersistence",
+                "steward-read",
+                "steward-unpack", log,
             ]),
-        suite("EndToEnd", ["ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "steward", "steward-unpack"]),
+        suite(
+            "EndToEnd",
+            [
+                "ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "ron-mock-plane", "steward",
+                "steward-read",
+                "steward-unpack",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// For a quick round while working on a part: `STEWARD_TESTS=RulesTests,LedgerTests swift build --build-tests` builds these
+// suites and what they need, and nothing else.
+if let some = Context.environment["STEWARD_TESTS"]?.split(separator: ",").map(String.init), !some.isEmpty {
+    var needed: Set<String> = []
+    func need(_ name: String) {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            return
+        }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): need(name)
+            default: break
+            }
+        }
+    }
+    some.forEach(need)
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { product in
+        switch product {
+        case let product as Product.Executable: !product.targets.allSatisfy(needed.contains)
+        case let product as Product.Library: !product.targets.allSatisfy(needed.contains)
+        default: false
+        }
+    }
+}
