@@ -6,11 +6,13 @@ DESTDIR ?=
 
 # Which module may import which is part of the design: see ARCHITECTURE.md.
 CHECKED := --explicit-target-dependency-import-check error
-RELEASE := $(CHECKED) -c release --static-swift-stdlib
+# Without libinotifytools, which is GPL-2 only: see NOTICE. `make release RELEASE_TRAITS=` builds with it.
+RELEASE_TRAITS ?= --disable-default-traits
+RELEASE := $(CHECKED) -c release --static-swift-stdlib $(RELEASE_TRAITS)
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUALS := .build/manuals
-BUILT := .build/release/steward .build/release/steward-unpack .build/release/tk $(MANUALS)/steward.1 $(MANUALS)/tk.1
+BUILT := .build/release/steward .build/release/steward-unpack .build/release/steward-read .build/release/tk $(MANUALS)/steward.1 $(MANUALS)/tk.1
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 sharedir := $(DESTDIR)$(PREFIX)/share
@@ -18,7 +20,7 @@ libdir := $(DESTDIR)$(PREFIX)/lib
 libexecdir := $(DESTDIR)$(PREFIX)/libexec
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test prove campaign bench format lint docs release install install-units uninstall clean
+.PHONY: help demo build test prove campaign bench format lint docs reference release install install-units uninstall clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +29,8 @@ demo: ## build, and show the agent at work in a throw-away home
 	$(PACKAGES) build
 	$(SWIFT) build $(CHECKED) --product steward
 	$(SWIFT) build $(CHECKED) --product steward-unpack
+	$(SWIFT) build $(CHECKED) --product steward-read
+	$(SWIFT) build $(CHECKED) --product ron-mock-plane
 	.build/debug/steward demo --rules rules.d
 
 build: ## build everything
@@ -65,10 +69,15 @@ docs: ## write docs/rules.md and docs/rules.schema.json from the code
 	mv docs/rules.md.new docs/rules.md
 	mv docs/rules.schema.json.new docs/rules.schema.json
 
+reference: ## make the documentation of the libraries, below .build/documentation
+	$(SWIFT) build $(CHECKED)
+	.ci/docs
+
 release: ## build what `make install` installs
 	$(PACKAGES) build
 	$(SWIFT) build $(RELEASE) --product steward
 	$(SWIFT) build $(RELEASE) --product steward-unpack
+	$(SWIFT) build $(RELEASE) --product steward-read
 	$(SWIFT) build $(RELEASE) --product tk
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
 	$(SWIFT) build $(RELEASE) --product generate-manual
@@ -85,12 +94,14 @@ $(BUILT):
 install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
 	install -D -s -m 755 .build/release/steward $(bindir)/steward
 	install -D -s -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
+	install -D -s -m 755 .build/release/steward-read $(libexecdir)/steward/steward-read
 	install -D -s -m 755 .build/release/tk $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
 	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
 	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
 	install -d $(sharedir)/steward/rules.d
 	install -m 644 rules.d/*.yaml rules.d/*.example $(sharedir)/steward/rules.d
+	install -m 644 docs/rules.schema.json $(sharedir)/steward/rules.schema.json
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	    $(sharedir)/fish/vendor_completions.d
 	for name in steward tk; do \
