@@ -1,5 +1,5 @@
 """An agent that benchmarks look at from outside."""
-import os, pathlib, shutil, signal, subprocess, tempfile, time
+import json, os, pathlib, shutil, signal, subprocess, tempfile, time
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -37,6 +37,9 @@ class Agent:
 
     def wait(self):
         self.command("wait")
+
+    def status(self):
+        return json.loads(self.command("status", "--json"))
 
     def cpu(self, children=False):
         """CPU seconds so far, on request with those of the processes that it has waited for."""

@@ -1,14 +1,18 @@
 #!/bin/sh
 # Builds what `make release` builds and measures it; arguments go to bench.py: names of benchmarks (`comics` is all of
-# `comics-...`, so `vault` and `tk`), --quick, --json FILE.
+# `comics-...`, so `vault`, `dots`, `ron` and `tk`), --quick, --json FILE.
 set -eu
 cd "$(dirname "$0")/.."
 sh packaging/install-packages.sh build bench
-for product in steward steward-unpack tk; do
-    swift build -c release --static-swift-stdlib --product "$product"
+for product in steward steward-unpack tk ron-mock-plane; do
+    swift build -c release --static-swift-stdlib --disable-default-traits --product "$product"
 done
 # The vault's store alone: a package of its own, so that nothing of it is in what is shipped.
 swift build -c release --static-swift-stdlib --package-path Benchmarks/vault --scratch-path .build/bench-vault
+# The dot store alone, for the same reason.
+swift build -c release --static-swift-stdlib --package-path Benchmarks/dots --scratch-path .build/bench-dots
+# RON's SDK beside the client that it is built on.
+swift build -c release --static-swift-stdlib --package-path Benchmarks/ron --scratch-path .build/bench-ron
 # Debian's python3-pil belongs to Debian's own Python, which need not be the first one on the PATH.
 python=python3
 "$python" -c 'import PIL' 2>/dev/null || python=/usr/bin/python3
