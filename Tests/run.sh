@@ -90,9 +90,10 @@ all() {
 
 # Says at the very end what failed: of a long output often no more than the end is kept.
 telling() {
-    local output failed=0 report
+    local output failed=0 report folder
     output=$(mktemp)
-    reports=$(mktemp -d)
+    folder=$(mktemp -d)
+    reports=$folder
     "$@" 2>&1 | tee "$output" || failed=1
     if ((failed)); then
         printf '\n== what failed\n'
@@ -103,7 +104,7 @@ telling() {
             alone "$output" && failed=0
         fi
     fi
-    rm -rf "$output" ${reports:+"$reports"}
+    rm -rf "$output" "$folder"
     return $failed
 }
 
