@@ -8,7 +8,7 @@ minute, the agent killed every ten minutes and started again. Each ten seconds m
 sizes of its databases are noted. At the end everything that was put in must have come out once: each capture in the store
 and in its day's note, each comic in the library, no draft touched, nothing refused, parked or in quarantine.
 
-Writes soak.json and soak.svg into Benchmarks/results. Ends with 1 where anything is missing or grows.
+Writes soak.json and soak.svg into Benchmarks/results. Ends with 1 where anything is missing or came out twice.
 """
 import argparse, io, json, os, pathlib, random, re, shutil, signal, sqlite3, statistics, sys, time, zipfile
 from datetime import datetime, timezone
@@ -94,9 +94,13 @@ class Soak:
         status = dict(
             line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line)
         state = self.agent.home / ".local/state/steward"
-        data = self.agent.home / ".local/share/steward"
-        watches = sum(
-            entry.read_text().count("inotify wd:") for entry in (process / "fdinfo").iterdir())
+        data = self.agent.home / ".local/share/steward/captures"
+        watches = 0
+        for entry in (process / "fdinfo").iterdir():
+            try:
+                watches += entry.read_text().count("inotify wd:")
+            except OSError:
+                continue  # closed meanwhile
         report = self.agent.status()
         self.samples.append({
             "s": round(self.seconds(), 1),
@@ -111,7 +115,7 @@ class Soak:
             "life": self.kills,
             "files put in": len(self.captures) + len(self.comics),
             "jobs at work or waiting": sum(
-                report["jobs"].get(name, 0) for name in ("pending", "running", "waiting", "queued")),
+                report["jobs"].get(state, 0) for state in ("ready", "waiting")),
         })
 
     # What has come of it.
@@ -130,7 +134,7 @@ class Soak:
         found += miscounted("captures in notes", self.captures, re.findall(r"soak\d{6}", daily))
         listed = "".join(path.read_text() for path in (self.base / "notes").glob("todo.md"))
         found += miscounted("todos on the list", self.todos, re.findall(r"todo\d{6}", listed))
-        with sqlite3.connect(next((self.agent.home / ".local/share/steward").glob("*.sqlite"))) as store:
+        with sqlite3.connect(self.agent.home / ".local/share/steward/captures/captures.sqlite") as store:
             held = " ".join(str(value) for row in rows(store) for value in row)
         found += miscounted("captures in the store", self.captures, set(re.findall(r"soak\d{6}", held)))
         library = [path.name for path in (self.base / "library").rglob("*.cbz")]
