@@ -312,6 +312,46 @@ struct OpeningTests {
         #expect(try await opened.read { try $0.texts(ofJob: "1") } == [Sample.hash("long"): "long"])
     }
 
+    @Test(
+        "One whose steps lie in the order of their jobs' ids keeps them all",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderSteps() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        let steps = ["b", "a"].flatMap { job in
+            (0..<2).map { StepRecord(job: job, number: $0, action: "a\($0)", arguments: "{}", repeatSafe: $0 == 0) }
+        }
+        try await ledger.write { transaction in
+            for job in ["b", "a"] {
+                _ = try transaction.addJob(Sample.job(job), steps: steps.filter { $0.job == job })
+            }
+            try transaction.setIntent(steps[0], "intent")
+            try transaction.setReceipt(steps[0], "receipt")
+            try transaction.setIntent(steps[1], "another")
+        }
+        let before = try await ledger.read { transaction in try ["a", "b"].map { try transaction.steps(of: $0) } }
+        try ledger.close()
+        for statement in [
+            """
+            create table former (job text not null, number integer not null, action text not null, arguments text not null,
+            repeatSafe integer not null, state text not null, intent text, receipt text, finished integer, item text,
+            primary key (job, number)) without rowid
+            """,
+            """
+            insert into former select job, number, action, arguments, repeatSafe, state, intent, receipt, finished, item
+            from step
+            """,
+            "drop table step", "alter table former rename to step",
+            "delete from grdb_migrations where identifier like '19 %'",
+        ] {
+            try execute(statement)
+        }
+        let opened = try Ledger.open(directory: folder.path).ledger
+        let after = try await opened.read { transaction in try ["a", "b"].map { try transaction.steps(of: $0) } }
+        #expect(after == before)
+        try await opened.write { try $0.setReceipt(steps[1], "done") }
+        #expect(try await opened.read { try $0.steps(of: "b").map(\.receipt) } == ["receipt", "done"])
+    }
+
     /// Changes the ledger behind its back.
     private func execute(_ statement: String) throws {
         try runProgram([

@@ -59,8 +59,24 @@ enum Migrations {
             try db.execute(sql: "ALTER TABLE step ADD COLUMN item TEXT")
         }
         migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
+        migrator.registerMigration("19 steps in the order in which they come") { db in try db.execute(sql: steps) }
         return migrator
     }
+
+    /// The rows of a job lie on one page, behind those of the job before. Ordered by the jobs' ids, which are hashes, each
+    /// lay on a page of its own, with what was too long for that order on another.
+    private static let steps = """
+        CREATE TABLE stepInOrder (
+            id INTEGER PRIMARY KEY, job TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL,
+            arguments TEXT NOT NULL, repeatSafe INTEGER NOT NULL, state TEXT NOT NULL, intent TEXT, receipt TEXT,
+            finished INTEGER, item TEXT);
+        INSERT INTO stepInOrder (job, number, action, arguments, repeatSafe, state, intent, receipt, finished, item)
+            SELECT step.job, number, action, arguments, repeatSafe, step.state, intent, receipt, finished, item
+            FROM step LEFT JOIN job ON job.id = step.job ORDER BY job.sequence, number;
+        DROP TABLE step;
+        ALTER TABLE stepInOrder RENAME TO step;
+        CREATE UNIQUE INDEX stepOfJob ON step (job, number);
+        """
 
     /// `docs/design/folders.md`. `digest` is NULL for a folder that no rule has judged; `went` names the job that has taken a
     /// folder out of its place, and the files in it with it; `lineage` and `depth` stand until its new place has judged it.
