@@ -67,9 +67,9 @@ enum Migrations {
     /// lay on a page of its own, with what was too long for that order on another.
     private static let steps = """
         CREATE TABLE stepInOrder (
-            id INTEGER PRIMARY KEY, job TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL,
-            arguments TEXT NOT NULL, repeatSafe INTEGER NOT NULL, state TEXT NOT NULL, intent TEXT, receipt TEXT,
-            finished INTEGER, item TEXT);
+            job TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, arguments TEXT NOT NULL,
+            repeatSafe INTEGER NOT NULL, state TEXT NOT NULL, intent TEXT, receipt TEXT, finished INTEGER, item TEXT,
+            id INTEGER PRIMARY KEY);
         INSERT INTO stepInOrder (job, number, action, arguments, repeatSafe, state, intent, receipt, finished, item)
             SELECT step.job, number, action, arguments, repeatSafe, step.state, intent, receipt, finished, item
             FROM step LEFT JOIN job ON job.id = step.job ORDER BY job.sequence, number;

@@ -166,6 +166,8 @@ package struct SQLiteFile {
                 }
             }
             try migrator.migrate(pool)
+            // The one that has looked at it knows the columns of before, and would take their values for the new ones'.
+            pool.invalidateReadOnlyConnections()
             return pool
         } catch {
             // An open connection would go on writing to the files under their new names.
