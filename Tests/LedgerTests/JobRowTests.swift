@@ -151,6 +151,7 @@ struct JobRowTests {
             try $0.setQuarantine(held)
         }
         #expect(try await ledger.write { try $0.prune(before: Timestamp(seconds: 1)) } == 0)
+        #expect(try await ledger.read { try $0.history(limit: 10) }.count == 1)
         let before = future
         #expect(try await ledger.write { try $0.prune(before: before) } == 4)
         let left = try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) }

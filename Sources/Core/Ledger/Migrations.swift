@@ -60,6 +60,9 @@ enum Migrations {
         }
         migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
         migrator.registerMigration("19 steps in the order in which they come") { db in try db.execute(sql: steps) }
+        migrator.registerMigration("20 history in its own order") { db in
+            try db.execute(sql: "DROP INDEX historyByTime")
+        }
         return migrator
     }
 

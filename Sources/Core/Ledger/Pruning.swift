@@ -49,9 +49,15 @@ extension LedgerTransaction {
         try execute(sql: "DELETE FROM question WHERE job NOT IN (SELECT id FROM job)")
         try execute(
             sql: "DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
+        // Up to the first line that is to stay: the order of the lines is that of their times, as long as nobody sets the clock
+        // back, and needs no index.
         try execute(
-            sql: "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE time < ? LIMIT ?)",
-            arguments: [before.nanoseconds, 8 * Self.mostPruned])
+            sql: """
+                DELETE FROM history WHERE id IN (
+                    SELECT id FROM history WHERE id < coalesce(
+                        (SELECT id FROM history WHERE time >= ? ORDER BY id LIMIT 1), 9223372036854775807)
+                    ORDER BY id LIMIT ?)
+                """, arguments: [before.nanoseconds, 8 * Self.mostPruned])
         try execute(
             sql: "DELETE FROM noteWrite WHERE id IN (SELECT id FROM noteWrite WHERE done AND begun < ? LIMIT ?)",
             arguments: [before.nanoseconds, 2 * Self.mostPruned])
