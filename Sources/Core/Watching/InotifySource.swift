@@ -56,6 +56,15 @@ package final class InotifySource: EventSource {
         return isDone.withLock { $0 }
     }
 
+    /// Whether the owner thread does its work, or waits for a disk.
+    package enum Turning: Sendable { case isTurning, waitsForDisk, isStuck }
+
+    /// Has the owner thread come round once. Blocks for no longer than that.
+    package func turning(within seconds: Double) -> Turning {
+        if mailbox.comesRound(within: seconds) { return .isTurning }
+        return board.callsOnDisks.load(ordering: .relaxed) > 0 ? .waitsForDisk : .isStuck
+    }
+
     package func stop() {
         mailbox.post { $0.isStopping = true }
         thread.join()

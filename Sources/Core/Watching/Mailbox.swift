@@ -42,6 +42,13 @@ final class Mailbox<Owner>: Sendable {
         return reply.wasObeyed.load(ordering: .acquiring)
     }
 
+    /// Leaves a command that does nothing and waits until its turn has come; false if that took longer. Blocks.
+    func comesRound(within seconds: Double) -> Bool {
+        let reply = Reply()
+        guard leave({ _ in }, reply) else { return false }
+        return reply.isThere.wait(timeout: .now() + seconds) == .success
+    }
+
     private func leave(_ command: @escaping Command, _ done: Reply?) -> Bool {
         let open = state.withLock { state in
             if !state.closed { state.letters.append((command, done)) }

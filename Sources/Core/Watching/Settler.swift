@@ -40,6 +40,8 @@ package actor Settler {
 
     private struct Entry {
         var top: BytePath
+        /// When it was first named.
+        let since: Int64
         var settle: Double
         var alreadyStill: Bool
         var seen: Fingerprint?
@@ -80,6 +82,7 @@ package actor Settler {
     private let lanes: BlockingLanes
     private let width: Int
     private let patience: Double
+    private let settled: @Sendable (_ seconds: Double) -> Void
 
     private static let batch = 512
     private static let mostPending = 16_384
@@ -90,7 +93,11 @@ package actor Settler {
     /// - Parameters:
     ///   - lanes: how many files may be looked at at the same time.
     ///   - patience: seconds that a file may be away while a backup or lock file beside it promises its return.
-    package init(lanes width: Int = 4, patience: Double = 60) {
+    ///   - settled: told of each file that is whole, how long that took from its first being named.
+    package init(
+        lanes width: Int = 4, patience: Double = 60, settled: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
+    ) {
+        self.settled = settled
         Lease.ignoreBreakSignal()
         self.width = max(1, width)
         self.patience = patience
@@ -112,7 +119,7 @@ package actor Settler {
         let key = Key(root: root.name, path: path)
         var entry =
             entries[key]
-            ?? Entry(top: root.path, settle: settle, alreadyStill: alreadyStill)
+            ?? Entry(top: root.path, since: WatchLoop.now(), settle: settle, alreadyStill: alreadyStill)
         entry.top = root.path
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
@@ -406,7 +413,9 @@ package actor Settler {
     }
 
     private func finish(_ key: Key, _ result: Settled) {
-        if entries.removeValue(forKey: key)?.waitsForOthers == true { held -= 1 }
+        let entry = entries.removeValue(forKey: key)
+        if entry?.waitsForOthers == true { held -= 1 }
+        if let entry, case .whole = result { settled(Double(WatchLoop.now() - entry.since) / 1e9) }
         deadlines.remove(key)
         // What a burst has taken is given back: a dictionary never shrinks by itself.
         if entries.isEmpty { entries = [:] }

@@ -5,6 +5,8 @@ import Synchronization
 /// What the owner thread tells everybody else.
 final class WatchBoard: Sendable {
     let status = Mutex(WatchStatus())
+    /// How deep the thread is in calls on people's disks, any of which may never return.
+    let callsOnDisks = Atomic<Int>(0)
 }
 
 /// The owner thread: turns kernel events into marks (docs/design/events.md).
@@ -142,6 +144,7 @@ final class WatchLoop {
         var left = 50_000
         mayHaveMore = false
         while let event = events.next() {
+            numbers.events += 1
             handle(event)
             left -= 1
             if left == 0 {

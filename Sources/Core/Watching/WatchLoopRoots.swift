@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Synchronization
 
 /// Roots: which folder stands at their path, how it is watched, and from where its coming and going is seen.
 extension WatchLoop {
@@ -47,6 +48,8 @@ extension WatchLoop {
     /// - Parameter quiet: at the start, when nobody holds an older opinion.
     /// - Returns: whether it differed: then its watches were built anew and the marks are made.
     func check(_ root: RootWatch, quiet: Bool = false) -> Bool {
+        board.callsOnDisks.wrappingAdd(1, ordering: .relaxed)
+        defer { board.callsOnDisks.wrappingSubtract(1, ordering: .relaxed) }
         let mount = MountPoint.covering(root.spec.path, in: mounts)
         let remote = mount.flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
         if let reason = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness ?? remote {

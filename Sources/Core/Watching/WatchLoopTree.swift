@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Synchronization
 
 /// The tree of watches: parent first, then read the folder; anything that comes later raises an event.
 extension WatchLoop {
@@ -9,6 +10,8 @@ extension WatchLoop {
     /// - Returns: whether a folder was found that was not known.
     @discardableResult
     func watchTree(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
+        board.callsOnDisks.wrappingAdd(1, ordering: .relaxed)
+        defer { board.callsOnDisks.wrappingSubtract(1, ordering: .relaxed) }
         guard let real = root.real, root.mode == .inotify, !options.ignore.ignores(anyPartOf: path) else {
             return false
         }

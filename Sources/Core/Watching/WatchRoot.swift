@@ -96,6 +96,8 @@ package struct WatchStatus: Sendable, Equatable {
     package var roots: [RootStatus] = []
     /// Kernel watches in use, all kinds.
     package var watches = 0
+    /// Events that the kernel has sent.
+    package var events = 0
     /// How often the kernel's queue overflowed.
     package var overflows = 0
     /// Full rescans, for whatever reason.
