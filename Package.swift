@@ -174,7 +174,8 @@ let package = Package(
         core("RonHummingbird", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", yams, log], path: "Sources/Rules/Engine",
+            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", yams, log, metrics],
+            path: "Sources/Rules/Engine",
             swiftSettings: strict),
         actions("FilePlacing", "file-placing", ["PeopleFiles"]),
         actions("NoteWriting", "note-writing", ["A4CoreSwift", "Ledger", "PeopleFiles", log]),
@@ -202,7 +203,7 @@ let package = Package(
                 "A4CoreSwift",
                 "ComicArchive",
                 "ComicVault", "ContentFacts", "ContentParsing", "DotGrids", "DotLifeDomain", "DotLifePersistence",
-                "RonAppSdkSwift", "TKCore", yams, log,
+                "RonAppSdkSwift", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
                 lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
@@ -290,7 +291,7 @@ let package = Package(
                 "Platform", "ComicArchive",
                 "ComicTestSupport", "ComicVault", "ContentParsing", "DotLifeDomain", "DotLifePersistence",
                 "steward-read",
-                "steward-unpack", log,
+                "steward-unpack", log, metrics,
             ]),
         suite(
             "EndToEnd",

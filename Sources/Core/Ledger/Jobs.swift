@@ -233,6 +233,13 @@ extension LedgerTransaction {
         return counts
     }
 
+    /// When the oldest of the jobs was planned that are ready or wait for their next try; nil for none.
+    package func oldestOpenJob() throws -> Timestamp? {
+        let created = try Int64.fetchOne(
+            cached("SELECT min(created) FROM job WHERE state IN ('ready', 'waiting')"))
+        return created.map(Timestamp.init(nanoseconds:))
+    }
+
     package func steps(of job: String) throws -> [StepRecord] {
         try all("SELECT * FROM step WHERE job = ? ORDER BY number", [job], StepRecord.init(row:))
     }

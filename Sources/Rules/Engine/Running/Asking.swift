@@ -25,7 +25,7 @@ extension JobExecutor {
             return (false, question.until)
         }
         if outcome.0 { return .again(1) }
-        log.notice("\(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+        log.notice("\(fault.message)", metadata: fields(job))
         return .asking(until: outcome.1)
     }
 

@@ -23,8 +23,9 @@ extension JobExecutor {
             case .transient:
                 job.state = .waiting
                 job.attempts += 1
+                meter.retried(job)
                 try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
-                log.warning("\(fault.message); trying again later", metadata: ["job": "\(job.id.prefix(12))"])
+                log.warning("\(fault.message); trying again later", metadata: fields(job))
                 return .again(fault.code == Fault.inEditor ? min(job.attempts, Self.editorTries) : job.attempts)
             case .superseded:
                 try await end(job, .superseded, "superseded", fault.message)
@@ -40,13 +41,13 @@ extension JobExecutor {
             case .failed, .usage, .fatal:
                 let next = try await end(
                     job, .parked, "parked", "\(fault.message) (`steward retry \(job.id.prefix(12))` tries it again)")
-                log.error("parked: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+                log.error("parked: \(fault.message)", metadata: fields(job))
                 return Self.outcome(next)
             }
         } catch {
             log.error(
                 "cannot record that a job failed (\(fault.message)): \(explain(error))",
-                metadata: ["job": "\(job.id.prefix(12))"])
+                metadata: fields(job))
             return .again(max(3, job.attempts))
         }
     }
@@ -55,7 +56,7 @@ extension JobExecutor {
 
     /// - Returns: the job of `on-failure`, where there is one.
     private func refuse(_ job: JobRecord, _ fault: Fault) async throws -> PlannedJob? {
-        log.warning("refused: \(fault.message)", metadata: ["job": "\(job.id.prefix(12))", "rule": "\(job.rule)"])
+        log.warning("refused: \(fault.message)", metadata: fields(job))
         let file = try file(job)
         let files = journal.files()
         // What is not there, or lies behind a link by now, is not ours to move.
@@ -66,7 +67,7 @@ extension JobExecutor {
             do {
                 _ = try await quarantine.isolate(job, file, reason: fault.message, code: fault.code)
             } catch let full as Fault where full.code == Quarantine.full {
-                log.warning("\(full.message)", metadata: ["job": "\(job.id.prefix(12))"])
+                log.warning("\(full.message)", metadata: fields(job))
                 return try await end(
                     job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
             }
@@ -96,6 +97,7 @@ extension JobExecutor {
         let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
         let ended = job
         let next = try await save(ended, kind, message)
+        meter.ended(ended)
         if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
         return next
     }
@@ -121,6 +123,14 @@ extension JobExecutor {
         job.file = try LedgerJSON.encode(file, hiding: names)
         job.values = JobAtWork.noValues
         return true
+    }
+
+    /// What the log tells of a job beside the text; a hidden file by the beginning of its token.
+    func fields(_ job: JobRecord) -> Logger.Metadata {
+        LogFields.job(job.id).merging([
+            LogFields.rule: "\(job.rule)", LogFields.place: "\(job.place)",
+            LogFields.path: "\(names.called(job.place, job.path))",
+        ]) { $1 }
     }
 
     /// The text without the name of the job's file, where that is hidden.

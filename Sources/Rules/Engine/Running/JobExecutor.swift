@@ -24,6 +24,7 @@ package final class JobExecutor: Sendable {
     private let registry: ActionRegistry
     let quarantine: Quarantine
     let inWork: PathsInWork
+    let meter: WorkMeter
     private let gates: [WorkKind: Gate]
     let log: Logger
     private let stopping = Atomic<Bool>(false)
@@ -37,12 +38,13 @@ package final class JobExecutor: Sendable {
 
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
-        limits: [WorkKind: Int], log: Logger
+        limits: [WorkKind: Int], meter: WorkMeter = WorkMeter(), log: Logger
     ) {
         self.journal = journal
         self.registry = registry
         self.quarantine = quarantine
         self.inWork = inWork
+        self.meter = meter
         gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
         self.log = log
     }
@@ -74,7 +76,7 @@ package final class JobExecutor: Sendable {
             if let place = await WorkPlace.acquiredAtOnce(in: gate) { return await run(id, loaded, leaving: place) }
             return try await runLater(id, gate)
         } catch {
-            log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
+            log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
     }
@@ -115,7 +117,7 @@ package final class JobExecutor: Sendable {
             }
             return await run(job, steps, place)
         } catch {
-            log.error("cannot read the job: \(explain(error))", metadata: ["job": "\(id)"])
+            log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
     }
@@ -144,7 +146,7 @@ package final class JobExecutor: Sendable {
                 return await fail(job, error)
             }
         } catch {
-            log.error("cannot recover what was begun: \(explain(error))", metadata: ["job": "\(job.id)"])
+            log.error("cannot recover what was begun: \(explain(error))", metadata: fields(job))
         }
         return nil
     }
@@ -213,6 +215,7 @@ package final class JobExecutor: Sendable {
             await acquired?.leave()
             place = await WorkPlace.acquired(in: gate)
         }
+        let start = ContinuousClock.now
         do {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
@@ -220,9 +223,12 @@ package final class JobExecutor: Sendable {
             }
         } catch {
             await place.leave()
+            meter.step(step.action, failed: error)
             throw error
         }
         await place.leave()
+        meter.step(step.action, doneAfter: ContinuousClock.now - start)
+        if job.record.state == .done { meter.ended(job.record) }
     }
 
     private func perform(
@@ -343,7 +349,7 @@ package final class JobExecutor: Sendable {
     private func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {
         log.info(
             "\(step.action): \(redacted(summary, job.record))",
-            metadata: ["job": "\(job.record.id.prefix(12))", "rule": "\(job.record.rule)"])
+            metadata: fields(job.record))
     }
 
     /// Where the job's file is after `effects`, if they moved it.

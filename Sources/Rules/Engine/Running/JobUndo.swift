@@ -31,13 +31,13 @@ extension JobExecutor {
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) {
             do {
                 _ = try await undo(id)
-                log.info("finished an undo that had been cut off", metadata: ["job": "\(id.prefix(12))"])
+                log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
             } catch {
                 log.error(
                     """
                     an undo was cut off and cannot be finished: \(explain(error)); mend that, then `steward undo \
                     \(id.prefix(12))`
-                    """, metadata: ["job": "\(id.prefix(12))"])
+                    """, metadata: LogFields.job(id))
             }
         }
     }

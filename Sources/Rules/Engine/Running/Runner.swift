@@ -14,6 +14,7 @@ package actor Runner {
     private let log: Logger
     private let maximumFiles: Int
     private let window: Int
+    private let changed: @Sendable () -> Void
 
     private var queues: [FileKey: [String]] = [:]
     private var known: Set<String> = []
@@ -49,15 +50,17 @@ package actor Runner {
     /// - Parameters:
     ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
     ///   - window: how many jobs that are ready are in memory.
+    ///   - changed: called when something was begun, has ended or has come; it must not block.
     package init(
         executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, window: Int = 1024,
-        log: Logger
+        changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
         self.executor = executor
         self.planner = planner
         self.ledger = ledger
         self.maximumFiles = maximumFiles
         self.window = max(1, window)
+        self.changed = changed
         self.log = log
     }
 
@@ -181,6 +184,7 @@ package actor Runner {
     }
 
     private func pump() {
+        changed()
         if !isPaused && !isDraining {
             var started = 0
             while started < turn.count, running.count < maximumFiles {
@@ -230,7 +234,7 @@ package actor Runner {
                 if !isReady { unnoted.remove(id) }
             } catch {
                 log.error(
-                    "the time of the next try is not in the ledger: \(explain(error))", metadata: ["job": "\(id)"])
+                    "the time of the next try is not in the ledger: \(explain(error))", metadata: LogFields.job(id))
             }
         }
         // Not before the await above: while it waits, nothing else of this file may begin.
@@ -248,7 +252,7 @@ package actor Runner {
         } catch {
             log.error(
                 "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
-                metadata: ["job": "\(id.prefix(12))"])
+                metadata: LogFields.job(id))
         }
     }
 
@@ -262,7 +266,7 @@ package actor Runner {
         do {
             if let until = try await executor.expire(id) { awaitWord(id, until) }
         } catch {
-            log.error("cannot end a question: \(explain(error))", metadata: ["job": "\(id.prefix(12))"])
+            log.error("cannot end a question: \(explain(error))", metadata: LogFields.job(id))
             asking.insert(id)
             schedule(id, after: 60)
         }
@@ -302,7 +306,7 @@ package actor Runner {
                     enqueue(id, place: job.place, path: job.path)
                 }
             } catch {
-                log.error("cannot resume a job: \(explain(error))", metadata: ["job": "\(id)"])
+                log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))
                 schedule(id, after: 60)
             }
         }
