@@ -273,8 +273,12 @@ package actor Courier {
         waiting.problem = problem
         let noted = waiting
         guard try await outbox.ledger.write({ try $0.update(noted, from: delivery) }) else { return .goOn }
-        log.warning("the event waits for \(delivery.target): \(problem)", metadata: ["event": "\(delivery.id)"])
+        log.warning("the event waits for \(delivery.target): \(problem)", metadata: Self.fields(delivery))
         return .nothing
+    }
+
+    private static func fields(_ delivery: DeliveryRecord) -> Logger.Metadata {
+        LogFields.job(delivery.job).merging(["event": "\(delivery.id)", "target": "\(delivery.target)"]) { $1 }
     }
 
     /// Commits what became of a try; where that cannot be done now, it is kept, and nothing is sent in the lane before it
@@ -298,10 +302,10 @@ package actor Courier {
         unsettled[lane] = nil
         guard isStored else { return .goOn }
         switch delivery.state {
-        case .delivered: log.info("delivered to \(sent.target)", metadata: ["event": "\(sent.id)"])
-        case .dead: log.error("given up: \(line?.message ?? "")", metadata: ["event": "\(sent.id)"])
+        case .delivered: log.info("delivered to \(sent.target)", metadata: Self.fields(sent))
+        case .dead: log.error("given up: \(line?.message ?? "")", metadata: Self.fields(sent))
         default:
-            if let line { log.warning("\(line.message); trying again later", metadata: ["event": "\(sent.id)"]) }
+            if let line { log.warning("\(line.message); trying again later", metadata: Self.fields(sent)) }
         }
         let due = verdict.wait.map { ContinuousClock.now.advanced(by: .seconds($0)) }
         heads[lane] =

@@ -11,16 +11,21 @@ struct RonSender: EventSender {
     /// - Parameters:
     ///   - target: a node.
     ///   - transport: carries requests; it is not closed here.
+    ///   - metrics: told of its calls.
     ///   - credential: where the target's token comes from.
     /// - Throws: `SdkConfigError` where the target's settings are none of a client's.
-    init(_ target: PublishTarget, transport: any RonTransport, credential: @escaping CredentialSource) throws {
+    init(
+        _ target: PublishTarget, transport: any RonTransport, metrics: (any RonMetrics)? = nil,
+        credential: @escaping CredentialSource
+    ) throws {
         self.target = target
         self.credential = credential
         let whole = Int(target.timeout * 1000)
         client = try RonClient(
             config: RonConfig(
                 baseUrl: target.url, overallTimeoutMs: whole, connectTimeoutMs: min(whole, 5_000), readTimeoutMs: whole,
-                writeTimeoutMs: whole, allowInsecureHttp: target.allowsInsecureHTTP, transport: transport))
+                writeTimeoutMs: whole, allowInsecureHttp: target.allowsInsecureHTTP, transport: transport,
+                metrics: metrics))
     }
 
     func send(_ event: OutgoingEvent) async -> SendOutcome {

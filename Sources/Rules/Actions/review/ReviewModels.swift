@@ -14,12 +14,18 @@ package struct ReviewModels: Sendable {
     private let environment: [String: String]
     private let answers: BytePath?
     private let patience: Duration
+    private let told: @Sendable (ModelCall) -> Void
 
     /// - Parameters:
     ///   - environment: names the user's `.tk` folder, keys, and servers.
     ///   - answers: where raw answers are kept; without it nobody is asked.
     ///   - patience: how long one pass may take in all.
-    package init(environment: [String: String], answers: BytePath?, patience: Duration) {
+    ///   - told: hears of each call that was made.
+    package init(
+        environment: [String: String], answers: BytePath?, patience: Duration,
+        told: @escaping @Sendable (ModelCall) -> Void = { _ in }
+    ) {
+        self.told = told
         self.environment = environment
         self.answers = answers
         self.patience = patience
@@ -147,7 +153,9 @@ package struct ReviewModels: Sendable {
         let opened = try await UsageLedger.open(
             setup.home.usage, prices: setup.prices, budget: setup.configuration.monthlyBudget, timeZone: .current)
         for notice in opened.notices { heard.hear(notice) }
-        let recorder = CallRecorders([kept, UsageRecorder(opened.ledger) { heard.hear($0) }])
+        let recorder = CallRecorders([
+            kept, UsageRecorder(opened.ledger) { heard.hear($0) }, MeteredCalls(prices: setup.prices, tell: told),
+        ])
         return (ModelAccess(provider: provider, recorder: recorder, entry: choice.entry(provider)), opened.ledger)
     }
 

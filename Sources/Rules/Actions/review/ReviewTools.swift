@@ -19,14 +19,15 @@ package final class ReviewTools: Sendable {
     ///   - folder: of the agent's own, for answers and plans; without it no model is asked.
     ///   - environment: names the user's `.tk` folder, keys and servers.
     ///   - patience: how long a pass that asks a model may take.
+    ///   - told: hears of each call to a model.
     package init(
         folder: BytePath? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
-        patience: Duration = .seconds(600)
+        patience: Duration = .seconds(600), told: @escaping @Sendable (ModelCall) -> Void = { _ in }
     ) {
         self.environment = environment
         unsaved = UnsavedChanges(environment: environment)
         models = ReviewModels(
-            environment: environment, answers: folder?.appending("answers"), patience: patience)
+            environment: environment, answers: folder?.appending("answers"), patience: patience, told: told)
         plans = ReviewPlans(folder: folder)
     }
 
