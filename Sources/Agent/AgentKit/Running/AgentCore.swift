@@ -29,6 +29,8 @@ package final class AgentCore: Sendable {
     package let outbox: Outbox
     package let inWork: PathsInWork
     package let journal: EffectJournal
+    /// What is counted of its work.
+    package let metrics = MetricRegistry()
     package let log: Logger
     package var places: PlaceMap { journal.places }
 
@@ -59,7 +61,8 @@ package final class AgentCore: Sendable {
             device: configuration.device,
             run: configuration.run,
             homeTrash: directories.trash, vaults: vaults,
-            reviews: ReviewTools(folder: directories.state.appending("reviews")),
+            reviews: ReviewTools(
+                folder: directories.state.appending("reviews"), told: ModelMeter.telling(metrics)),
             publishing: PublishServices(outbox: outbox, targets: configuration.publish),
             notify: configuration.notify)
         registry = StandardActions.registry(services)
@@ -74,7 +77,7 @@ package final class AgentCore: Sendable {
         folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,
-            log: log)
+            meter: WorkMeter(metrics), log: log)
     }
 
     /// For commands that only plan: nothing is written anywhere.

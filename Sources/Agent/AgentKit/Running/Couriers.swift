@@ -16,22 +16,26 @@ enum Couriers {
         let limit = configuration.limits[.network] ?? 8
         return Courier(
             outbox: core.outbox, targets: configuration.publish,
-            senders: senders(configuration.publish, core.directories, connections: limit), limit: limit, log: log)
+            senders: senders(
+                configuration.publish, core.directories, connections: limit,
+                metrics: SwiftMetricsRecorder(factory: core.metrics)), limit: limit, log: log)
     }
 
     /// - Parameters:
     ///   - targets: those of the configuration.
     ///   - directories: say where credentials lie.
     ///   - connections: how many a host gets.
+    ///   - metrics: told of calls to nodes of RON.
     /// - Returns: what sends to each target, by its name.
     static func senders(
-        _ targets: [PublishTarget], _ directories: Directories, connections: Int
+        _ targets: [PublishTarget], _ directories: Directories, connections: Int,
+        metrics: (any RonMetrics)? = nil
     ) -> [String: any EventSender] {
         if targets.isEmpty { return [:] }
         let credentials = PublishCredentials(directories, environment: ProcessInfo.processInfo.environment)
         let reader = CredentialReader { try credentials.secret($0) }
         return PublishSenders.senders(
-            for: targets, transport: AsyncHTTPTransport(connectionsPerHost: connections)
+            for: targets, transport: AsyncHTTPTransport(connectionsPerHost: connections), metrics: metrics
         ) { name in
             try await reader.secret(name)
         }

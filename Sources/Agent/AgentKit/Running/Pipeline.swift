@@ -16,6 +16,8 @@ package actor Pipeline {
     let scanLanes = BlockingLanes("scan", count: 1, apart: true)
     private let watchLane = BlockingLane("watch")
     let log: Logger
+    private let meters: PlaceMeters
+    let changed: @Sendable () -> Void
     nonisolated let ignore: IgnoreList
     package nonisolated let roots: [WatchRoot]
     var inflows: [String: PlaceInflow]
@@ -27,6 +29,8 @@ package actor Pipeline {
     private(set) var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
     private(set) var isStopped = false
+    /// How many marks have been taken up since the start.
+    package var marksTaken = 0
     private(set) var isHeld: Bool
     private var released: [CheckedContinuation<Void, Never>] = []
     var firstScans: Set<String> = []
@@ -60,8 +64,14 @@ package actor Pipeline {
         var isScanned = false
     }
 
-    /// - Parameter isHeld: nothing is judged until ``release()``.
-    package init(core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false) {
+    /// - Parameters:
+    ///   - isHeld: nothing is judged until ``release()``.
+    ///   - changed: called when a place has gone or is there again; it must not block.
+    package init(
+        core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false,
+        changed: @escaping @Sendable () -> Void = {}
+    ) {
+        self.changed = changed
         self.isHeld = isHeld
         self.core = core
         self.runner = runner
@@ -75,7 +85,10 @@ package actor Pipeline {
                 name: place.info.name, path: place.info.root, excluded: map.nested(in: place.info), mode: place.mode,
                 pollInterval: poll)
         }
-        inflows = Dictionary(uniqueKeysWithValues: roots.map { ($0.name, PlaceInflow($0)) })
+        let meters = PlaceMeters(core.metrics, places: roots.map(\.name))
+        self.meters = meters
+        inflows = Dictionary(
+            uniqueKeysWithValues: roots.map { ($0.name, PlaceInflow($0, settled: meters.settling($0.name))) })
     }
 
     /// Notes which places are new, before anything is seen of them.
@@ -301,9 +314,10 @@ package actor Pipeline {
         var denial: Fault?
         do {
             let baseline = baselines[key.root].flatMap { isInBaseline($0, key) ? $0 : nil }
-            switch try await core.judge.judge(
+            let verdict = try await core.judge.judge(
                 place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
-            {
+            meters.judged(key.root, JudgedAs(verdict))
+            switch verdict {
             case .known: break
             case .touched:
                 // Back to what rules have seen, which the agent may have written into since.
@@ -323,7 +337,9 @@ package actor Pipeline {
             }
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             denial = fault
+            meters.judged(key.root, .unreadable)
         } catch let fault as Fault where fault.code == Fault.hanging {
+            meters.judged(key.root, .failed)
             isDone = false
             log.debug("\(fault.message)")
             await settle(key.root, key.path, extra: 30)
@@ -334,7 +350,10 @@ package actor Pipeline {
             isDone = false
             let why = core.ledger.names.redacted(explain(error), key.root, root: place.root, key.path)
             let called = core.ledger.names.called(key.root, key.path)
-            log.error("cannot judge \(called) in \(key.root), looking again in 30 s: \(why)")
+            meters.judged(key.root, .failed)
+            log.error(
+                "cannot judge \(called) in \(key.root), looking again in 30 s: \(why)",
+                metadata: [LogFields.place: "\(key.root)", LogFields.path: "\(called)"])
             await settle(key.root, key.path, extra: 30)
         }
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }

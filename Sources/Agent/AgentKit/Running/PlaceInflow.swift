@@ -10,7 +10,7 @@ import Watching
 /// no faster than what is found there settles and is judged.
 struct PlaceInflow {
     let root: WatchRoot
-    let settler = Settler()
+    let settler: Settler
     /// Waits until whole folders stand still; nil until a rule is about folders.
     var folders: FolderSettler?
     /// Folders that are to be looked through, and files for which the settler had no room.
@@ -31,7 +31,10 @@ struct PlaceInflow {
     /// So few files may be unjudged when others are told to be gone: they are judged before those are known to be.
     static let few = 16
 
-    init(_ root: WatchRoot) { self.root = root }
+    init(_ root: WatchRoot, settled: @escaping @Sendable (_ seconds: Double) -> Void) {
+        self.root = root
+        settler = Settler(settled: settled)
+    }
 }
 
 /// From marks to files that settle.
@@ -40,6 +43,7 @@ extension Pipeline {
         while !isStopped, !Task.isCancelled {
             let marks = await source.dirty.next()
             if marks.isEmpty { return }
+            marksTaken += marks.count
             var files: [String: [BytePath]] = [:]
             for mark in marks {
                 if case .file(let root, let path) = mark { files[root, default: []].append(path) }
@@ -68,8 +72,11 @@ extension Pipeline {
             lookLater(root, mark)
         case .rootState(let root):
             if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
-                log.warning("the place \(root) (\(status.path)) is not there; it is watched for")
+                log.warning(
+                    "the place \(root) (\(status.path)) is not there; it is watched for",
+                    metadata: [LogFields.place: "\(root)"])
                 away.insert(root)
+                changed()
                 firstScans.remove(root)
                 surveys[root]?.isScanned = false
                 core.journal.surveyed.remove(root)
@@ -150,10 +157,14 @@ extension Pipeline {
         case .missing: return
         case .other:
             guard away.insert(root.name).inserted else { return }
-            log.warning("the place \(root.name) is away: \(StatusReport.other(place.root, place.name))")
+            log.warning(
+                "the place \(root.name) is away: \(StatusReport.other(place.root, place.name))",
+                metadata: [LogFields.place: "\(root.name)"])
+            changed()
         case .here:
             if away.remove(root.name) != nil {
-                log.notice("the place \(root.name) is there again")
+                log.notice("the place \(root.name) is there again", metadata: [LogFields.place: "\(root.name)"])
+                changed()
             } else if !anew {
                 return
             }
@@ -198,8 +209,8 @@ extension Pipeline {
         } catch {
             let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
             log.error(
-                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))"
-            )
+                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))",
+                metadata: [LogFields.place: "\(name)", LogFields.path: "\(core.ledger.names.called(name, path))"])
         }
     }
 
