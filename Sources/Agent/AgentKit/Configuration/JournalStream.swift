@@ -21,14 +21,23 @@ package enum JournalStream {
         return mark + text.replacingOccurrences(of: "\n", with: "\n" + mark)
     }
 
-    private static func mark(_ level: Logger.Level) -> String {
+    private static func mark(_ level: Logger.Level) -> String { "<\(priority(level))>" }
+
+    /// How grave it is, as syslog(3) counts.
+    static func priority(_ level: Logger.Level) -> Int {
         switch level {
-        case .critical: "<2>"
-        case .error: "<3>"
-        case .warning: "<4>"
-        case .notice: "<5>"
-        case .info: "<6>"
-        case .debug, .trace: "<7>"
+        case .critical: 2
+        case .error: 3
+        case .warning: 4
+        case .notice: 5
+        case .info: 6
+        case .debug, .trace: 7
         }
     }
+
+    /// Whether standard error is a socket, as that of the journal is.
+    static let isSocket: Bool = {
+        var found = stat()
+        return fstat(STDERR_FILENO, &found) == 0 && found.st_mode & S_IFMT == S_IFSOCK
+    }()
 }
