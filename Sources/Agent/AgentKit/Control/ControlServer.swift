@@ -11,6 +11,9 @@ import Synchronization
 /// nothing, holds up nobody else.
 package final class ControlServer: Sendable {
     private let path: BytePath
+    /// The socket that systemd listens on, and hands on.
+    private let given: Descriptor?
+    private let ending: Ending
     private let log: Logger
     private let listener = Mutex<Int32?>(nil)
     private let lane = BlockingLane("control.listen")
@@ -22,11 +25,14 @@ package final class ControlServer: Sendable {
     private static let requestLimit = 1 << 20
 
     /// - Parameters:
+    ///   - given: a socket that listens at the path already and belongs to somebody else; nil to make one.
     ///   - patience: seconds that a command may say nothing, or take nothing of its answer, before it counts as gone. For
     ///     all of its request it has twice as long, and for all of the answer twelve times.
     ///   - most: connections at the same time, those that wait for their answers among them; more are turned away.
-    package init(path: BytePath, patience: Int = 5, most: Int = 128, log: Logger) {
+    package init(path: BytePath, given: Descriptor? = nil, patience: Int = 5, most: Int = 128, log: Logger) {
         self.path = path
+        self.given = given
+        ending = Ending()
         self.patience = patience
         self.most = most
         self.log = log
@@ -41,10 +47,11 @@ package final class ControlServer: Sendable {
         vault: @Sendable @escaping (VaultRequest, ControlConnection) async throws -> Void
     ) async throws {
         let descriptor = try await lane.run { try self.listen() }
+        let ending = try await lane.run { try self.ending.begin() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
-        // accept(2) blocks for as long as nobody calls.
+        // It blocks for as long as nobody calls.
         Thread.detachNewThread {
-            while true {
+            while ending.waitsForCaller(descriptor) {
                 let accepted = accept(descriptor, nil, nil)
                 if accepted >= 0 {
                     _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
@@ -58,10 +65,11 @@ package final class ControlServer: Sendable {
                 } else if Self.passes.contains(errno) {
                     // The caller stays in the queue, so that accept(2) would fail again at once.
                     Thread.sleep(forTimeInterval: 0.2)
-                } else if errno != EINTR && errno != ECONNABORTED {
+                } else if ![EINTR, ECONNABORTED, EAGAIN].contains(errno) {
                     break
                 }
             }
+            withExtendedLifetime(self) {}
             continuation.finish()
         }
         for await connection in connections {
@@ -127,12 +135,19 @@ package final class ControlServer: Sendable {
             return state
         }
         guard let descriptor else { return }
+        ending.end()
+        // One that was given stays with whoever listens when the agent does not; to shut it down would shut it for both.
+        guard given == nil else { return }
         unlink(path.text)
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
     }
 
     private func listen() throws -> Int32 {
+        if let given {
+            listener.withLock { $0 = given.raw }
+            return given.raw
+        }
         try Durable.makeDirectory(path.parent, mode: 0o700)
         // The agent holds the state directory's lock, so whatever lies here is left from an earlier life.
         try Durable.remove(path)
