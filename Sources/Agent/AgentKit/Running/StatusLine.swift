@@ -1,0 +1,100 @@
+import Foundation
+import Ledger
+import Platform
+import Rules
+import Synchronization
+import Watching
+
+/// Hands on that something has changed, to whoever wants to hear of it. What tells is made before who listens.
+package final class ChangeNotice: Sendable {
+    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
+
+    package init() {}
+
+    package func listen(_ listener: (@Sendable () -> Void)?) { self.listener.withLock { $0 = listener } }
+
+    package func tell() { listener.withLock { $0 }?() }
+}
+
+/// What `systemctl status` shows in a line: sent when it has changed, and not more often than every few seconds. Nothing
+/// runs while nothing changes.
+package final class StatusLine: Sendable {
+    private struct State {
+        var isPending = false
+        var isClosed = false
+        var sent = ""
+        var last: ContinuousClock.Instant?
+    }
+
+    private let manager: SystemNotification
+    private let pause: Duration
+    private let text: @Sendable () async throws -> String
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - manager: gets it.
+    ///   - pause: between two lines at least.
+    ///   - text: what there is to say now. Where it throws, the line of before stays.
+    package init(
+        _ manager: SystemNotification, pause: Duration = .seconds(5),
+        text: @escaping @Sendable () async throws -> String
+    ) {
+        self.manager = manager
+        self.pause = pause
+        self.text = text
+    }
+
+    /// Something has changed that the line may tell.
+    package func changed() {
+        guard manager.isHeard else { return }
+        let wait = state.withLock { state -> Duration? in
+            if state.isPending || state.isClosed { return nil }
+            state.isPending = true
+            return state.last.map { max(.zero, $0 + pause - .now) } ?? .zero
+        }
+        guard let wait else { return }
+        Task {
+            try? await Task.sleep(for: wait)
+            await self.send()
+        }
+    }
+
+    private func send() async {
+        // Before it is asked: what changes from here on is told once more.
+        state.withLock { ($0.isPending, $0.last) = (false, .now) }
+        guard let line = try? await text() else { return }
+        let isNews = state.withLock { state in
+            if state.isClosed || state.sent == line { return false }
+            state.sent = line
+            return true
+        }
+        if isNews { manager.send("STATUS=\(ShownText.line(line))") }
+    }
+
+    /// Nothing more is told.
+    package func close() { state.withLock { $0.isClosed = true } }
+}
+
+extension Agent {
+    /// For the service manager. What lies on places is not asked.
+    func statusText() async throws -> String {
+        let runner = await runner.status()
+        let roots = source.status().roots
+        let rules = core.planner.ruleSet.rules.count
+        let (jobs, quarantined, dead) = try await core.ledger.read { transaction in
+            (try transaction.jobCounts(), try transaction.quarantine().count, try transaction.outboxCounts().dead)
+        }
+        var parts = ["\(roots.count) places", "\(rules) rules"]
+        if runner.paused { parts.append("paused") }
+        for (count, word) in [
+            (runner.running, "at work"), (runner.queued, "queued"), (runner.waiting, "waiting"),
+            (jobs["asking"] ?? 0, "asking"), (jobs["parked"] ?? 0, "parked"), (quarantined, "in quarantine"),
+            (dead, "events given up"),
+        ] where count > 0 { parts.append("\(count) \(word)") }
+        let problems =
+            roots.count { !$0.present } + HangWatch.shared.hangs.count + (reloadDiagnostics.hasErrors ? 1 : 0)
+            + (core.ledger.problem == nil ? 0 : 1)
+        if problems > 0 { parts.append("\(problems) problems: `steward health`") }
+        return parts.joined(separator: ", ")
+    }
+}
