@@ -21,11 +21,12 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             let directories = try options.directories()
+            let socket = ActivationSocket.take(at: directories.socket)
             let configuration = try options.configuration(directories)
             let log = Logger(label: "steward") { _ in
                 StewardLogHandler(level: configuration.logLevel, json: configuration.logsJSON || options.json)
             }
-            let agent = try await Agent.make(configuration, directories, log: log)
+            let agent = try await Agent.make(configuration, directories, socket: socket, log: log)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [

@@ -16,14 +16,16 @@ struct Steward: AsyncParsableCommand {
             Begin with `steward init`, which writes a configuration and makes the folders, then `steward run`. \
             `steward explain FILE` says what the rules make of a file and why.
 
-            Exit codes: 0 done, 1 failed, 2 findings (check, doctor), 64 wrong usage.
+            Exit codes: 0 done, 1 failed, 2 findings (check, doctor, health), 64 wrong usage, 69 no agent runs (health).
             """,
         version: version,
         groupedSubcommands: [
             CommandGroup(
                 name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
             CommandGroup(name: "Run", subcommands: [Run.self, Pause.self, Resume.self, Reload.self, Wait.self]),
-            CommandGroup(name: "Look", subcommands: [Status.self, Log.self, Explain.self, DueCommand.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [Status.self, Health.self, MetricsCommand.self, Log.self, Explain.self, DueCommand.self]),
             CommandGroup(name: "Captures", subcommands: [Dots.self]),
             CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
             CommandGroup(

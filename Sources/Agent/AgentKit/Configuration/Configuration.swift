@@ -42,6 +42,8 @@ package struct Configuration: Sendable {
     package var poll: Double = 30
     /// Seconds that a file must stand still where no rule says otherwise.
     package var settle: Double = 1
+    /// Where metrics are served on this machine; nil for nowhere.
+    package var metricsAddress: MetricsAddress?
     package var logLevel: Logger.Level = .info
     package var logsJSON = false
 
@@ -63,6 +65,7 @@ private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
         "vaults", "quarantine", "captures", "publish", "notify",
+        "metrics",
     ]
     static let place = ["path", "kind", "watch", "follow-links", "limits"]
     static let run = ["allow", "timeout"]
@@ -181,6 +184,15 @@ extension Configuration {
                 reader.report(
                     node.position, "\(error) (`sentence` is `\(printable(text))`)",
                     hint: "write it as \"\(SentenceTemplate.standard)\"")
+            }
+        }
+        if let node = top["metrics"], let part = reader.mapping(node, "`metrics`", keys: ["listen"]),
+            let node = part["listen"], let text = reader.text(node, "`listen`")
+        {
+            do throws(MetricsAddress.Complaint) {
+                metricsAddress = try MetricsAddress(text)
+            } catch {
+                reader.report(node.position, error.message, hint: "write it as `127.0.0.1:9464`")
             }
         }
         if let node = top["log"], let part = reader.mapping(node, "`log`", keys: Key.log) {

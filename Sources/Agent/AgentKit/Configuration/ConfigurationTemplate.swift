@@ -68,6 +68,9 @@ package enum ConfigurationTemplate {
         # How much may lie in quarantine; beyond that a refused file stays where it is.
         # quarantine: { size: 20 GiB }
 
+        # Where the agent serves its metrics to a scraper on this machine (docs/operations.md); without it nowhere.
+        # metrics: { listen: 127.0.0.1:9464 }
+
         # history: 90d                 # how long ended jobs can be explained and undone
         # poll: 30s                    # how often a place without events is looked at
         # log: { level: info, format: text }

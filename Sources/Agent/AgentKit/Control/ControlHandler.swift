@@ -23,13 +23,23 @@ struct ControlHandler: Sendable {
         case .status:
             let status = try await StatusReport.live(agent)
             return try ControlReply(status, lines: status.lines)
+        case .health:
+            let health = HealthReport(try await StatusReport.live(agent))
+            return try ControlReply(health, lines: health.lines)
+        case .metrics:
+            let document = await AgentMetrics(agent).document()
+            return try ControlReply(
+                ["metrics": document],
+                lines: document.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
         case .pause:
             try await agent.runner.setPaused(true)
             await agent.courier.setPaused(true)
+            agent.changes.tell()
             return try ControlReply(["paused": true], lines: ["paused: nothing new is begun until `steward resume`"])
         case .resume:
             try await agent.runner.setPaused(false)
             await agent.courier.setPaused(false)
+            agent.changes.tell()
             return try ControlReply(["paused": false], lines: ["resumed"])
         case .reload:
             let found = try await agent.reload()

@@ -5,7 +5,8 @@ import Platform
 /// What a command asks of the daemon: one line of JSON over the control socket, answered by one line.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
-        case status, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault, examine, confirm,
+        case status, health, metrics, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault,
+            examine, confirm,
             decline
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"

@@ -71,6 +71,8 @@ package struct StatusReport: Codable, Sendable {
     package var overflows: Int
     package var watchLimitHit: Bool
     package var vaults: [VaultStatus] = []
+    /// Nil where no agent runs.
+    package var work: WorkNumbers?
     /// What somebody should know: a lost ledger, rules that were not reloaded.
     package var warnings: [String]
 
@@ -81,6 +83,7 @@ package struct StatusReport: Codable, Sendable {
         var report = try await fromLedger(agent.core.ledger, agent.core.configuration, there)
         let runner = await agent.runner.status()
         report.hanging = HangWatch.shared.hangs.map(\.message)
+        report.work = try await .of(agent)
         report.isRunning = true
         report.process = getpid()
         report.since = agent.started
@@ -244,6 +247,7 @@ package struct StatusReport: Codable, Sendable {
             jobs[state.rawValue].map { "\($0) \(state.rawValue)" }
         }
         out.append("\(files) files known; jobs: \(counts.isEmpty ? "none yet" : counts.joined(separator: ", "))")
+        out += work?.lines ?? []
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
         if let nextDue { out.append("next with time: \(nextDue): `steward due`") }
         if outbox.waiting > 0 {

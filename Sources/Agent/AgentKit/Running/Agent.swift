@@ -21,6 +21,8 @@ package final class Agent: Service {
     package let pipeline: Pipeline
     package let courier: Courier
     package let time: TimeKeeper
+    /// Told of what the service manager may want to hear.
+    package let changes = ChangeNotice()
     private let timer: WallTimer
     private let lock: StateLock
     private let server: ControlServer
@@ -38,10 +40,11 @@ package final class Agent: Service {
     /// Where the rules are not valid it starts all the same, but judges nothing until they are: with half of its rules
     /// it would do half of its work, and count the files as seen.
     ///
+    /// - Parameter socket: one that listens for commands already, where somebody has handed it on.
     /// - Throws: `Fault`.
-    package static func make(_ configuration: Configuration, _ directories: Directories, log: Logger) async throws
-        -> Agent
-    {
+    package static func make(
+        _ configuration: Configuration, _ directories: Directories, socket: Descriptor? = nil, log: Logger
+    ) async throws -> Agent {
         Blocking.forbidOnPool()
         let lane = BlockingLane("start")
         // The library selects on its descriptor, which must be a low one: first of all.
@@ -57,7 +60,7 @@ package final class Agent: Service {
         let state = try await StartPatience(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
-        return try await lane.run { try Agent(configuration, directories, source, state, log) }
+        return try await lane.run { try Agent(configuration, directories, source, state, socket, log) }
     }
 
     /// What an agent has for itself alone.
@@ -91,7 +94,7 @@ package final class Agent: Service {
     /// Blocks.
     private init(
         _ configuration: Configuration, _ directories: Directories, _ source: InotifySource, _ state: State,
-        _ log: Logger
+        _ socket: Descriptor?, _ log: Logger
     ) throws {
         self.log = log
         self.source = source
@@ -105,12 +108,15 @@ package final class Agent: Service {
         let isValid = !loaded.diagnostics.hasErrors
         if isValid { core.planner.ruleSet = RuleSet(loaded.rules) }
         reloads.withLock { $0 = loaded.diagnostics }
-        runner = Runner(executor: core.executor, planner: core.planner, ledger: state.ledger, log: log)
-        pipeline = Pipeline(core: core, runner: runner, source: source, isHeld: !isValid)
+        let changes = changes
+        runner = Runner(
+            executor: core.executor, planner: core.planner, ledger: state.ledger, changed: { changes.tell() }, log: log)
+        pipeline = Pipeline(
+            core: core, runner: runner, source: source, isHeld: !isValid, changed: { changes.tell() })
         courier = Couriers.make(core, log)
         timer = state.alarm.timer
         time = state.alarm.keeper(core, runner, pipeline, log)
-        server = ControlServer(path: directories.socket, log: log)
+        server = ControlServer(path: directories.socket, given: socket, log: log)
     }
 
     /// Runs until the task is cancelled or asked to shut down, then drains.
@@ -120,7 +126,13 @@ package final class Agent: Service {
         } catch is CancellationError {
             return
         }
+        let trip = WorkTrip(self)
+        let watchdog = Watchdog(.manager) { await trip.go() }
         try await withThrowingTaskGroup(of: Void.self) { group in
+            if watchdog.isWanted { group.addTask { await watchdog.run() } }
+            if let address = core.configuration.metricsAddress {
+                group.addTask { await self.serveMetrics(address) }
+            }
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
             group.addTask { await self.houseKeeping() }
@@ -142,13 +154,14 @@ package final class Agent: Service {
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
-        HangWatch.shared.listen { [log, core] hang, hasBegun in
+        HangWatch.shared.listen { [log, core, changes] hang, hasBegun in
             if hasBegun {
                 log.warning("\(hang.message)")
                 Task { await core.executor.makeRoom() }
             } else {
                 log.notice("\(hang.whose): the file system answers again")
             }
+            changes.tell()
         }
         let roots = pipeline.roots
         let source = source
@@ -168,7 +181,10 @@ package final class Agent: Service {
         }
         await core.unlockFromCredentials()
         ProgramPages.letGo()
-        SystemNotification.send("READY=1\nSTATUS=\(roots.count) places, \(core.planner.ruleSet.rules.count) rules")
+        SystemNotification.send("READY=1")
+        let line = StatusLine(.manager) { [weak self] in try await self?.statusText() ?? "" }
+        changes.listen { line.changed() }
+        line.changed()
         log.notice(
             "watching \(roots.map(\.name).joined(separator: ", ")) with \(core.planner.ruleSet.rules.count) rules")
     }
@@ -246,7 +262,8 @@ package final class Agent: Service {
     }
 
     private func stop() async {
-        SystemNotification.send("STOPPING=1")
+        changes.listen(nil)
+        SystemNotification.send("STOPPING=1\nSTATUS=stopping: finishing the steps at work")
         log.notice("stopping: finishing the steps at work")
         await time.stop()
         await pipeline.stop()
@@ -290,8 +307,11 @@ package final class Agent: Service {
     }
 
     private func readRulesAgain() async throws -> [Diagnostic] {
-        SystemNotification.send("RELOADING=1")
-        defer { SystemNotification.send("READY=1") }
+        SystemNotification.sendReloading()
+        defer {
+            SystemNotification.send("READY=1")
+            changes.tell()
+        }
         let core = core
         let loaded = try await BlockingLane("rules").run { core.loadRules() }
         reloads.withLock { $0 = loaded.diagnostics }
@@ -375,6 +395,16 @@ package final class Agent: Service {
         }
     }
 
+    /// Serves the metrics to whoever scrapes on this machine.
+    private func serveMetrics(_ address: MetricsAddress) async {
+        let server = MetricsServer(
+            address, log: log,
+            pages: MetricsServer.Pages(
+                metrics: { await AgentMetrics(self).document() },
+                health: { HealthReport(try await StatusReport.live(self)) }))
+        await server.run()
+    }
+
     private func serve() async throws {
         let handler = ControlHandler(agent: self)
         let vaults = VaultHandler(keeper: core.vaults)
@@ -384,5 +414,5 @@ package final class Agent: Service {
 
 extension BlockingLane {
     /// For work that cannot fail.
-    func runQuietly(_ work: @Sendable () -> Void) { work() }
+    func runQuietly<R: Sendable>(_ work: @Sendable () -> R) -> R { work() }
 }

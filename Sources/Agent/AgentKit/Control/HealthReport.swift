@@ -1,0 +1,73 @@
+import Ledger
+import Platform
+
+/// `steward health`: whether all is well, and if not, what waits for a person.
+package struct HealthReport: Codable, Sendable, Equatable {
+    package struct Finding: Codable, Sendable, Equatable {
+        /// One word, for programs.
+        package let subject: String
+        package let count: Int
+        /// What it is and what to do, in a line.
+        package let message: String
+    }
+
+    package let isRunning: Bool
+    package let findings: [Finding]
+    package var isHealthy: Bool { isRunning && findings.isEmpty }
+
+    private enum CodingKeys: CodingKey { case isRunning, isHealthy, findings }
+
+    package init(_ status: StatusReport) {
+        isRunning = status.isRunning
+        var findings: [Finding] = []
+        func find(_ subject: String, _ count: Int, _ message: @autoclosure () -> String) {
+            if count > 0 { findings.append(Finding(subject: subject, count: count, message: message())) }
+        }
+        for warning in status.warnings { find("warning", 1, warning) }
+        for hang in status.hanging { find("hanging", 1, hang) }
+        let silent = status.hanging.count
+        for place in status.places where !place.isPresent && silent == 0 {
+            find("place", 1, "the place \(place.name) is \(place.isReplaced ? "away" : "not there"): \(place.path)")
+        }
+        for vault in status.vaults {
+            for problem in vault.problems { find("vault", 1, "the vault \(vault.name): \(problem)") }
+        }
+        let (parked, asking) = (status.jobs["parked"] ?? 0, status.jobs["asking"] ?? 0)
+        find("parked", parked, "\(parked) jobs are parked: `steward status` says why, `steward retry JOB` tries again")
+        find("asking", asking, "\(asking) jobs ask you: `steward confirm`")
+        find(
+            "quarantine", status.quarantined, "\(status.quarantined) files lie in quarantine: `steward quarantine list`"
+        )
+        let (dead, held) = (status.outbox.dead, status.outbox.held)
+        find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind such: `steward outbox`")
+        let missing = status.missingBlocks.count
+        find("blocks", missing, "\(missing) blocks are missing in notes: `steward blocks list`")
+        self.findings = findings
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        isRunning = try container.decode(Bool.self, forKey: .isRunning)
+        findings = try container.decode([Finding].self, forKey: .findings)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isRunning, forKey: .isRunning)
+        try container.encode(isHealthy, forKey: .isHealthy)
+        try container.encode(findings, forKey: .findings)
+    }
+
+    /// For a terminal.
+    package var lines: [String] {
+        if !isRunning { return ["not running"] }
+        return isHealthy ? ["healthy"] : findings.map(\.message)
+    }
+
+    /// What may be told to whoever asks over the network: no names.
+    package var counts: [String] {
+        var sums: [String: Int] = [:]
+        for finding in findings { sums[finding.subject, default: 0] += finding.count }
+        return isHealthy ? ["healthy"] : sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    }
+}

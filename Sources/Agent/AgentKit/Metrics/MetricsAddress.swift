@@ -1,0 +1,51 @@
+import Glibc
+import Rules
+
+/// Where metrics are served: an address of this machine that no other reaches, and a port.
+package struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
+    /// Why a text is none, in words.
+    package struct Complaint: Error {
+        package let message: String
+    }
+
+    package let host: String
+    package let port: Int
+
+    /// - Parameter text: `127.0.0.1:9464`, `[::1]:9464` or `localhost:9464`.
+    package init(_ text: String) throws(Complaint) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65_535).contains(port)
+        else {
+            throw Complaint(message: "`listen` is an address and a port, and `\(printable(text))` is none")
+        }
+        let host = String(text[..<colon])
+        switch host {
+        case "localhost": self.host = "127.0.0.1"
+        case "[::1]": self.host = "::1"
+        case _ where Self.isLoopback(host): self.host = host
+        default:
+            throw Complaint(
+                message: "`listen` names an address of this machine that no other reaches, and `\(printable(host))` is "
+                    + "none: whoever reaches the agent reads the names of places and rules. To scrape from elsewhere, "
+                    + "put a proxy before it that asks who is there")
+        }
+        self.port = port
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        var address = in_addr()
+        return inet_pton(AF_INET, host, &address) == 1 && UInt32(bigEndian: address.s_addr) >> 24 == 127
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Whether a request was meant for this machine, by its `Host` header. A page in a browser that has had its own name
+    /// point here (DNS rebinding) still says that name.
+    static func isHere(_ header: String) -> Bool {
+        var host = header
+        if let colon = header.lastIndex(of: ":"), header[header.index(after: colon)...].allSatisfy(\.isNumber) {
+            host = String(header[..<colon])
+        }
+        return host.lowercased() == "localhost" || host == "[::1]" || isLoopback(host)
+    }
+}

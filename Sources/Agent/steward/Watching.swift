@@ -1,0 +1,51 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward health`
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health", abstract: "Say whether all is well, and if not, what waits for you.",
+        discussion: """
+            For monitors. Exit codes: 0 healthy, 2 something waits for a person, 69 no agent runs, 1 it cannot be found \
+            out.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            let socket = try options.directories().socket
+            guard let reply = try ControlClient.ask(ControlRequest(.health), at: socket) else {
+                if options.json {
+                    Output.json("{\"isRunning\" : false, \"isHealthy\" : false, \"findings\" : []}")
+                } else {
+                    Output.line("not running: nobody listens at \(socket)")
+                }
+                throw ExitCode(69)
+            }
+            Output.show(reply, json: options.json)
+            let health = try JSONDecoder().decode(HealthReport.self, from: Data((reply.json ?? "").utf8))
+            if !health.isHealthy { throw ExitCode(2) }
+        }
+    }
+}
+
+/// `steward metrics`
+struct MetricsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics", abstract: "Print the agent's metrics in the text format of Prometheus.",
+        discussion: """
+            For the textfile collector of node_exporter, or a look. `metrics: { listen: 127.0.0.1:9464 }` in steward.yaml \
+            has the agent serve them to a scraper.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            try DaemonOrHere(options: options).askDaemon(ControlRequest(.metrics))
+        }
+    }
+}
