@@ -114,6 +114,7 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
 	    $(sharedir)/doc/steward
 	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
+	    packaging/systemd/metrics.conf.example \
 	    $(sharedir)/doc/steward/examples
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
@@ -123,6 +124,8 @@ install-units:
 	install -d $(libdir)/systemd/system $(libdir)/systemd/user
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
 	    > $(libdir)/systemd/system/steward.service
+	install -m 644 packaging/systemd/steward.socket $(libdir)/systemd/system/steward.socket
+	install -m 644 packaging/systemd/user/steward.socket $(libdir)/systemd/user/steward.socket
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|; s|/usr/share/doc|$(PREFIX)/share/doc|' \
 	    packaging/systemd/steward-vault-lock.service > $(libdir)/systemd/system/steward-vault-lock.service
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/user/steward.service \
@@ -135,6 +138,7 @@ uninstall: ## remove what `make install` installed; state and configuration stay
 	rm -rf $(libexecdir)/steward
 	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
 	rm -f $(libdir)/systemd/system/steward.service $(libdir)/systemd/user/steward.service
+	rm -f $(libdir)/systemd/system/steward.socket $(libdir)/systemd/user/steward.socket
 	rm -f $(libdir)/systemd/system/steward-vault-lock.service
 	rm -f $(libdir)/sysusers.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 	for name in steward tk; do \
