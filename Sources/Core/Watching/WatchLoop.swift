@@ -246,7 +246,10 @@ final class WatchLoop {
     }
 
     func emit(_ marks: DirtyMark..., for root: RootWatch) {
-        if let onChange = root.onChange { onChange() } else { dirty.insert(marks) }
+        if let onChange = root.onChange { return onChange() }
+        // Whoever is told that a root has gone or come asks at once, and must not hear how it was before.
+        if case .rootState = marks.first { publish() }
+        dirty.insert(marks)
     }
 
     /// Something a person should know; said once until something else is said.
