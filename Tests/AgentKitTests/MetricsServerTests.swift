@@ -1,0 +1,132 @@
+import AgentKit
+import Foundation
+import Glibc
+import Logging
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+/// Who asks the agent for its metrics, however badly.
+@Suite("Serving metrics")
+struct MetricsServerTests {
+    /// A server at a port that was free a moment ago, and what it answers.
+    private func asking(_ requests: [String], patience: Int = 15, most: Int = 16) async throws -> [String] {
+        let address = try MetricsAddress("127.0.0.1:\(freePort())")
+        let server = MetricsServer(
+            address, patience: patience, most: most, log: Logger(label: "test"),
+            pages: MetricsServer.Pages(
+                metrics: { "up 1\n" }, health: { throw Fault(.failed, "nobody knows") }))
+        let running = Task { await server.run() }
+        try await waitUntil("it listens") { (try? Caller(address.port)) != nil }
+        var answers: [String] = []
+        for request in requests {
+            answers.append(
+                try await BlockingLane("ask").run {
+                    let caller = try Caller(address.port)
+                    caller.say(request)
+                    return caller.answer()
+                })
+        }
+        running.cancel()
+        await running.value
+        return answers
+    }
+
+    private func freePort() throws -> Int {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(probe) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(probe, $0, length) == 0 && getsockname(probe, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw TestFailure("no port is free") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private final class Caller: Sendable {
+        private let descriptor: Int32
+
+        init(_ port: Int) throws {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = UInt16(port).bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            let connected = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard connected == 0 else {
+                close(descriptor)
+                throw TestFailure("nobody listens at \(port)")
+            }
+        }
+
+        deinit { close(descriptor) }
+
+        func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+
+        func answer() -> String {
+            var all: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while case let got = read(descriptor, &buffer, buffer.count), got > 0 { all += buffer.prefix(got) }
+            return String(decoding: all, as: UTF8.self)
+        }
+    }
+
+    private func status(_ answer: String) -> String {
+        answer.split(separator: " ").dropFirst().first.map(String.init) ?? "none"
+    }
+
+    @Test("A scraper gets the metrics, and the connection ends")
+    func scraped() async throws {
+        let answers = try await asking([
+            "GET /metrics HTTP/1.1\r\nHost: localhost:9464\r\n\r\n", "GET /metrics?x=1 HTTP/1.1\r\nHost: [::1]\r\n\r\n",
+            "HEAD /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        ])
+        #expect(answers.allSatisfy { status($0) == "200" })
+        #expect(answers[0].hasSuffix("\r\n\r\nup 1\n"))
+        #expect(answers[0].contains("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
+        #expect(answers[2].hasSuffix("\r\n\r\n"))
+    }
+
+    @Test("What is not a scraper's request is refused")
+    func refused() async throws {
+        let answers = try await asking([
+            "GET /metrics HTTP/1.1\r\nHost: evil.example:9464\r\n\r\n", "GET /metrics HTTP/1.1\r\n\r\n",
+            "GET /metrics HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n", "POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
+            "GET /etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "nonsense\r\n\r\n",
+        ])
+        #expect(answers.map(status).prefix(7) == ["421", "421", "421", "405", "413", "404", "500"])
+        #expect(!answers.contains { $0.contains("up 1") || $0.contains("nobody knows") })
+    }
+
+    @Test("Who says nothing is left, and who comes beyond the limit is not answered")
+    func patience() async throws {
+        // Each waits until it is closed.
+        let answers = try await asking(["", "GET /metrics HT"], patience: 1)
+        #expect(answers == ["", ""])
+    }
+
+    @Test(
+        "An address that others reach, and what is none, is refused with what to write",
+        arguments: ["0.0.0.0:9464", "192.168.1.2:9464", "[::]:9464", "9464", "127.0.0.1", "127.0.0.1:0", "host:80"])
+    func addresses(_ text: String) throws {
+        let home = try TemporaryFolder()
+        try home.write(
+            ".config/steward/steward.yaml", "places: { a: { path: /srv/a } }\nmetrics: { listen: \"\(text)\" }\n")
+        let (configuration, found) = Configuration.load(try Directories(environment: ["HOME": home.path.text]))
+        #expect(configuration == nil)
+        #expect(found.first?.message.contains("`listen`") == true)
+        #expect(found.first?.hint?.contains("127.0.0.1:9464") == true)
+    }
+}

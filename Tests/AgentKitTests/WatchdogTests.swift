@@ -1,0 +1,98 @@
+import AgentKit
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+import Watching
+
+/// What the service manager is told while the agent works.
+@Suite("Words to the service manager")
+struct WatchdogTests {
+    private let receiver: DatagramReceiver
+
+    init() throws { receiver = try DatagramReceiver() }
+
+    private func manager(_ more: [String: String] = [:]) -> SystemNotification {
+        SystemNotification(
+            environment: ["NOTIFY_SOCKET": receiver.path.text, "WATCHDOG_USEC": "60000"].merging(more) { $1 })
+    }
+
+    @Test("The watchdog hears a word after each trip through the work, again and again")
+    func beats() async throws {
+        let trips = Atomic<Int>(0)
+        let watchdog = Watchdog(manager()) {
+            trips.add(1, ordering: .relaxed)
+            return true
+        }
+        #expect(watchdog.isWanted)
+        let running = Task { await watchdog.run() }
+        try await waitUntil("it has heard some") { receiver.texts.count >= 3 }
+        running.cancel()
+        await running.value
+        #expect(receiver.texts.allSatisfy { $0 == "WATCHDOG=1" })
+        #expect(trips.load(ordering: .relaxed) >= receiver.texts.count)
+    }
+
+    @Test("A trip that does not come back, and one that finds something standing still, say nothing")
+    func silent() async throws {
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let began = Atomic<Int>(0)
+        let watchdog = Watchdog(manager()) {
+            switch began.add(1, ordering: .relaxed).oldValue {
+            case 0: return true
+            case 1...5: return false
+            default:
+                for await _ in gate {}
+                return true
+            }
+        }
+        let running = Task { await watchdog.run() }
+        try await waitUntil("a trip does not come back") { began.load(ordering: .relaxed) == 7 }
+        #expect(receiver.texts == ["WATCHDOG=1"])
+        running.cancel()
+        open.finish()
+        await running.value
+    }
+
+    @Test(
+        "Nothing runs where nobody waits for a word, or for another process's",
+        arguments: [
+            ["WATCHDOG_USEC": ""], ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "soon"], ["WATCHDOG_PID": "1"],
+            ["NOTIFY_SOCKET": ""],
+        ])
+    func unwanted(_ variables: [String: String]) async {
+        #expect(!Watchdog(manager(variables)) { true }.isWanted)
+    }
+
+    @Test("The thread that reads events comes round while it is there, and is missed when it is not")
+    func owner() async throws {
+        var options = WatchOptions()
+        options.events = .calls
+        let set = options
+        let (working, ended) = try await BlockingLane("test").run {
+            let source = try InotifySource(set)
+            let working = source.turning(within: 60)
+            source.stop()
+            return (working, source.turning(within: 60))
+        }
+        #expect(working == .isTurning)
+        #expect(ended == .isStuck)
+    }
+
+    @Test("The line of `systemctl status` is sent when it has changed, and not for each change of many")
+    func line() async throws {
+        let text = Mutex("1 queued")
+        let line = StatusLine(manager(), pause: .milliseconds(50)) { text.withLock { $0 } }
+        for _ in 0..<100 { line.changed() }
+        try await waitUntil("it is told") { receiver.texts == ["STATUS=1 queued"] }
+        text.withLock { $0 = "2\u{1B}queued\nREADY=1" }
+        for _ in 0..<100 { line.changed() }
+        try await waitUntil("it is told anew") { receiver.texts.count == 2 }
+        #expect(receiver.texts.last == #"STATUS=2\x1Bqueued\x0AREADY=1"#)
+        line.close()
+        line.changed()
+        #expect(receiver.texts.count == 2)
+    }
+}
