@@ -1,6 +1,7 @@
 import ComicTestSupport
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -100,6 +101,122 @@ struct UnitTests {
         try expectPrivate(["/home/anna/Steward", "/home/anna/.local"], machine)
         try machine.run(["systemctl", "--user", "stop", "steward"], as: .anna).check()
         expectWellSaid(try machine.journal(["_SYSTEMD_USER_UNIT=steward.service", "_COMM=steward"]))
+    }
+
+    /// Options for the system's unit, besides those of its file.
+    private func dropIn(_ name: String, _ options: String, _ machine: UnitMachine) throws {
+        try machine.run(["mkdir", "-p", "/etc/systemd/system/steward.service.d"]).check()
+        let file = "/etc/systemd/system/steward.service.d/\(name).conf"
+        try machine.run(["sh", "-c", "printf '[Service]\\n%s\\n' \"$0\" > \"$1\"", options, file]).check()
+        try machine.run(["systemctl", "daemon-reload"]).check()
+    }
+
+    private func shown(_ property: String, _ machine: UnitMachine) throws -> String {
+        let found = try machine.run(["systemctl", "show", "steward", "-P", property]).check().output
+        return found.trimmingCharacters(in: .newlines)
+    }
+
+    @Test("The journal finds entries by job, rule and place, and the unit's line of status counts")
+    func fields() async throws {
+        let machine = try await systemMachine()
+        try machine.run(["systemctl", "start", "steward"]).check()
+        try machine.put(Array("Herons at dawn.\n".utf8), at: "/srv/steward/dropbox/herons.txt")
+        try expectWaited(machine)
+        let log = try machine.run(["steward", "log", "--json"], as: .service).check().output.split(separator: "\n")
+        let step = try #require(try log.map { try Answer(parsing: String($0)) }.first { $0["kind"].text == "step" })
+        let job = String(step["job"].text.prefix(12))
+        let found = try machine.journal(["_SYSTEMD_UNIT=steward.service", "STEWARD_JOB=\(job)"])
+        #expect(found.contains { $0.text.hasPrefix("info: index-capture") && $0.priority == "6" }, "\(found)")
+        #expect(try machine.journal(["STEWARD_RULE=Take in captures"]).map(\.text) == found.map(\.text))
+        #expect(try machine.journal(["STEWARD_PLACE=dropbox", "STEWARD_PATH=herons.txt"]).count == found.count)
+        #expect(try machine.journal(["STEWARD_PLACE=comics"]).isEmpty)
+        try await waitUntil("the line of status counts") {
+            try shown("StatusText", machine).hasPrefix("5 places, ")
+        }
+        let metrics = try machine.run(["steward", "metrics"], as: .service).check().output
+        #expect(metrics.contains("\nsteward_steps_total{action=\"index-capture\",result=\"done\"} 1\n"))
+        #expect(metrics.contains("\nprocess_open_fds "))
+    }
+
+    private func expectWaited(_ machine: UnitMachine) throws {
+        try machine.run(["timeout", "60", "steward", "wait"], as: .service).check()
+    }
+
+    @Test("An agent whose work stands still is started anew by the watchdog, and one that rests is not")
+    func watchdog() async throws {
+        let machine = try await systemMachine()
+        try dropIn("watchdog", "WatchdogSec=15\nRestartSec=1\nTimeoutStopSec=5", machine)
+        try machine.run(["systemctl", "start", "steward"]).check()
+        let first = try shown("MainPID", machine)
+        let begun = try shown("WatchdogTimestampMonotonic", machine)
+        try await waitUntil("it has told of its work twice") {
+            let last = try shown("WatchdogTimestampMonotonic", machine)
+            return (Int(last) ?? 0) - (Int(begun) ?? 0) > 9_000_000
+        }
+        #expect(try shown("NRestarts", machine) == "0")
+        try machine.run(["kill", "-STOP", first]).check()
+        try await waitUntil("it is started anew", seconds: 120) { try shown("NRestarts", machine) == "1" }
+        try await waitUntil("it answers") { try machine.run(["steward", "health"], as: .service).status == 0 }
+        #expect(try shown("MainPID", machine) != first)
+        try machine.put(Array("Herons at dawn.\n".utf8), at: "/srv/steward/dropbox/herons.txt")
+        try expectWaited(machine)
+        #expect(try machine.texts("/srv/steward/notes", ".md").contains("Herons at dawn."))
+    }
+
+    @Test("With the socket a command starts the agent, which leaves the socket when it ends")
+    func socket() async throws {
+        let machine = try await systemMachine()
+        for (unit, more) in [("system/steward.socket", []), ("user/steward.socket", ["--user"])] {
+            let verified = try machine.run(
+                ["systemd-analyze", "verify", "--man=no"] + more + ["/etc/systemd/\(unit)"],
+                as: more.isEmpty ? .root : .anna)
+            #expect(verified.status == 0 && !verified.errors.contains("steward"), "\(verified.errors)")
+        }
+        try machine.run(["systemctl", "start", "steward.socket"]).check()
+        for _ in 1...2 {
+            #expect(try shown("ActiveState", machine) == "inactive")
+            let status = try machine.run(["steward", "status", "--json"], as: .service).check()
+            #expect(try Answer(parsing: status.output)["isRunning"].isTrue)
+            #expect(try shown("ActiveState", machine) == "active")
+            let socket = try machine.run(["stat", "-c", "%A %U", "/run/steward/control.sock"]).check().output
+            #expect(socket == "srw------- steward\n")
+            try machine.run(["systemctl", "stop", "steward"]).check()
+            #expect(try shown("Result", machine) == "success")
+        }
+        try machine.run(["systemctl", "stop", "steward.socket"]).check()
+        #expect(try machine.run(["steward", "health"], as: .service).status == 69)
+        try machine.run(["systemctl", "start", "steward"]).check()
+        #expect(try machine.run(["steward", "health"], as: .service).status == 0)
+        try machine.run(["systemctl", "stop", "steward"]).check()
+        // A user's own, in the same way.
+        try machine.run(["steward", "init"], as: .anna).check()
+        try machine.run(["systemctl", "--user", "start", "steward.socket"], as: .anna).check()
+        #expect(try machine.run(["steward", "health"], as: .anna).output == "healthy\n")
+    }
+
+    @Test("With the shipped drop-in the system's agent serves its metrics; without it, it says what is missing")
+    func scraped() async throws {
+        let machine = try await systemMachine()
+        try machine.run([
+            "sh", "-c",
+            "echo 'metrics: { listen: \"127.0.0.1:9464\" }' >> /etc/steward/steward.yaml; ip link set lo up",
+        ])
+        .check()
+        try machine.run(["systemctl", "start", "steward"]).check()
+        try await waitUntil("it says that it has no network") {
+            try machine.journal(["_SYSTEMD_UNIT=steward.service", "PRIORITY=3"]).contains {
+                $0.text.contains("metrics are not served at 127.0.0.1:9464") && $0.text.contains("drop-in")
+            }
+        }
+        #expect(try shown("ActiveState", machine) == "active")
+        let example = try String(
+            decoding: Descriptor(Checkout.root.appending("packaging/systemd/metrics.conf.example")).readAll(),
+            as: UTF8.self)
+        let options = try #require(example.components(separatedBy: "[Service]\n").last)
+        try dropIn("metrics", options, machine)
+        try machine.run(["systemctl", "restart", "steward"]).check()
+        let get = ["curl", "-s", "--noproxy", "*", "http://127.0.0.1:9464/metrics"]
+        try await waitUntil("it is scraped") { try machine.run(get).output.contains("\nsteward_ledger_writable 1\n") }
     }
 
     @Test("What a unit withholds from the agent is found by doctor, which has the agent itself look")
