@@ -115,6 +115,8 @@ struct MetricsServerTests {
         // Each waits until it is closed.
         let answers = try await asking(["", "GET /metrics HT"], patience: 1)
         #expect(answers == ["", ""])
+        let beyond = try await asking(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"], most: 0)
+        #expect(beyond == [""])
     }
 
     @Test(
