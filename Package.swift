@@ -29,6 +29,10 @@ let withoutCxxLibraries: [LinkerSetting] = [
         .when(configuration: .release))
 ]
 
+/// What `--version` says after the number. Unset outside of `make release`, so that a commit rebuilds nothing.
+let commit: [CSetting] =
+    Context.environment["STEWARD_COMMIT"].map { [.define("STEWARD_COMMIT", to: "\"\($0)\"")] } ?? []
+
 func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
 }
@@ -130,7 +134,7 @@ let package = Package(
             name: "CTextCat", path: "Sources/Core/System/CTextCat", pkgConfig: "libexttextcat",
             providers: [.apt(["libexttextcat-dev"])]),
         .target(name: "CTag", path: "Sources/Core/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
-        .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
+        .target(name: "CLinux", path: "Sources/Core/System/CLinux", cSettings: commit),
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),

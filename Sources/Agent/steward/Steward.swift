@@ -7,8 +7,6 @@ import Platform
 /// takes two milliseconds.
 @main
 struct Steward: AsyncParsableCommand {
-    private static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "steward",
         abstract: "Keeps house among your files: watches folders and applies rules to what arrives or changes there.",
@@ -18,7 +16,7 @@ struct Steward: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 failed, 2 findings (check, doctor, health), 64 wrong usage, 69 no agent runs (health).
             """,
-        version: version,
+        version: ProgramVersion.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "Set up", subcommands: [Init.self, Check.self, Doctor.self, RulesCommand.self, Demo.self]),
@@ -38,7 +36,7 @@ struct Steward: AsyncParsableCommand {
 
     static func main() async {
         // The parser would first make all that it knows of commands and completions, and threads to do it on.
-        if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) { return print(version) }
+        if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) { return print(ProgramVersion.text) }
         // Before anything else runs: a thread that has a heap of its own by then keeps it.
         SharedHeap.use()
         await main(nil)

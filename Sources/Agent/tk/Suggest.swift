@@ -67,7 +67,7 @@ struct Suggest: AsyncParsableCommand {
             // Before anything is asked.
             if interactive { try InteractiveReview.check(drafts[0]) }
             let reviewing = try await Reviewing(review, model)
-            let formatter = chosenFormat.formatter(reviewing.setting, style: Terminal.style, version: TK.version)
+            let formatter = chosenFormat.formatter(reviewing.setting, style: Terminal.style, version: ProgramVersion.number)
             var reviewed: [ReviewedDraft] = []
             var hasFailed = !problems.isEmpty
             try await all(drafts, reviewing) { draft, result in

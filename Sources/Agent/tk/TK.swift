@@ -9,8 +9,6 @@ import TKCore
 /// Each command states its name: the parser would derive it from the type's, for every command at every start.
 @main
 struct TK: AsyncParsableCommand {
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "tk",
         abstract:
@@ -21,7 +19,7 @@ struct TK: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 failed, 2 there are suggestions (--strict), 64 wrong usage.
             """,
-        version: version,
+        version: ProgramVersion.text,
         groupedSubcommands: [
             CommandGroup(name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self]),
             CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
@@ -31,7 +29,7 @@ struct TK: AsyncParsableCommand {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         // The parser would first make all that it knows of commands and completions, and threads to do it on.
-        if arguments == ["--version"] { return Terminal.line(version) }
+        if arguments == ["--version"] { return Terminal.line(ProgramVersion.text) }
         do {
             // Keys pass through this process.
             try CoreDumps.forbid()
