@@ -1,0 +1,42 @@
+import Foundation
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// What the units of the system withhold from what they start, as systemd itself judges it. The unit of a user is not
+/// judged: most of what counts there is root's to withhold.
+@Suite("The units as files", .enabled(if: UnitFileTests.canJudge, "there is no systemd-analyze of systemd 250 or newer"))
+struct UnitFileTests {
+    static let canJudge: Bool = {
+        let help = try? runProgram(["systemd-analyze", "--help"])
+        return help?.status == 0 && help?.output.contains("--threshold") == true
+    }()
+
+    private static let units = Checkout.root.appending("packaging/systemd")
+
+    /// From 0, nothing is exposed, to 10, in tenths.
+    private func expectExposure(of unit: BytePath, atMost tenths: Int) throws {
+        let judged = try runProgram(
+            ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=\(tenths)", unit.text])
+        #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
+        #expect(judged.output.contains("Overall exposure level"))
+    }
+
+    @Test("The system's units expose 2.5 of 10 at most", arguments: ["steward.service", "steward-vault-lock.service"])
+    func exposure(unit: String) throws {
+        try expectExposure(of: Self.units.appending(BytePath(unit)), atMost: 25)
+    }
+
+    @Test("With a network for models the agent's unit exposes 2.5 of 10 at most")
+    func exposureWithNetwork() throws {
+        let folder = try TemporaryFolder()
+        let unit = String(decoding: try Descriptor(Self.units.appending("steward.service")).readAll(), as: UTF8.self)
+        let dropIn = String(
+            decoding: try Descriptor(Self.units.appending("models.conf.example")).readAll(), as: UTF8.self)
+        let opened = try #require(dropIn.range(of: "[Service]")).upperBound
+        let whole = unit.replacingOccurrences(of: "[Install]", with: "\(dropIn[opened...])\n[Install]")
+        #expect(whole.contains("PrivateNetwork=no"))
+        try expectExposure(of: folder.write("steward.service", whole), atMost: 25)
+    }
+}
