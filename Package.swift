@@ -135,11 +135,13 @@ let package = Package(
             name: "CTextCat", path: "Sources/Core/System/CTextCat", pkgConfig: "libexttextcat",
             providers: [.apt(["libexttextcat-dev"])]),
         .target(name: "CTag", path: "Sources/Core/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
-        .target(name: "CLinux", path: "Sources/Core/System/CLinux", cSettings: commit),
+        .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
+        .target(name: "CCommit", path: "Sources/Core/System/CCommit", cSettings: commit),
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),
         core("JSONText", ["Platform"]),
+        core("ProgramVersion", ["CCommit"]),
         core("ServerSentEvents"),
         core("HTTPDates"),
         core("PeopleFiles", ["CLinux", "Platform"]),
@@ -215,14 +217,15 @@ let package = Package(
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles", "Platform",
+                "AgentKit", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles",
+                "Platform", "ProgramVersion",
                 arguments, log,
                 lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .executableTarget(
-            name: "tk", dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", arguments],
+            name: "tk", dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments],
             path: "Sources/Agent/tk", swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
 
         .target(

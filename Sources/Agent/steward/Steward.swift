@@ -1,5 +1,6 @@
 import ArgumentParser
 import Platform
+import ProgramVersion
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.
 ///

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Platform
+import ProgramVersion
 import TKCore
 
 struct Suggest: AsyncParsableCommand {
@@ -67,7 +68,8 @@ struct Suggest: AsyncParsableCommand {
             // Before anything is asked.
             if interactive { try InteractiveReview.check(drafts[0]) }
             let reviewing = try await Reviewing(review, model)
-            let formatter = chosenFormat.formatter(reviewing.setting, style: Terminal.style, version: ProgramVersion.number)
+            let formatter = chosenFormat.formatter(
+                reviewing.setting, style: Terminal.style, version: ProgramVersion.number)
             var reviewed: [ReviewedDraft] = []
             var hasFailed = !problems.isEmpty
             try await all(drafts, reviewing) { draft, result in

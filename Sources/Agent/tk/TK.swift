@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import OwnFiles
 import Platform
+import ProgramVersion
 import TKCore
 
 /// The command line of seed 001: parses, wires and prints; what it does is in TKCore.

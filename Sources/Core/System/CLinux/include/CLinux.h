@@ -24,9 +24,6 @@ int steward_open_beneath(int directory, const char *path, uint64_t flags, uint64
 extern const int STEWARD_SEEK_DATA;
 extern const int STEWARD_SEEK_HOLE;
 
-/// The commit that the program was built from, as STEWARD_COMMIT said when it was built; empty where nothing was said.
-const char *steward_commit(void);
-
 /// fcntl(2) F_SETLEASE with F_RDLCK, F_WRLCK or F_UNLCK; 0, or -1 with errno set.
 int steward_set_lease(int descriptor, int type);
 /// fcntl(2) F_GETLEASE: what is held; while somebody waits for it to be given back, what it is to become.

@@ -1,4 +1,4 @@
-import CLinux
+import CCommit
 
 /// What `--version` says; the one place where the version stands.
 package enum ProgramVersion {
