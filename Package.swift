@@ -14,11 +14,14 @@ let strict: [SwiftSetting] = [
 /// How the programs are linked in a release, for a quick start: most of it is spent by the dynamic linker.
 ///
 /// Nothing loads code into them, so they export nothing, and what nobody calls is left out. lld packs the 100,000
-/// addresses that are corrected at each start, which gold cannot.
+/// addresses that are corrected at each start, which gold cannot. Functions of libraries are found at the start (`now`),
+/// after which nobody can write where their addresses stand; a library that nothing is called of is not loaded.
 let slim: [LinkerSetting] = [
     .unsafeFlags(
         ["-use-ld=lld"]
-            + ["--no-export-dynamic", "-z", "pack-relative-relocs"].flatMap { ["-Xlinker", $0] },
+            + ["--as-needed", "--no-export-dynamic", "-z", "now", "-z", "pack-relative-relocs"].flatMap {
+                ["-Xlinker", $0]
+            },
         .when(configuration: .release))
 ]
 
@@ -217,16 +220,20 @@ let package = Package(
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles",
+                "AgentKit", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles",
                 "Platform", "ProgramVersion",
                 arguments, log,
                 lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
+        .target(
+            name: "TKCommands",
+            dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments],
+            path: "Sources/Agent/tk", swiftSettings: strict),
         .executableTarget(
-            name: "tk", dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments],
-            path: "Sources/Agent/tk", swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
+            name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk-alone", swiftSettings: strict,
+            linkerSettings: slim + withoutCxxLibraries),
 
         .target(
             name: "RonMockPlane",
@@ -313,7 +320,7 @@ let package = Package(
 )
 
 // For a quick round while working on a part: `STEWARD_TESTS=RulesTests,LedgerTests swift build --build-tests` builds these
-// suites and what they need, and nothing else.
+// suites and what they need, and nothing else. `make release` so names the programs, to build them in one go.
 if let some = Context.environment["STEWARD_TESTS"]?.split(separator: ",").map(String.init), !some.isEmpty {
     var needed: Set<String> = []
     func need(_ name: String) {

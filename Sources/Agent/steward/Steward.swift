@@ -1,6 +1,7 @@
 import ArgumentParser
 import Platform
 import ProgramVersion
+import TKCommands
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.
 ///
@@ -36,6 +37,8 @@ struct Steward: AsyncParsableCommand {
         ])
 
     static func main() async {
+        // One program under two names: most of both are the same libraries, 40 MB of them.
+        if CommandLine.arguments.first?.split(separator: "/").last == "tk" { return await runTK() }
         // The parser would first make all that it knows of commands and completions, and threads to do it on.
         if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) { return print(ProgramVersion.text) }
         // Before anything else runs: a thread that has a heap of its own by then keeps it.

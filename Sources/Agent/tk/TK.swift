@@ -5,10 +5,12 @@ import Platform
 import ProgramVersion
 import TKCore
 
+/// `tk`, for the program of that name and for `steward`, which is installed under both.
+package func runTK() async { await TK.main() }
+
 /// The command line of seed 001: parses, wires and prints; what it does is in TKCore.
 ///
 /// Each command states its name: the parser would derive it from the type's, for every command at every start.
-@main
 struct TK: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tk",

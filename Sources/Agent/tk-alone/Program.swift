@@ -1,0 +1,7 @@
+import TKCommands
+
+/// `tk` by itself, as it is built for tests. A release installs `steward` under this name as well.
+@main
+enum Program {
+    static func main() async { await runTK() }
+}
