@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""components.py BUILD TARGET VERSION: says what the released programs hold, from what was really linked.
+
+BUILD is .build after `make release`; in TARGET it writes THIRD-PARTY, the licences and notices of all parts, and
+steward.spdx.json, a bill of materials (SPDX 2.3). Ends with 1 where a part has no licence that is known here.
+"""
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+# `tk` is `steward` under another name.
+PROGRAMS = ["steward", "steward-unpack", "steward-read"]
+OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "licences")
+SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".S")
+# What comes with the compiler and is part of each program: name, licence, supplier, texts.
+RUNTIMES = [
+    ("Swift standard library and Foundation", "Apache-2.0 WITH Swift-exception", "swift", None),
+    ("ICU", "Unicode-3.0", "icu", "icu.txt"),
+    ("libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc", "gcc-runtime.txt"),
+]
+# Works inside of packages whose licence stands in no file of theirs.
+INNER = {"CYaml": "libyaml.txt"}
+
+
+def fail(message):
+    sys.exit(f"components: {message}")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def modules_of_packages(build):
+    """Each module of a package with its package and its folder, by the compiler's own instructions."""
+    found, sources = {}, None
+    checkout = re.compile(r"/checkouts/([^/\"]+)/((?:Sources|Source)/[^/\"]+|[^/\"]+)?")
+    for line in text(os.path.join(build, "release.yaml")).splitlines():
+        line = line.strip()
+        if line.startswith("inputs:"):
+            sources = checkout.search(line)
+            path = re.search(r"\"([^\"]*/checkouts/[^\"]+)\"", line)
+        elif line.startswith("outputs:") and sources and path:
+            for module in re.findall(r"/([^/\"]+)\.build/", line):
+                found.setdefault(module, (sources[1], path[1].split("/checkouts/")[0] + "/checkouts/" + sources[1]
+                                          + "/" + (sources[2] or "")))
+        elif line.startswith("\""):
+            sources = None
+    return found
+
+
+def linked(build, program):
+    """The modules whose objects the linker was given for a program."""
+    paths = text(os.path.join(build, "release", f"{program}.product", "Objects.LinkFileList"))
+    return set(re.findall(r"/([^/'\s]+)\.build/", paths))
+
+
+def licence_of(name, texts):
+    """The licence as SPDX names it."""
+    whole = " ".join(" ".join(texts).split())
+    if "Apache License" in whole:
+        return "Apache-2.0 WITH Swift-exception" if "Runtime Library Exception" in whole else "Apache-2.0"
+    if "Permission is hereby granted, free of charge" in whole:
+        return "MIT"
+    fail(f"the licence of {name} is none that is known here; add it to licence_of()")
+
+
+def notices_of(folder):
+    """What stands about rights at the head of files of C, each text once; what says only that it is part of the package
+    is not among it."""
+    found = {}
+    for base, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            if not name.endswith(SOURCES):
+                continue
+            head = text(os.path.join(base, name))[:20000]
+            comment = re.match(r"\s*(/\*.*?\*/|(?://[^\n]*\n\s*)+)", head, re.S)
+            if not comment or "opyright" not in comment[1] or "This source file is part of the" in comment[1]:
+                continue
+            lines = [re.sub(r"^\s*(/\*+|\*/|\*|//+)?[ \t]?", "", line).rstrip(" */") for line in comment[1].splitlines()]
+            notice = "\n".join(lines).strip()
+            found.setdefault(" ".join(notice.split()), notice)
+    return list(found.values())
+
+
+def parts(build):
+    """The packages of which something is linked."""
+    state = json.loads(text(os.path.join(build, "workspace-state.json")))["object"]["dependencies"]
+    versions = {}
+    for dependency in state:
+        package = dependency["packageRef"]
+        versions[dependency["subpath"]] = (package["identity"], dependency["state"]["checkoutState"]["version"],
+                                           package["location"])
+    modules = modules_of_packages(build)
+    packages = {}
+    for program in PROGRAMS:
+        for module in linked(build, program):
+            if module not in modules:
+                continue
+            checkout, folder = modules[module]
+            if checkout not in versions:
+                fail(f"{module} is of {checkout}, of which no version is known")
+            identity, version, location = versions[checkout]
+            package = packages.setdefault(
+                identity, {"name": identity, "version": version, "location": location, "modules": {}, "programs": set(),
+                           "folder": os.path.join(build, "checkouts", checkout)})
+            package["modules"][module] = folder
+            package["programs"].add(program)
+    for package in packages.values():
+        folders = [package["folder"]] + sorted(set(package["modules"].values()))
+        paths = [os.path.join(folder, name) for folder in folders if os.path.isdir(folder)
+                 for name in sorted(os.listdir(folder)) if re.match(r"(LICEN[CS]E|COPYING|NOTICE)", name)]
+        paths = [path for path in paths if os.path.isfile(path)]
+        if not paths:
+            fail(f"{package['name']} has no licence in its folder")
+        package["texts"] = [text(path).strip("\n") for path in paths]
+        package["texts"] += [text(os.path.join(OWN, INNER[m])).strip("\n") for m in sorted(package["modules"]) if m in INNER]
+        package["licence"] = licence_of(package["name"], package["texts"][:1])
+        package["notices"] = [n for folder in folders[1:] for n in notices_of(folder)]
+    return [packages[name] for name in sorted(packages)]
+
+
+def libraries(build):
+    """The shared libraries that the programs load, by the packages of this system."""
+    found = {}
+    for program in PROGRAMS:
+        for path in re.findall(r"NEEDED\s+(\S+)", output("objdump", "-p", os.path.join(build, "release", program))):
+            found.setdefault(path, set()).add(program)
+    packages = {}
+    cache = dict(re.findall(r"^\s*(\S+) \(libc6,x86-64[^)]*\) => (\S+)", output("/sbin/ldconfig", "-p"), re.M)) \
+        or dict(re.findall(r"^\s*(\S+) \([^)]*\) => (\S+)", output("/sbin/ldconfig", "-p"), re.M))
+    for name, programs in found.items():
+        path = os.path.realpath(cache.get(name, f"/lib64/{name}"))
+        owner = None
+        for shape in (path, path.removeprefix("/usr")):
+            search = subprocess.run(["dpkg", "-S", shape], capture_output=True, text=True)
+            if search.returncode == 0:
+                owner = search.stdout.split(": ")[0].split(",")[0]
+        if owner is None:
+            fail(f"{path} is of no package of this system")
+        version = output("dpkg-query", "-W", "-f", "${Version}", owner)
+        package = packages.setdefault(owner.split(":")[0], {"version": version, "files": set(), "programs": set()})
+        package["files"].add(name)
+        package["programs"] |= programs
+    return packages
+
+
+def third_party(packages, swift):
+    texts = {}
+    lines = ["What the programs of Steward hold of other works, and under which terms. Made from what was linked.", ""]
+    for package in packages:
+        lines.append(f"{package['name']} {package['version']} ({package['licence']}), {package['location']}")
+        for entry in package["texts"]:
+            texts.setdefault(entry, []).append(package["name"])
+    for name, licence, kind, own in RUNTIMES:
+        lines.append(f"{name} ({licence})" + (f", {swift}" if kind == "swift" else ""))
+        entry = text(os.path.join(OWN, own)).strip("\n") if own else None
+        if entry:
+            texts.setdefault(entry, []).append(name)
+    swift_text = next((t for p in packages for t in p["texts"] if p["licence"].endswith("Swift-exception")), None)
+    if swift_text is None:
+        fail("no text of Swift's licence is at hand")
+    texts[swift_text].append(RUNTIMES[0][0])
+    for entry, names in texts.items():
+        lines += ["", "=" * 100, ", ".join(dict.fromkeys(names)), "=" * 100, "", entry]
+    for package in packages:
+        if package["notices"]:
+            lines += ["", "=" * 100, f"{package['name']}: what stands in its files in C", "=" * 100]
+            for notice in package["notices"]:
+                lines += ["", notice, "", "-" * 20]
+    return "\n".join(lines).rstrip("- \n") + "\n"
+
+
+def bill(packages, shared, swift, version, programs_hash):
+    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "0"))))
+
+    def element(identifier, name, version, licence, location="NOASSERTION", reference=None, **more):
+        entry = {
+            "SPDXID": f"SPDXRef-{re.sub(r'[^A-Za-z0-9.-]+', '-', identifier)}", "name": name, "versionInfo": version,
+            "downloadLocation": location, "filesAnalyzed": False, "licenseConcluded": licence,
+            "licenseDeclared": licence, "copyrightText": "NOASSERTION", **more,
+        }
+        if reference:
+            entry["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                      "referenceLocator": reference}]
+        return entry
+
+    elements, relations = [], []
+    for program in PROGRAMS:
+        elements.append(element(f"program-{program}", program, version, "MIT OR Apache-2.0",
+                                primaryPackagePurpose="APPLICATION"))
+        relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", elements[-1]["SPDXID"]))
+    for package in packages:
+        where = re.sub(r"\.git$", "", package["location"])
+        entry = element(f"package-{package['name']}", package["name"], package["version"], package["licence"],
+                        f"git+{where}@{package['version']}",
+                        f"pkg:swift/{where.split('://')[-1]}@{package['version']}")
+        elements.append(entry)
+        relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in sorted(package["programs"])]
+    for name, licence, kind, _ in RUNTIMES:
+        known = {"swift": swift, "gcc": output("gcc", "-dumpfullversion").strip(), "icu": "as in " + swift}[kind]
+        entry = element(f"runtime-{kind}", name, known, licence)
+        elements.append(entry)
+        relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in PROGRAMS]
+    for name in sorted(shared):
+        entry = element(f"debian-{name}", name, shared[name]["version"], "NOASSERTION",
+                        reference=f"pkg:deb/debian/{name}@{shared[name]['version']}",
+                        comment="Not part of the package: " + ", ".join(sorted(shared[name]["files"])))
+        elements.append(entry)
+        relations += [(f"SPDXRef-program-{p}", "DYNAMIC_LINK", entry["SPDXID"])
+                      for p in sorted(shared[name]["programs"])]
+    return {
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"steward-{version}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/steward-{version}-{programs_hash}",
+        "creationInfo": {"created": created, "creators": ["Tool: packaging/components.py", "Organization: The Steward authors"]},
+        "packages": elements,
+        "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b} for a, kind, b in relations],
+    }
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    build, target, version = sys.argv[1:]
+    swift = re.search(r"Swift version (\S+)", output("swift", "--version"))[1]
+    packages, shared = parts(build), libraries(build)
+    # What was linked decides the name of the bill: the programs' own bytes may still hold what is stripped later.
+    inner = hashlib.sha256(repr([(p["name"], p["version"]) for p in packages]).encode()
+                           + repr(sorted((n, s["version"]) for n, s in shared.items())).encode()).hexdigest()[:32]
+    os.makedirs(target, exist_ok=True)
+    with open(os.path.join(target, "THIRD-PARTY"), "w", encoding="utf-8") as file:
+        file.write(third_party(packages, f"Swift {swift}"))
+    with open(os.path.join(target, "steward.spdx.json"), "w", encoding="utf-8") as file:
+        json.dump(bill(packages, shared, f"Swift {swift}", version, inner), file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    print(f"{len(packages)} packages are linked, and {len(shared)} packages of this system are loaded")
+
+
+main()
