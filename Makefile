@@ -8,11 +8,27 @@ DESTDIR ?=
 CHECKED := --explicit-target-dependency-import-check error
 # Without libinotifytools, which is GPL-2 only: see NOTICE. `make release RELEASE_TRAITS=` builds with it.
 RELEASE_TRAITS ?= --disable-default-traits
-RELEASE := $(CHECKED) -c release --static-swift-stdlib $(RELEASE_TRAITS)
+# What `--version` says after the number; a tree that differs from its commit says so.
+COMMIT ?= $(shell git rev-parse --short=12 HEAD 2> /dev/null && (git diff --quiet HEAD 2> /dev/null || echo +changes))
+# The same sources give the same bytes: no folder of the machine that builds is in them, nor where libraries lay there.
+# Debugging information, which nobody installs, would be half of the work.
+RELEASE := $(CHECKED) -c release --static-swift-stdlib $(RELEASE_TRAITS) --disable-local-rpath -debug-info-format none \
+    -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=/steward" -Xcc "-ffile-prefix-map=$(CURDIR)=/steward"
+# Of Unicode's data what the programs use, instead of all of it in each of them.
+ICU := .build/icu-data.o
+RELEASE_LINK = -Xlinker $(CURDIR)/$(ICU) -Xlinker --wrap=$$(cat $(ICU).name)
+# Alone, so that one call builds them side by side, and nothing for tests and tools.
+# `steward` is `tk` as well, where it is called so.
+RELEASED := steward,steward-unpack,steward-read
+TK := .build/installed/tk
+release: export STEWARD_TESTS := $(RELEASED)
+release: export STEWARD_COMMIT := $(subst $() ,,$(COMMIT))
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUALS := .build/manuals
-BUILT := .build/release/steward .build/release/steward-unpack .build/release/steward-read .build/release/tk $(MANUALS)/steward.1 $(MANUALS)/tk.1
+NOTICES := .build/notices
+BUILT := .build/release/steward .build/release/steward-unpack .build/release/steward-read $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 $(NOTICES)/THIRD-PARTY
+DEBS := .build/deb
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 sharedir := $(DESTDIR)$(PREFIX)/share
@@ -20,10 +36,10 @@ libdir := $(DESTDIR)$(PREFIX)/lib
 libexecdir := $(DESTDIR)$(PREFIX)/libexec
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test prove campaign bench format lint docs reference release install install-units uninstall clean
+.PHONY: help demo build test prove campaign bench format lint docs reference release deb prove-package install install-units uninstall clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, and show the agent at work in a throw-away home
 	$(PACKAGES) build
@@ -75,18 +91,31 @@ reference: ## make the documentation of the libraries, below .build/documentatio
 
 release: ## build what `make install` installs
 	$(PACKAGES) build
-	$(SWIFT) build $(RELEASE) --product steward
-	$(SWIFT) build $(RELEASE) --product steward-unpack
-	$(SWIFT) build $(RELEASE) --product steward-read
-	$(SWIFT) build $(RELEASE) --product tk
+	mkdir -p $(MANUALS) $(dir $(ICU))
+	packaging/link/icu-data.py "$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../lib/swift_static/linux/lib_FoundationICU.a" \
+	    $(ICU) > $(ICU).name
+	$(SWIFT) build $(RELEASE) $(RELEASE_LINK)
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
-	$(SWIFT) build $(RELEASE) --product generate-manual
-	mkdir -p $(MANUALS)
-	for name in steward tk; do \
-	    .build/release/generate-manual .build/release/$$name --output-directory $(MANUALS) || exit 1; done
+	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) --product generate-manual
+	mkdir -p $(dir $(TK)) && ln -sf ../release/steward $(TK)
+# An empty line is none in a manual page.
+	for program in .build/release/steward $(TK); do \
+	    .build/release/generate-manual $$program --output-directory $(MANUALS) || exit 1; done
+	sed -i 's/^$$/.Pp/' $(MANUALS)/*.1
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || echo 0)} \
+	    packaging/components.py .build $(NOTICES) "$$(.build/release/steward --version | cut -d ' ' -f 1)"
 
 $(BUILT):
 	$(MAKE) release
+
+deb: $(BUILT) ## make a Debian package of what `make release` has built, in .build/deb
+	$(PACKAGES) deb
+	packaging/deb/build.sh $(DEBS)
+	cd $(DEBS) && lintian --fail-on error,warning --info steward_*.changes
+
+prove-package: ## put the Debian package through its life, on a Debian of its own; needs root
+	$(PACKAGES) deb prove-package
+	Tests/Machine/package.sh $$(ls -t $(DEBS)/steward_*.deb | head -n 1)
 
 # Only copies what `make release` has built, so that root needs no Swift. Symbols and debugging information, more than half
 # of each program, stay behind in .build/release.
@@ -95,7 +124,7 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	install -D -s -m 755 .build/release/steward $(bindir)/steward
 	install -D -s -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
 	install -D -s -m 755 .build/release/steward-read $(libexecdir)/steward/steward-read
-	install -D -s -m 755 .build/release/tk $(bindir)/tk
+	ln -sf steward $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
 	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
 	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
@@ -104,15 +133,16 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	install -m 644 docs/rules.schema.json $(sharedir)/steward/rules.schema.json
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	    $(sharedir)/fish/vendor_completions.d
-	for name in steward tk; do \
-	    program=.build/release/$$name && \
-	    $$program --generate-completion-script bash > $(sharedir)/bash-completion/completions/$$name && \
+	for program in .build/release/steward $(TK); do \
+	    name=$$(basename $$program) && \
+	    $$program --generate-completion-script bash | sed '1{/^#!/d}' \
+	        > $(sharedir)/bash-completion/completions/$$name && \
 	    $$program --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_$$name && \
 	    $$program --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/$$name.fish && \
 	    install -D -m 644 $(MANUALS)/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
 	install -d $(sharedir)/doc/steward/examples
 	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
-	    $(sharedir)/doc/steward
+	    $(NOTICES)/THIRD-PARTY $(NOTICES)/steward.spdx.json $(sharedir)/doc/steward
 	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
 	    packaging/systemd/metrics.conf.example \
 	    $(sharedir)/doc/steward/examples
