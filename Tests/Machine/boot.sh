@@ -1,15 +1,19 @@
 #!/bin/bash
-# boot.sh FOLDER: boots a systemd of its own in FOLDER/root, in namespaces of its own, on the programs of this machine.
+# boot.sh FOLDER: boots a systemd of its own in FOLDER/root, in namespaces of its own, on the programs of this machine, or
+#   on those in FOLDER/root where a Debian was installed there (package.sh).
 # boot.sh check: only says whether that can be done here.
 #
-# FOLDER/opt/steward is what install.sh has put there. Prints the process that is the machine's first, and ends it with
-# all that it has started when the standard input ends: nothing stays, however a test ends. What cannot be done is said
-# on standard error, with status 77.
+# FOLDER/opt/steward is what install.sh has put there, for the programs of this machine. Prints the process that is the
+# machine's first, and ends it with all that it has started when the standard input ends: nothing stays, however a test
+# ends. What cannot be done is said on standard error, with status 77.
 set -eu
 
 folder=$1 stage=${2-}
 root=$folder/root
 cannot() { echo "$*" >&2; exit 77; }
+
+# Whether FOLDER/root is a system of its own.
+is_system() { [ -e "$root/var/lib/dpkg/status" ]; }
 
 # The first process of the machine, on its way to become systemd.
 become() {
@@ -17,8 +21,10 @@ become() {
     local outside
     read -r outside _ < /proc/self/stat
     mount --bind "$root" "$root"
-    mount --bind /usr "$root/usr"
-    mount -o remount,bind,ro "$root/usr"
+    if ! is_system; then
+        mount --bind /usr "$root/usr"
+        mount -o remount,bind,ro "$root/usr"
+    fi
     mount -t proc proc "$root/proc"
     # The kernel's settings are this machine's as well.
     mount --bind "$root/proc/sys" "$root/proc/sys"
@@ -27,7 +33,7 @@ become() {
     mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
     mount -t tmpfs -o mode=755 tmpfs "$root/run"
     mount -t tmpfs -o mode=755 tmpfs "$root/dev"
-    mkdir "$root/dev/pts" "$root/dev/shm"
+    mkdir -p "$root/dev/pts" "$root/dev/shm"
     chmod 1777 "$root/dev/shm"
     mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts"
     local name
@@ -46,6 +52,20 @@ become() {
     exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && exec env -i container=test PATH=/usr/bin:/usr/sbin \
         /lib/systemd/systemd --system --unit=machine.target --log-target=journal --show-status=no' \
         < /dev/null > /dev/null 2>&1
+}
+
+# What there is to start, without services that look after hardware, networks and clocks, which are this machine's own.
+direct() {
+    cat > "$root/etc/systemd/system/machine.target" << 'END'
+[Unit]
+Requires=basic.target
+After=basic.target
+Wants=dbus.socket systemd-logind.service
+END
+    local name
+    for name in systemd-udevd systemd-udev-trigger systemd-networkd systemd-resolved systemd-timesyncd; do
+        ln -sf /dev/null "$root/etc/systemd/system/$name.service"
+    done
 }
 
 # What systemd needs of a root folder, and no more of this machine than that.
@@ -73,16 +93,7 @@ END
     chown 1000:1000 "$root/home/anna"
     touch "$root/var/lib/systemd/linger/anna"
     tr -d - < /proc/sys/kernel/random/uuid > "$root/etc/machine-id"
-    cat > "$root/etc/systemd/system/machine.target" << 'END'
-[Unit]
-Requires=basic.target
-After=basic.target
-Wants=dbus.socket systemd-logind.service
-END
-    # Services that look after hardware, networks and clocks, which are this machine's own.
-    for name in systemd-udevd systemd-udev-trigger systemd-networkd systemd-resolved systemd-timesyncd; do
-        ln -s /dev/null "$root/etc/systemd/system/$name.service"
-    done
+    direct
     cp -a "$folder/opt/steward" "$root/opt/"
     for kind in systemd/system systemd/user sysusers.d tmpfiles.d; do
         mkdir -p "$root/etc/$kind"
@@ -130,7 +141,7 @@ group=$folder/groups/steward-machine-$$
 mkdir "$group" || cannot "no group can be made below cgroup2 here"
 trap end EXIT
 trap 'exit 1' HUP INT TERM
-furnish
+if is_system; then direct; else furnish; fi
 (
     echo "$BASHPID" > "$group/cgroup.procs"
     exec setpriv --pdeathsig KILL unshare --mount --cgroup --pid --fork --kill-child "$0" "$folder" inside < /dev/null

@@ -1,0 +1,251 @@
+#!/bin/bash
+# package.sh PACKAGE.deb [BASE]: puts the package through its life on a Debian 12 of its own, under a systemd of its own:
+# install, work, reload, stop with work under way, upgrade with work under way, remove, purge, install again.
+#
+# BASE is a Debian 12 as debootstrap makes it; made there where it is missing (.build/debian-12), which needs Debian's
+# archive, as does the first download of what the package depends on. Needs root. Ends with 77 where this cannot be done
+# here, with 1 at the first thing that is not as it should be.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+package=$(realpath "$1")
+base=$(realpath -m "${2:-$here/../../.build/debian-12}")
+archive=${DEBIAN_ARCHIVE:?says where a Debian 12 comes from}
+
+cannot() { echo "package.sh: $*" >&2; exit 77; }
+[ "$EUID" = 0 ] || cannot "only root can do this"
+for program in debootstrap dpkg-deb python3 nsenter; do
+    command -v "$program" > /dev/null || cannot "there is no $program here: make prove-package installs it"
+done
+"$here/boot.sh" check
+
+if ! [ -e "$base/var/lib/dpkg/status" ] || [ -d "$base/debootstrap" ]; then
+    rm -rf "$base"
+    debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,libpam-systemd bookworm "$base" "$archive" \
+        > "$base.log" 2>&1 || { tail -5 "$base.log" >&2; cannot "debootstrap made no Debian 12"; }
+fi
+
+folder=$(mktemp -d /var/tmp/steward-package-XXXXXX)
+root=$folder/root
+booted=
+end() {
+    if [ -n "$booted" ]; then
+        exec 5>&- 6<&-
+        wait "$booted" 2> /dev/null || true
+    fi
+    rm -rf "$folder"
+}
+trap end EXIT
+
+step() { printf '\n== %s\n' "$*"; }
+wrong() {
+    echo "package.sh: $*" >&2
+    inside journalctl --no-pager -u steward -n 30 >&2 || true
+    exit 1
+}
+# In the machine: as root, as the service does, as anna.
+inside() { nsenter -t "$first" -a env -i PATH=/usr/sbin:/usr/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+service() {
+    inside setpriv --reuid=steward --regid=steward --init-groups env HOME=/var/lib/steward \
+        STATE_DIRECTORY=/var/lib/steward RUNTIME_DIRECTORY=/run/steward "$@"
+}
+anna() {
+    inside setpriv --reuid=anna --regid=anna --init-groups env HOME=/home/anna XDG_RUNTIME_DIR=/run/user/1000 "$@"
+}
+is() { [ "$(inside systemctl show steward -P "$1")" = "$2" ] || wrong "$1 is $(inside systemctl show steward -P "$1"), not $2"; }
+until_so() {
+    local attempt
+    for attempt in $(seq 120); do
+        if "$@" > /dev/null 2>&1; then return 0; fi
+        sleep 0.5
+    done
+    wrong "this did not come about: $*"
+}
+# NAME FIRST LAST: drops captures, each with a text of its own.
+drop_captures() {
+    local number
+    for number in $(seq "$2" "$3"); do
+        echo "The $1 heron number $number." > "$root/srv/steward/dropbox/$1-$number.txt"
+        chown 1000:"$group" "$root/srv/steward/dropbox/$1-$number.txt"
+    done
+}
+# NAME COUNT: each of them is in the notes once, and none is left.
+expect_captures() {
+    local found
+    found=$(cat "$root"/srv/steward/notes/capture/*/*/*.md | grep -oE "The $1 heron number [0-9]+\." | sort | uniq -c |
+        awk '{ if ($1 == 1) once++; else other++ } END { print once + 0, other + 0 }')
+    [ "$found" = "$2 0" ] || wrong "of $2 captures in the notes once, and more often: $found"
+    [ -z "$(find "$root/srv/steward/dropbox" -name "$1-*")" ] || wrong "captures were left in the dropbox"
+    echo "$2 captures, each in the notes once"
+}
+settled() { service timeout 120 steward wait > /dev/null || wrong "the agent does not come to rest"; }
+
+step "A Debian 12, and what the package depends on"
+cp -a --reflink=auto "$base" "$root"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+cp "$package" "$root/root/steward.deb"
+cat > "$root/etc/apt/sources.list" << END
+deb $archive bookworm main
+END
+mount -t proc proc "$root/proc"
+chroot "$root" sh -c 'apt-get -qq update && apt-get -qq install -y --no-install-recommends --download-only \
+    /root/steward.deb' > "$folder/apt.log" 2>&1 || { umount "$root/proc"; tail -5 "$folder/apt.log" >&2; exit 1; }
+umount "$root/proc"
+chroot "$root" useradd -m -u 1000 anna
+mkdir -p "$root/var/lib/systemd/linger"
+touch "$root/var/lib/systemd/linger/anna"
+echo "the package: $(du -k "$package" | cut -f 1) KiB; installed: $(dpkg-deb -f "$package" Installed-Size) KiB"
+
+# The same package with a higher version and another configuration, as a release to come would have.
+mkdir "$folder/newer"
+dpkg-deb -R "$package" "$folder/newer"
+sed -i 's/^Version: .*/&+1/' "$folder/newer/DEBIAN/control"
+echo "# A line of the next release." >> "$folder/newer/etc/steward/steward.yaml"
+dpkg-deb --root-owner-group -Znone -b "$folder/newer" "$root/root/newer.deb" > "$folder/newer.log"
+
+mkfifo "$folder/input" "$folder/output"
+"$here/boot.sh" "$folder" < "$folder/input" > "$folder/output" &
+booted=$!
+exec 5> "$folder/input" 6< "$folder/output"
+read -r first <&6
+running() { inside systemctl is-system-running | grep -qE '^(running|degraded)$'; }
+until_so running
+
+step "Install"
+inside apt-get -qq install -y --no-install-recommends /root/steward.deb > "$folder/apt.log" 2>&1 ||
+    { cat "$folder/apt.log" >&2; exit 1; }
+is ActiveState active
+is UnitFileState enabled
+[ "$(inside systemctl is-enabled steward-vault-lock || true)" = disabled ] || wrong "steward-vault-lock is enabled"
+group=$(inside getent group steward | cut -d : -f 3)
+inside usermod -aG steward anna
+inside stat -c '%A %U:%G %n' /etc/steward /etc/steward/steward.yaml /etc/steward/rules.d /var/lib/steward /srv/steward/notes
+service steward check
+# What the package only recommends is not installed here; all else has to be well.
+found=$(service steward doctor | grep '^!' | grep -vE '(thumbnails|PDF|solid RAR): ' || true)
+[ -z "$found" ] || wrong "doctor finds: $found"
+inside steward --version
+inside tk --version
+inside systemd-analyze verify --man=no steward.service steward-vault-lock.service
+inside systemd-analyze security --no-pager --threshold=25 steward.service | tail -1
+
+step "Work"
+python3 - "$root/srv/steward" << 'END'
+import struct, sys, zipfile, zlib
+base = sys.argv[1]
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+png = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+       + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b""))
+def put(path, data):
+    import os
+    os.makedirs(os.path.dirname(f"{base}/{path}"), exist_ok=True)
+    with open(f"{base}/{path}", "wb") as file:
+        file.write(data)
+put("dropbox/idea.md", b"Swap the two chapters, then read it aloud.\n")
+put("dropbox/link.url", b"[InternetShortcut]\r\nURL=https://www.swift.org/documentation/\r\n")
+put("dropbox/walk.txt", b"moment: today\nTwo herons by the canal.\n")
+put("dropbox/now", b"")
+put("dropbox/holiday.png", png)
+put("dropbox/Canal walk/nest.png", png)
+put("dropbox/Canal walk/words.txt", b"A nest under the bridge.\n")
+put("dropbox/broken.bin", b"\x01\x02\x03\xff\xfe\x00\x80")
+put("drafts/plan.md", b"# Plan\n\nIt was decided by the the committee.\n")
+with zipfile.ZipFile(f"{base}/comics/Saga 001.cbz", "w") as comic:
+    for page in range(1, 4):
+        comic.writestr(f"{page:02}.png", png)
+put("comics/Torn.cbz", b"PK\x03\x04 and no more")
+END
+inside chown -R 1000:"$group" /srv/steward/dropbox /srv/steward/drafts /srv/steward/comics
+inside sh -c 'chmod -R g+rwX /srv/steward/dropbox /srv/steward/drafts /srv/steward/comics'
+settled
+grep -rhq "Swap the two chapters" "$root/srv/steward/notes" || wrong "the capture is in no note"
+service steward dots search nest | grep -q nest || wrong "the folder is no capture"
+[ -f "$root/srv/steward/library/Saga/Saga 001.cbz" ] || wrong "the comic is not in the library"
+grep -q "the the" "$root/srv/steward/drafts/plan.review.md" || wrong "the draft has no review"
+service steward quarantine list
+service steward status
+
+step "Reload"
+cat > "$root/etc/steward/rules.d/60-recipes.yaml" << 'END'
+- rule: Collect recipes
+  in: dropbox
+  on: [arrived]
+  where: { path: "*.recipe" }
+  do:
+    - trash
+END
+is NRestarts 0
+inside systemctl reload steward
+service steward rules list | grep -q "Collect recipes" || wrong "the new rule is not in force after a reload"
+echo "the new rule is in force when the reload has ended"
+cp "$root/etc/steward/rules.d/60-recipes.yaml" "$folder/rule"
+echo "  nonsense: [" >> "$root/etc/steward/rules.d/60-recipes.yaml"
+if inside systemctl reload steward 2> /dev/null; then wrong "a reload of rules that are not valid succeeds"; fi
+is ActiveState active
+inside journalctl --no-pager -u steward | grep -q "the ones in force stay" || wrong "nothing is said of the rules before"
+cp "$folder/rule" "$root/etc/steward/rules.d/60-recipes.yaml"
+inside systemctl reload steward
+echo "rules that are not valid fail the reload, and leave those of before in force"
+
+step "Stop with work under way"
+drop_captures stop 1 300
+until_so sh -c "grep -rq 'The stop heron' '$root/srv/steward/notes'"
+inside systemctl stop steward
+is Result success
+left=$(find "$root/srv/steward/dropbox" -name 'stop-*' | wc -l)
+echo "stopped with $left of 300 captures still to do"
+inside systemctl start steward
+settled
+expect_captures stop 300
+
+step "Upgrade with work under way, and a configuration that was changed"
+echo "# A line of ours." >> "$root/etc/steward/steward.yaml"
+anna steward init > /dev/null
+anna systemctl --user enable --now steward
+drop_captures upgrade 1 300
+until_so sh -c "grep -rq 'The upgrade heron' '$root/srv/steward/notes'"
+inside apt-get -qq install -y -o Dpkg::Options::=--force-confold /root/newer.deb > "$folder/apt.log" 2>&1 ||
+    { cat "$folder/apt.log" >&2; exit 1; }
+is ActiveState active
+grep -q "A line of ours" "$root/etc/steward/steward.yaml" || wrong "the upgrade took the user's configuration"
+[ -f "$root/etc/steward/steward.yaml.dpkg-dist" ] || wrong "the release's own configuration is nowhere"
+[ "$(inside dpkg-query -W -f '${Version}' steward)" = "$(dpkg-deb -f "$package" Version)+1" ] || wrong "no upgrade"
+settled
+expect_captures upgrade 300
+anna systemctl --user is-active steward
+echo "Herons for anna." > "$root/home/anna/Steward/dropbox/anna.txt"
+until_so sh -c "grep -rq 'Herons for anna' '$root/home/anna/Steward/notes'"
+anna systemctl --user disable --now steward
+
+digest() { (cd "$root" && find srv/steward var/lib/steward home/anna -type f ! -name '*-shm' -print0 | sort -z | xargs -0 sha256sum | sha256sum); }
+
+step "Remove"
+inside apt-get -qq remove -y steward > "$folder/apt.log" 2>&1 || { cat "$folder/apt.log" >&2; exit 1; }
+before=$(digest)
+[ -f "$root/etc/steward/steward.yaml" ] || wrong "removing took the configuration"
+[ -z "$(inside pgrep -u steward || true)" ] || wrong "processes are left"
+[ ! -e "$root/usr/bin/steward" ] || wrong "the program is left"
+
+step "Purge"
+inside apt-get -qq purge -y steward < /dev/null > "$folder/apt.log" 2>&1 || { cat "$folder/apt.log" >&2; exit 1; }
+grep "^steward: kept" "$folder/apt.log" || wrong "nothing was said of what is kept"
+[ "$(digest)" = "$before" ] || wrong "purging changed what people own"
+rest=$(inside find / -xdev \( -iname '*steward*' -o -user steward \) ! -path '/srv/steward*' ! -path '/var/lib/steward*' \
+    ! -path '/home/*' ! -path '/proc/*' ! -path '/root/*' ! -path '/tmp/*')
+echo "left besides /srv/steward and /var/lib/steward:" $rest
+[ "$rest" = /etc/steward ] || wrong "more is left than the document says"
+(cd "$root/etc/steward" && find . -type f)
+[ "$(cd "$root/etc/steward" && find . -type f)" = ./rules.d/60-recipes.yaml ] || wrong "not only the rule of ours is left"
+inside getent passwd steward > /dev/null || wrong "the user is gone, and its files are not"
+
+step "Install again"
+inside apt-get -qq install -y --no-install-recommends /root/steward.deb > "$folder/apt.log" 2>&1 ||
+    { cat "$folder/apt.log" >&2; exit 1; }
+settled
+is ActiveState active
+expect_captures upgrade 300
+said=$(inside journalctl --no-pager -u steward -p warning -o cat)
+printf 'warnings in the journal:\n%s\n' "${said:-none}"
+
+printf '\nThe package has had its life, and nobody lost anything.\n'
