@@ -15,13 +15,11 @@ let strict: [SwiftSetting] = [
 ///
 /// Nothing loads code into them, so they export nothing, and what nobody calls is left out. lld packs the 100,000
 /// addresses that are corrected at each start, which gold cannot. Functions of libraries are found at the start (`now`),
-/// after which nobody can write where their addresses stand; a library that nothing is called of is not loaded.
+/// after which nobody can write where their addresses stand.
 let slim: [LinkerSetting] = [
     .unsafeFlags(
         ["-use-ld=lld"]
-            + ["--as-needed", "--no-export-dynamic", "-z", "now", "-z", "pack-relative-relocs"].flatMap {
-                ["-Xlinker", $0]
-            },
+            + ["--no-export-dynamic", "-z", "now", "-z", "pack-relative-relocs"].flatMap { ["-Xlinker", $0] },
         .when(configuration: .release))
 ]
 

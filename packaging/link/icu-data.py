@@ -6,12 +6,12 @@ ARCHIVE is lib_FoundationICU.a of the toolchain, whose data, 34 MB of it, would 
 asks for it by name while it runs, so the linker cannot tell what is needed. In OBJECT the name has `__wrap_` before it: with
 `--wrap=NAME` the linker leads there whoever asks for NAME. What is left out:
 
-  the names of languages, countries, currencies and units, numbers in words, and the order of words in all languages:
-  no action, value or filter shows or sorts by any; what is common to all languages and English are kept
+  the names of languages, currencies and units, numbers in words, and the order of words in all languages: no action,
+  value or filter shows or sorts by any; what is common to all languages and English are kept
   tables of old encodings: text is UTF-8, UTF-16 or Latin-1 here, which need none
   the dictionary by which Chinese and Japanese are cut into words
 
-Dates in all languages and their time zones (the filter `format`), transliteration (`ascii`) and regular expressions stay
+Dates in all languages with their time zones and countries (the filter `format`), transliteration (`ascii`) and regular expressions stay
 as they are. Ends with 1 where the archive is not as expected.
 """
 import os
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-TREES = {"coll", "curr", "lang", "rbnf", "region", "unit"}
+TREES = {"coll", "curr", "lang", "rbnf", "unit"}
 COMMON = re.compile(r"(root|pool|res_index|supplementalData|tzdbNames|en|en_001|en_US|en_US_POSIX)\.res|.*\.icu")
 
 
