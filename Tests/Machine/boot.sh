@@ -49,7 +49,8 @@ become() {
     mkdir "$root/before"
     cd "$root"
     pivot_root . before
-    exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && exec env -i container=test PATH=/usr/bin:/usr/sbin \
+    # Shared, as systemd expects it: it hands credentials to services by mounts that come to them from elsewhere.
+    exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && mount --make-rshared / && exec env -i container=test PATH=/usr/bin:/usr/sbin \
         /lib/systemd/systemd --system --unit=machine.target --log-target=journal --show-status=no' \
         < /dev/null > /dev/null 2>&1
 }

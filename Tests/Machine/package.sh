@@ -188,6 +188,30 @@ cp "$folder/rule" "$root/etc/steward/rules.d/60-recipes.yaml"
 inside systemctl reload steward
 echo "rules that are not valid fail the reload, and leave those of before in force"
 
+step "A place elsewhere, and a key by systemd"
+inside install -d -o steward -g steward /mnt/box
+sed -i 's|^  library: .*|&\n  box: { kind: folder, path: /mnt/box }|' "$root/etc/steward/steward.yaml"
+service sh -c 'steward vault init --password-fd 3 3<&0' <<< "a heron at dawn" > "$folder/vault.log" ||
+    { cat "$folder/vault.log" >&2; wrong "no vault was made"; }
+inside systemd-creds setup > /dev/null
+printf 'a heron at dawn' | inside systemd-creds encrypt --name=steward-vault-main - /etc/steward/vault-main.cred
+mkdir "$root/etc/systemd/system/steward.service.d"
+cat > "$root/etc/systemd/system/steward.service.d/override.conf" << 'END'
+[Unit]
+RequiresMountsFor=/mnt/box
+[Service]
+ReadWritePaths=/mnt/box
+LoadCredentialEncrypted=steward-vault-main:/etc/steward/vault-main.cred
+END
+inside systemctl daemon-reload
+inside systemctl restart steward
+{ service steward doctor || true; } | grep "^ok   agent, place box:" || wrong "the agent cannot work in /mnt/box"
+vault_is() { service steward vault status | grep -qx "  $1.*"; }
+until_so vault_is unlocked
+inside systemctl start steward-vault-lock
+vault_is locked || wrong "the vault is not locked before sleep"
+echo "the vault is unlocked at the start, and locked by steward-vault-lock"
+
 step "Stop with work under way"
 drop_captures stop 1 300
 until_so sh -c "grep -rq 'The stop heron' '$root/srv/steward/notes'"
@@ -232,11 +256,11 @@ inside apt-get -qq purge -y steward < /dev/null > "$folder/apt.log" 2>&1 || { ca
 grep "^steward: kept" "$folder/apt.log" || wrong "nothing was said of what is kept"
 [ "$(digest)" = "$before" ] || wrong "purging changed what people own"
 rest=$(inside find / -xdev \( -iname '*steward*' -o -user steward \) ! -path '/srv/steward*' ! -path '/var/lib/steward*' \
-    ! -path '/home/*' ! -path '/proc/*' ! -path '/root/*' ! -path '/tmp/*')
+    ! -path '/home/*' ! -path '/proc/*' ! -path '/root/*' ! -path '/tmp/*' ! -path '/mnt/*' | sort)
 echo "left besides /srv/steward and /var/lib/steward:" $rest
-[ "$rest" = /etc/steward ] || wrong "more is left than the document says"
-(cd "$root/etc/steward" && find . -type f)
-[ "$(cd "$root/etc/steward" && find . -type f)" = ./rules.d/60-recipes.yaml ] || wrong "not only the rule of ours is left"
+[ "$(echo $rest)" = "/etc/steward /etc/systemd/system/steward.service.d" ] || wrong "more is left than the document says"
+rest=$(cd "$root/etc/steward" && find . -type f | sort)
+[ "$(echo $rest)" = "./rules.d/60-recipes.yaml ./vault-main.cred" ] || wrong "not only files of ours are left:" $rest
 inside getent passwd steward > /dev/null || wrong "the user is gone, and its files are not"
 
 step "Install again"
