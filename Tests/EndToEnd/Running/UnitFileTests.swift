@@ -4,15 +4,17 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the units of the system withhold from what they start, as systemd itself judges it. The unit of a user is not
-/// judged: most of what counts there is root's to withhold.
-@Suite("The units as files", .enabled(if: UnitFileTests.canJudge, "there is no systemd-analyze of systemd 250 or newer"))
-struct UnitFileTests {
-    static let canJudge: Bool = {
+private enum Judge {
+    static let isThere: Bool = {
         let help = try? runProgram(["systemd-analyze", "--help"])
         return help?.status == 0 && help?.output.contains("--threshold") == true
     }()
+}
 
+/// What the units of the system withhold from what they start, as systemd itself judges it. The unit of a user is not
+/// judged: most of what counts there is root's to withhold.
+@Suite("The units as files", .enabled(if: Judge.isThere, "there is no systemd-analyze of systemd 250 or newer"))
+struct UnitFileTests {
     private static let units = Checkout.root.appending("packaging/systemd")
 
     /// From 0, nothing is exposed, to 10, in tenths.
