@@ -30,6 +30,8 @@ NOTICES := .build/notices
 BUILT := .build/release/steward .build/release/steward-unpack .build/release/steward-read $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 $(NOTICES)/THIRD-PARTY
 DEBS := .build/deb
 
+INSTALL_PROGRAM := install -D -s --strip-program=packaging/strip.py -m 755
+
 bindir := $(DESTDIR)$(PREFIX)/bin
 sharedir := $(DESTDIR)$(PREFIX)/share
 libdir := $(DESTDIR)$(PREFIX)/lib
@@ -121,9 +123,9 @@ prove-package: ## put the Debian package through its life, on a Debian of its ow
 # of each program, stay behind in .build/release.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
 install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
-	install -D -s -m 755 .build/release/steward $(bindir)/steward
-	install -D -s -m 755 .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
-	install -D -s -m 755 .build/release/steward-read $(libexecdir)/steward/steward-read
+	$(INSTALL_PROGRAM) .build/release/steward $(bindir)/steward
+	$(INSTALL_PROGRAM) .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
+	$(INSTALL_PROGRAM) .build/release/steward-read $(libexecdir)/steward/steward-read
 	ln -sf steward $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
 	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
