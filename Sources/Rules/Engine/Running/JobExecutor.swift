@@ -27,6 +27,8 @@ package final class JobExecutor: Sendable {
     let meter: WorkMeter
     private let gates: [WorkKind: Gate]
     let log: Logger
+    /// Held while somebody copies the stores.
+    package let hold = StepHold()
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
@@ -57,7 +59,10 @@ package final class JobExecutor: Sendable {
         for kind in Self.local { await gates[kind]?.reclaim() }
     }
 
-    func stopAfterStep() { stopping.store(true, ordering: .relaxed) }
+    func stopAfterStep() {
+        stopping.store(true, ordering: .relaxed)
+        hold.end()
+    }
 
     /// Runs what is left of a job, and records how it ended.
     @concurrent
@@ -234,6 +239,8 @@ package final class JobExecutor: Sendable {
     private func perform(
         _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles
     ) async throws {
+        await hold.enter()
+        defer { hold.leave() }
         let decided = try await action.decide(try input(job, step, later, files), hiding: names)
         inWork.begin(decided.targets)
         defer { inWork.end(decided.targets) }
@@ -268,6 +275,8 @@ package final class JobExecutor: Sendable {
     private func recover(
         _ step: StepRecord, of job: inout JobAtWork, _ files: HeldFiles
     ) async throws -> Bool {
+        await hold.enter()
+        defer { hold.leave() }
         guard let intent = try await intent(of: step) else {
             try await ledger.write { try $0.clearIntent(step) }
             return false

@@ -47,6 +47,8 @@ extension JobExecutor {
         _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
     ) async throws -> String? {
         guard let text = step.receipt, let intent = try await intent(of: step) else { return nil }
+        await hold.enter()
+        defer { hold.leave() }
         let action = try action(of: step)
         let targets = try action.targets(intent, names)
         inWork.begin(targets)
