@@ -68,6 +68,7 @@ struct ControlHandler: Sendable {
             return try await operations.setCounter(counter)
         case .blocksRestore: return try await operations.restoreBlocks(request.id, in: request.path)
         case .vault: throw Fault(.usage, "say what is asked of which vault")
+        case .hold: throw Fault(.usage, "a hold lasts as long as its connection")
         case .examine:
             let found = await CageExamination(agent.core).findings()
             return try ControlReply(found, lines: found.flatMap(\.lines))

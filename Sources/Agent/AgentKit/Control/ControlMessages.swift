@@ -6,8 +6,7 @@ import Platform
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
         case status, health, metrics, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault,
-            examine, confirm,
-            decline
+            examine, confirm, decline, hold
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
         case blocksRestore = "blocks-restore"

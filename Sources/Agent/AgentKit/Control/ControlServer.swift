@@ -40,11 +40,14 @@ package final class ControlServer: Sendable {
 
     /// Listens and answers until ``stop()``.
     ///
-    /// - Parameter vault: answers what is asked of a vault, on the connection itself.
+    /// - Parameters:
+    ///   - vault: answers what is asked of a vault, on the connection itself.
+    ///   - hold: holds the steps for whoever copies the stores, for as long as the connection wants it.
     /// - Throws: `Fault` where the socket cannot be made.
     func run(
         _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply,
-        vault: @Sendable @escaping (VaultRequest, ControlConnection) async throws -> Void
+        vault: @Sendable @escaping (VaultRequest, ControlConnection) async throws -> Void,
+        hold: @Sendable @escaping (ControlConnection) async throws -> Void = { _ in }
     ) async throws {
         let descriptor = try await lane.run { try self.listen() }
         let ending = try await lane.run { try self.ending.begin() }
@@ -75,7 +78,7 @@ package final class ControlServer: Sendable {
         for await connection in connections {
             Task {
                 do {
-                    try await self.serve(connection, answer, vault)
+                    try await self.serve(connection, answer, vault, hold)
                 } catch {
                     self.log.debug("a command went away: \(explain(error))")
                 }
@@ -100,7 +103,8 @@ package final class ControlServer: Sendable {
 
     private func serve(
         _ connection: ControlConnection, _ answer: @Sendable (ControlRequest) async -> ControlReply,
-        _ vault: @Sendable (VaultRequest, ControlConnection) async throws -> Void
+        _ vault: @Sendable (VaultRequest, ControlConnection) async throws -> Void,
+        _ hold: @Sendable (ControlConnection) async throws -> Void
     ) async throws {
         let patience = patience
         let reply: ControlReply
@@ -108,6 +112,7 @@ package final class ControlServer: Sendable {
         case .failure(let fault): reply = ControlReply(failure: fault)
         case .success(let request):
             if request.command == .vault, let asked = request.vault { return try await vault(asked, connection) }
+            if request.command == .hold { return try await hold(connection) }
             reply = await answer(request)
         }
         try await connection.lane.run { try connection.send(reply, within: .seconds(12 * patience)) }

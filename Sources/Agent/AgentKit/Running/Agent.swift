@@ -408,7 +408,10 @@ package final class Agent: Service {
     private func serve() async throws {
         let handler = ControlHandler(agent: self)
         let vaults = VaultHandler(keeper: core.vaults)
-        try await server.run({ await handler.answer($0) }, vault: { try await vaults.answer($0, $1) })
+        let holding = HoldHandler(hold: core.executor.hold)
+        try await server.run(
+            { await handler.answer($0) }, vault: { try await vaults.answer($0, $1) },
+            hold: { try await holding.answer($0) })
     }
 }
 
