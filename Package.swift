@@ -211,7 +211,7 @@ let package = Package(
                 "A4CoreSwift",
                 "ComicArchive",
                 "ComicVault", "ContentFacts", "ContentParsing", "DotGrids", "DotLifeDomain", "DotLifePersistence",
-                "RonAppSdkSwift", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
+                "RonAppSdkSwift", "SQLiteFile", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
                 lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),

@@ -1,0 +1,232 @@
+import Glibc
+import OwnFiles
+import Platform
+
+/// The files of one store, in a backup that is being made: looked through again and again until nothing has changed between
+/// two looks; then they are as they all were at one moment between the two. Everything here blocks.
+///
+/// A file that the backup before has as it is gets a second name there instead of being copied: files of backups are never
+/// written again. The store's own files never get one, for they may be.
+final class BackupMirror {
+    let store: BackupStore
+    private let target: BytePath
+    private let earlier: EarlierBackup?
+    private let tell: (BackupProgress) throws -> Void
+
+    private struct Taken {
+        /// Of the original when its copy was begun.
+        var fingerprint: Fingerprint
+        var file: BackedFile
+        var look: Int
+    }
+
+    private var taken: [BytePath: Taken] = [:]
+    private var looks = 0
+    private var hasChanged = false
+    private var folders: Set<BytePath> = []
+    /// All of the store's that the last look has seen.
+    private var seenFolders: Set<BytePath> = []
+    private var lock: Descriptor?
+    private(set) var linked = 0
+    /// Links, pipes and the like, which no backup holds.
+    private(set) var strange: Set<BytePath> = []
+
+    /// How often a store is looked through that changes all the time.
+    private static let mostLooks = 12
+
+    /// - Parameter target: the store's folder in the backup, which is not there yet.
+    init(
+        _ store: BackupStore, in target: BytePath, _ earlier: EarlierBackup?,
+        _ tell: @escaping (BackupProgress) throws -> Void
+    ) throws {
+        (self.store, self.target, self.earlier, self.tell) = (store, target, earlier, tell)
+        if let name = store.lockedFile, try FileStatus.of(store.root.appending(name)) != nil {
+            let file = try Descriptor(store.root.appending(name))
+            guard try FileLock.acquireSoon(.shared, on: file) else {
+                throw Fault(
+                    .transient,
+                    "\(store.root) cannot be copied while \(Openers.describe(file.path)) makes it anew; try again when that "
+                        + "is done", path: store.root)
+            }
+            lock = file
+        }
+        try Durable.makeDirectory(target, mode: 0o700)
+        folders.insert(target)
+    }
+
+    /// Takes what has come or changed since the last look, and removes what is gone.
+    ///
+    /// - Returns: whether anything was.
+    @discardableResult
+    func look() throws -> Bool {
+        looks += 1
+        hasChanged = false
+        seenFolders = []
+        if try FileStatus.of(store.root) != nil || store.followsLinks { try walk("") }
+        for (path, found) in taken where found.look != looks {
+            try Durable.remove(target.appending(path))
+            taken[path] = nil
+            hasChanged = true
+        }
+        return hasChanged
+    }
+
+    /// Looks until nothing has changed between two looks.
+    func settle() throws {
+        for _ in 0..<Self.mostLooks where try !look() { return }
+        throw Fault(
+            .transient,
+            "\(store.root) changes all the time, and cannot be copied as it was at one moment; try again later",
+            path: store.root)
+    }
+
+    /// The files, by their paths, and the folders' names on the disk.
+    func finish() throws -> [BackedFile] {
+        lock = nil
+        for folder in folders { try Durable.syncDirectory(folder) }
+        return taken.values.map(\.file).sorted { $0.path < $1.path }
+    }
+
+    /// Folders that belong to the store though no file does that lies in them.
+    var emptyFolders: [BytePath] {
+        var full: Set<BytePath> = []
+        for path in taken.keys {
+            var folder = path.parent
+            while !folder.isEmpty, full.insert(folder).inserted { folder = folder.parent }
+        }
+        return seenFolders.subtracting(full).sorted()
+    }
+
+    private func walk(_ folder: BytePath) throws {
+        for entry in try names(in: folder) {
+            let path = folder.appending(name: entry)
+            guard store.takes(path), !store.isDatabase(path), !store.isCompanion(path) else { continue }
+            let whole = store.root.appending(path)
+            guard let status = try status(whole) else { continue }
+            switch status.kind {
+            case .directory:
+                seenFolders.insert(path)
+                try walk(path)
+            case .file: try take(path, status)
+            case .link, .other: strange.insert(whole)
+            }
+        }
+    }
+
+    private func names(in folder: BytePath) throws -> [[UInt8]] {
+        do {
+            let opened = try Descriptor(
+                store.root.appending(folder), O_RDONLY | O_DIRECTORY, follow: store.followsLinks || folder.isEmpty)
+            return try Folder(opened).entries().map(\.name)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return []
+        }
+    }
+
+    private func status(_ path: BytePath) throws -> FileStatus? {
+        guard let status = try FileStatus.of(path) else { return nil }
+        guard status.kind == .link, store.followsLinks else { return status }
+        do {
+            return try Descriptor(path, follow: true).status()
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ELOOP {
+            return status
+        }
+    }
+
+    private func take(_ path: BytePath, _ status: FileStatus) throws {
+        if taken[path]?.fingerprint == status.fingerprint {
+            taken[path]?.look = looks
+            return
+        }
+        hasChanged = true
+        let copy = target.appending(path)
+        try place(for: copy)
+        if taken.removeValue(forKey: path) != nil { try Durable.remove(copy) }
+        let name = BytePath(store.name).appending(path)
+        if let known = try earlier?.link(name, status, to: copy) {
+            linked += 1
+            taken[path] = Taken(fingerprint: status.fingerprint, file: known, look: looks)
+            return
+        }
+        do {
+            let source = try Descriptor(store.root.appending(path), follow: store.followsLinks)
+            let opened = try source.status()
+            let file = try Self.copy(source, opened, to: copy, as: name)
+            taken[path] = Taken(fingerprint: opened.fingerprint, file: file, look: looks)
+            try tell(.file(path: name, size: file.size))
+        } catch let fault as Fault where fault.errno == ENOENT && fault.path == store.root.appending(path) {
+            // It has gone since it was seen.
+        }
+    }
+
+    private static let cloneFile: UInt = 0x4004_9409
+
+    private static func copy(
+        _ source: Descriptor, _ status: FileStatus, to target: BytePath, as name: BytePath
+    ) throws -> BackedFile {
+        let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
+        let hash: ContentHash
+        if ioctl(copy.raw, cloneFile, source.raw) == 0 {
+            // The file system shares the bytes until one of the two is written to.
+            hash = try ContentHash.of(copy)
+        } else {
+            hash = try SparseFile.copy(source, to: copy)
+        }
+        try copy.sync()
+        return BackedFile(
+            path: name, role: .file, size: try copy.status().size, sha256: hash, mode: status.mode & 0o777,
+            modified: status.fingerprint.modified, changed: status.fingerprint.changed)
+    }
+
+    private func place(for file: BytePath) throws {
+        var folder = file.parent
+        while folder.isWithin(target), folders.insert(folder).inserted {
+            try Durable.makeDirectory(folder, mode: 0o700)
+            folder = folder.parent
+        }
+    }
+}
+
+/// How far a backup or a restore has come.
+package enum BackupProgress: Sendable {
+    case file(path: BytePath, size: Int64)
+    case database(path: BytePath, done: Int, total: Int)
+}
+
+/// The finished backup before this one, of the same agent. Everything here blocks.
+struct EarlierBackup {
+    private let folder: BytePath
+    private let files: [BytePath: BackedFile]
+
+    /// - Returns: nil where there is none, or none that can be relied on.
+    init?(_ folder: BytePath, _ manifest: BackupManifest) {
+        var files: [BytePath: BackedFile] = [:]
+        do {
+            guard try ContentHash.ofFile(folder.appending(BackupManifest.listingName)) == manifest.listing else {
+                return nil
+            }
+            var listing = try BackupListing(in: folder)
+            while let file = try listing.next() { if file.role == .file { files[file.path] = file } }
+        } catch {
+            // All is copied anew.
+            return nil
+        }
+        self.folder = folder
+        self.files = files
+    }
+
+    /// Gives an unchanged file a second name.
+    ///
+    /// - Returns: nil where it has to be copied.
+    func link(_ name: BytePath, _ status: FileStatus, to target: BytePath) throws -> BackedFile? {
+        guard var known = files[name], known.size == status.size, known.modified == status.fingerprint.modified,
+            known.changed == status.fingerprint.changed
+        else { return nil }
+        let source = folder.appending(name)
+        guard let there = try FileStatus.of(source), there.kind == .file, there.size == known.size,
+            source.withCString({ from in target.withCString { Glibc.link(from, $0) } }) == 0
+        else { return nil }
+        known.mode = status.mode & 0o777
+        return known
+    }
+}

@@ -1,0 +1,99 @@
+import OwnFiles
+import Platform
+import SQLiteFile
+
+/// What is wrong with a backup.
+package struct BackupFinding: Encodable, Sendable, Equatable {
+    /// In the backup.
+    package let path: BytePath
+    package let problem: String
+
+    package var line: String { "\(path): \(problem)" }
+}
+
+/// Proves a backup: every byte of it is read. Everything here blocks.
+package struct BackupProof {
+    package let path: BytePath
+    package let manifest: BackupManifest
+
+    /// - Parameter path: a finished backup, or a folder of such, of which the newest is meant.
+    /// - Throws: `Fault`, also where the manifest or the list of files is damaged.
+    package init(_ path: BytePath) throws {
+        var backup = path
+        if try FileStatus.of(path.appending(BackupManifest.name)) == nil {
+            guard let newest = try BackupFolder(path).finished().last else {
+                throw Fault(
+                    .usage,
+                    "there is no finished backup in \(path): name a folder steward-…, or one in which `steward backup` has "
+                        + "made such", path: path)
+            }
+            backup = newest.path
+        }
+        self.path = backup
+        manifest = try BackupManifest.read(in: backup)
+        let listing = backup.appending(BackupManifest.listingName)
+        guard try ContentHash.ofFile(listing) == manifest.listing else {
+            throw Fault(
+                .failed, "\(listing) is damaged: it has not the hash that the manifest says; take another backup",
+                path: listing)
+        }
+    }
+
+    /// Reads all of it.
+    ///
+    /// - Parameter tell: told of each file; what it throws ends the reading.
+    /// - Returns: what is wrong; empty for a backup that is as it was made.
+    package func findings(_ tell: (BackupProgress) throws -> Void) throws -> [BackupFinding] {
+        var found: [BackupFinding] = []
+        var names: Set<BytePath> = []
+        var listing = try BackupListing(in: path)
+        while let file = try listing.next() {
+            names.insert(file.path)
+            if let problem = try problem(of: file) { found.append(BackupFinding(path: file.path, problem: problem)) }
+            try tell(.file(path: file.path, size: file.size))
+        }
+        for strange in try strange(names) {
+            found.append(
+                BackupFinding(path: strange, problem: "is not in the list: it was not there when this was made"))
+        }
+        return found
+    }
+
+    private func problem(of file: BackedFile) throws -> String? {
+        guard Self.isSafe(file.path) else { return "leads out of the backup" }
+        let whole = path.appending(file.path)
+        guard let status = try FileStatus.of(whole) else { return "is missing" }
+        guard status.kind == .file else { return "is no file" }
+        guard status.size == file.size else { return "has \(status.size) bytes, and should have \(file.size)" }
+        do {
+            guard try ContentHash.ofFile(whole) == file.sha256 else {
+                return "is damaged: its bytes are not those that were copied"
+            }
+        } catch let fault as Fault {
+            return "cannot be read: \(fault.message)"
+        }
+        guard file.role == .database else { return nil }
+        let damage = try DatabaseInstant.damage(in: whole)
+        return damage.isEmpty ? nil : "is a damaged database: \(damage.joined(separator: "; "))"
+    }
+
+    /// Whether a path of the list stays in the backup.
+    static func isSafe(_ path: BytePath) -> Bool {
+        !path.isEmpty && !path.isAbsolute && !path.components.contains { $0.elementsEqual("..".utf8) }
+    }
+
+    private func strange(_ names: Set<BytePath>) throws -> [BytePath] {
+        var (found, folders) = ([BytePath](), [BytePath("")])
+        while let folder = folders.popLast() {
+            for entry in try listDirectory(path.appending(folder)) {
+                let name = folder.appending(name: entry.name)
+                if try FileStatus.of(path.appending(name))?.kind == .directory {
+                    folders.append(name)
+                } else if !names.contains(name), !BackupManifest.own.contains(name) {
+                    found.append(name)
+                }
+            }
+        }
+        return found.sorted()
+    }
+}
