@@ -6,8 +6,12 @@ import Platform
 package final class StateLock: Sendable {
     private let file: Descriptor
 
-    /// - Throws: `Fault(.failed)` naming the process that holds the directory.
-    package init(directory: BytePath) throws {
+    /// What a restore writes into the state directory before it puts anything into its place, and removes when all of it is.
+    package static let restoring = "restore.json"
+
+    /// - Parameter restores: whether the caller is what finishes a restore that was cut off.
+    /// - Throws: `Fault(.failed)` naming the process that holds the directory; `.usage` where a restore into it was cut off.
+    package init(directory: BytePath, restores: Bool = false) throws {
         try Durable.makeDirectory(directory, mode: 0o700)
         file = try Descriptor(directory.appending("lock"), O_RDWR | O_CREAT)
         guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
@@ -17,6 +21,12 @@ package final class StateLock: Sendable {
                 .failed,
                 "another agent\(holder.map { " (process \($0))" } ?? "") uses the state directory \(directory); "
                     + "stop it first, or give this one a state directory of its own", path: directory)
+        }
+        if try !restores && FileStatus.of(directory.appending(Self.restoring)) != nil {
+            throw Fault(
+                .usage,
+                "a restore into \(directory) was cut off, and only part of it is there; run `steward restore`, which finishes "
+                    + "it, then try this again", path: directory)
         }
         try file.truncate(to: 0)
         try file.write(Array("\(getpid())\n".utf8), at: 0)

@@ -1,0 +1,114 @@
+import ComicVault
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TKCore
+
+/// What a restore puts where. Everything here blocks.
+package struct RestorePlan: Encodable, Sendable {
+    package struct Store: Encodable, Sendable {
+        /// Its folder in the backup.
+        package let name: String
+        package let root: BytePath
+        package let files: Int
+        /// Bytes.
+        package let size: Int64
+        let emptyFolders: [BytePath]
+        /// What lies there already and has to go aside.
+        package var inTheWay: [BytePath] = []
+        /// Why it stays as it is; nil for what is restored.
+        package var leftOut: String?
+    }
+
+    package let backup: BytePath
+    package let time: Timestamp
+    package let consistency: BackupManifest.Consistency
+    package var stores: [Store]
+
+    /// - Parameters:
+    ///   - vaults: the folders that the configuration which is there names; of others the backup says where they lay.
+    ///   - only: names of stores; nil for all.
+    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names.
+    package init(
+        _ proof: BackupProof, _ directories: Directories, vaults: [VaultPlace], tk: BytePath?, only: [String]?
+    ) throws {
+        let manifest = proof.manifest
+        backup = proof.path
+        time = manifest.time
+        consistency = manifest.consistency
+        stores = []
+        let names = manifest.stores.map(\.name)
+        if let strange = only?.first(where: { !names.contains($0) }) {
+            throw Fault(.usage, "the backup holds no `\(strange)`; it holds \(names.joined(separator: ", "))")
+        }
+        let known = BackupStore.all(
+            directories, vaults: vaults.map { ($0.name, $0.path) }, tk: tk, takesSecrets: true)
+        for store in manifest.stores where only?.contains(store.name) ?? true {
+            guard BackupProof.isSafe(BytePath(store.name)) else {
+                throw Fault(
+                    .failed, "the manifest of \(proof.path) names a store that leads out of it; take another backup")
+            }
+            let here = known.first { $0.name == store.name }
+            let root = here?.root ?? Self.relocated(store.root, from: manifest.home, to: directories.home)
+            stores.append(
+                Store(
+                    name: store.name, root: root, files: store.files, size: store.size,
+                    emptyFolders: store.emptyFolders))
+            try look(at: stores.count - 1, isAlone: here?.isAlone ?? true, others: known.map(\.root), proof, only)
+        }
+    }
+
+    /// What lay in the home lies in the home.
+    private static func relocated(_ root: BytePath, from old: BytePath, to new: BytePath) -> BytePath {
+        root.relative(to: old).map { new.appending($0) } ?? root
+    }
+
+    private mutating func look(
+        at index: Int, isAlone: Bool, others: [BytePath], _ proof: BackupProof, _ only: [String]?
+    ) throws {
+        let root = stores[index].root
+        guard stores[index].files > 0 else {
+            stores[index].leftOut = Self.nothing
+            return
+        }
+        guard let real = root.real else { return }
+        let coming = try listDirectory(proof.path.appending(stores[index].name)).map { BytePath(bytes: $0.name) }
+        for entry in try listDirectory(real).map({ BytePath(bytes: $0.name) }) {
+            let whole = real.appending(entry)
+            // Another store's folder is asked about by itself.
+            let isOthers = others.contains { ($0.real ?? $0).isWithin(whole) && $0 != root }
+            let isFleeting =
+                stores[index].name == BackupStore.stateName && BackupStore.fleeting.contains(entry)
+                && !entry.text.hasSuffix("sqlite")
+            if isOthers || isFleeting || BackupStore.isTemporary(entry) { continue }
+            let collides = coming.contains { name in
+                entry == name || PrivateDatabase.companions.contains { entry == BytePath(name.text + $0) }
+            }
+            if isAlone || collides { stores[index].inTheWay.append(whole) }
+        }
+        if stores[index].name == BackupStore.configurationName, !stores[index].inTheWay.isEmpty,
+            only?.contains(BackupStore.configurationName) != true
+        {
+            stores[index].inTheWay = []
+            stores[index].leftOut =
+                "there is one in \(root), which stays; --only configuration restores that of the backup"
+        }
+    }
+
+    private static let nothing = "the backup holds nothing of it"
+
+    /// Stores that the backup holds and that stay as they are here.
+    package var kept: [Store] { stores.filter { $0.leftOut != nil && $0.leftOut != Self.nothing } }
+    package var restored: [Store] { stores.filter { $0.leftOut == nil } }
+    package var inTheWay: [BytePath] { restored.flatMap(\.inTheWay) }
+
+    package var lines: [String] {
+        stores.map { store in
+            let what = "\(store.name): \(store.files) files, \(ComicText.bytes(store.size)) into \(store.root)"
+            let aside =
+                store.inTheWay.isEmpty ? "" : "; in the way: \(store.inTheWay.map(\.nameText).joined(separator: ", "))"
+            return store.leftOut.map { "\(store.name): left out: \($0)" } ?? what + aside
+        }
+    }
+}
