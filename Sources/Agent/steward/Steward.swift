@@ -26,6 +26,7 @@ struct Steward: AsyncParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [Status.self, Health.self, MetricsCommand.self, Log.self, Explain.self, DueCommand.self]),
+            CommandGroup(name: "Keep", subcommands: [BackupCommand.self, RestoreCommand.self]),
             CommandGroup(name: "Captures", subcommands: [Dots.self]),
             CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
             CommandGroup(

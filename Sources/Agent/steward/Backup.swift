@@ -1,0 +1,178 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import Foundation
+import Platform
+import ProgramVersion
+import Rules
+
+/// `steward backup`
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy ledger, stores and vaults into a new folder, while the agent works.",
+        discussion: """
+            Makes FOLDER/steward-YYYYMMDDTHHMMSSZ, which has that name only when all of it is on the disk. Files that have \
+            not changed since the backup before are shared with it. The places' own files are not in it: they are yours \
+            to copy. Nor are keys and passwords. `steward restore --verify FOLDER` proves a backup. docs/operations.md tells \
+            more.
+            """)
+
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "Where backups lie.", completion: .directory) var folder: String
+
+    @Option(name: .long, help: "Keep so many finished backups of this agent, and remove older ones.")
+    var keep: Int?
+
+    @Flag(name: .long, help: "Copy everything anew, and share nothing with the backup before.")
+    var anew = false
+
+    @Flag(name: .long, help: "Take along the keys of tk's services (~/.tk/secrets) as well.")
+    var withSecrets = false
+
+    func validate() throws {
+        if let keep, keep < 1 { throw ValidationError("--keep takes a number from 1 on") }
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            let configuration = try options.configuration(directories)
+            let stores = BackupStore.all(
+                directories, vaults: configuration.vaults.map { ($0.name, $0.path) }, tk: BackupPaths.drafts,
+                takesSecrets: withSecrets)
+            let meter = ProgressMeter.standard(isOff: options.json)
+            let backup = try Backup(
+                directories, stores, into: BackupPaths.absolute(folder),
+                forbidden: configuration.places.map { ("the place \($0.info.name)", $0.info.root) },
+                version: ProgramVersion.text
+            ) { BackupPaths.show($0, on: meter) }
+            defer { meter.clear() }
+            let report = try backup.run(anew: anew, keep: keep)
+            meter.clear()
+            try Output.show(report, lines: report.lines, json: options.json)
+        }
+    }
+}
+
+/// `steward restore`
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a backup back, or prove that it could be.",
+        discussion: """
+            Everything is proved before anything changes, and all of it is put back or nothing. What lies there already is \
+            never removed: the command refuses, or moves it aside with --replace. No agent may run meanwhile. Ends with 2 \
+            where --verify finds something.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "A backup, or the folder in which backups lie: then its newest.", completion: .directory)
+    var backup: String?
+
+    @Flag(name: .long, help: "Read every byte of the backup, say what is wrong with it, and change nothing.")
+    var verify = false
+
+    @Flag(name: .long, help: "Say what would come where, and change nothing.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Move aside what lies in the way.")
+    var replace = false
+
+    @Option(
+        name: .long, parsing: .upToNextOption,
+        help: "Only these: state, captures, vaults/NAME, tk, configuration.")
+    var only: [String] = []
+
+    func validate() throws {
+        if verify && (dryRun || replace || !only.isEmpty) {
+            throw ValidationError("--verify changes nothing, and takes none of the other options")
+        }
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            let directories = try options.directories()
+            if !verify, !dryRun, let from = try Restore.finishInterrupted(directories) {
+                var report = RestoreReport(backup: from)
+                try advise(&report, directories)
+                return try Output.show(
+                    report, lines: ["finished the restore from \(from) that was cut off"] + report.advice,
+                    json: options.json)
+            }
+            guard let backup else { throw Fault(.usage, "say which backup is meant: `steward restore FOLDER`") }
+            let proof = try BackupProof(BackupPaths.absolute(backup))
+            let meter = ProgressMeter.standard(isOff: options.json)
+            defer { meter.clear() }
+            if verify { return try show(proof, meter) }
+            let configuration = Configuration.load(directories).0
+            let plan = try RestorePlan(
+                proof, directories, vaults: configuration?.vaults ?? [], tk: BackupPaths.drafts,
+                only: only.isEmpty ? nil : only)
+            if dryRun { return try Output.show(plan, lines: plan.lines, json: options.json) }
+            var done = Int64(0)
+            let total = plan.restored.reduce(0) { $0 + $1.size }
+            var report = try Restore(proof, plan, directories) { progress in
+                if case .file(let path, let size) = progress {
+                    done += size
+                    meter.show(done, of: total, path.text)
+                }
+            }.run(replaces: replace)
+            meter.clear()
+            report.advice = plan.kept.map { "\($0.name): left out: \($0.leftOut ?? "")" }
+            try advise(&report, directories)
+            try Output.show(report, lines: report.lines, json: options.json)
+        }
+    }
+
+    private func advise(_ report: inout RestoreReport, _ directories: Directories) throws {
+        let places = Configuration.load(directories).0?.places.map(\.info) ?? []
+        try report.advise(directories, places)
+    }
+
+    private struct Proved: Encodable {
+        let backup: BytePath
+        let time: Timestamp
+        let files: Int
+        let size: Int64
+        let consistency: BackupManifest.Consistency
+        let findings: [BackupFinding]
+    }
+
+    private func show(_ proof: BackupProof, _ meter: ProgressMeter) throws {
+        var done = Int64(0)
+        let findings = try proof.findings { progress in
+            if case .file(let path, let size) = progress {
+                done += size
+                meter.show(done, of: proof.manifest.size, path.text)
+            }
+        }
+        meter.clear()
+        let manifest = proof.manifest
+        let proved = Proved(
+            backup: proof.path, time: manifest.time, files: manifest.files, size: manifest.size,
+            consistency: manifest.consistency, findings: findings)
+        let last =
+            findings.isEmpty
+            ? "\(proof.path): \(manifest.files) files are as they were copied, and the databases are sound"
+            : "\(proof.path): \(findings.count) findings; take another backup, or restore what is sound with --only"
+        try Output.show(proved, lines: findings.map(\.line) + [last], json: options.json)
+        if !findings.isEmpty { throw ExitCode(2) }
+    }
+}
+
+/// What both commands read of the command line.
+private enum BackupPaths {
+    static func absolute(_ path: String) -> BytePath {
+        path.hasPrefix("/") ? BytePath(path) : BytePath(FileManager.default.currentDirectoryPath).appending(path)
+    }
+
+    /// `tk`'s folder; nil where there can be none.
+    static var drafts: BytePath? { BackupStore.drafts(ProcessInfo.processInfo.environment) }
+
+    static func show(_ progress: BackupProgress, on meter: ProgressMeter) {
+        switch progress {
+        case .file(let path, _): meter.show(0, of: 0, path.text)
+        case .database(let path, let done, let total): meter.show(Int64(done), of: Int64(total), path.text)
+        }
+    }
+}
