@@ -35,7 +35,7 @@ import Testing
         FolderSettler(WatchRoot(name: "root", path: folder.path)) { _, _ in
             wants ? seconds : nil
         } handle: { [calls] path in
-            calls.note(path)
+            calls.note(path) ? .done : .again
         }
     }
 
@@ -77,12 +77,49 @@ import Testing
         try await eventually("it is told") { calls.paths == ["a"] }
     }
 
-    @Test("So is a download that is to fill one") func download() async throws {
+    @Test("A download that is to fill one may never go on: it is put aside until something happens there")
+    func download() async throws {
         let settler = settler()
         try folder.write("a/film.mkv.part", "half")
         await settler.touch(["a"])
         try await eventually("it waits") { await settler.pending().first?.waitingFor == .download }
+        try await eventually("nobody waits for it") { await settler.isIdle }
         try Durable.remove(folder.path.appending("a/film.mkv.part"))
+        #expect(calls.paths.isEmpty)
+        await settler.touch(["a"])
+        try await eventually("it is told") { calls.paths == ["a"] }
+        try await eventually("nothing is left") { await settler.pending().isEmpty }
+    }
+
+    @Test("What is to be done later is put aside, and waked when that is over; what nobody waits for stays so")
+    func later() async throws {
+        let settler = FolderSettler(WatchRoot(name: "root", path: folder.path)) { _, _ in
+            0.1
+        } handle: { [calls] path in
+            calls.note(path) ? .done : .later(.jobs)
+        }
+        calls.refuse(1)
+        try folder.write("a/1", "text")
+        try folder.write("b/1", "text")
+        await settler.touch(["a"])
+        try await eventually("it is put aside") { await settler.pending().first?.waitingFor == .jobs }
+        #expect(await settler.isIdle)
+        await settler.wake(["a", "b"])
+        try await eventually("it is told once more") { calls.paths == ["a", "a"] }
+        try await eventually("nothing is left") { await settler.pending().isEmpty }
+    }
+
+    @Test("A part that cannot be read is put aside, and told of", .enabled(if: geteuid() != 0)) func closed()
+        async throws
+    {
+        let settler = settler()
+        try folder.write("a/deep/1", "text")
+        chmod(folder.path.appending("a/deep").text, 0)
+        await settler.touch(["a"])
+        try await eventually("it is put aside") { await settler.pending().first?.waitingFor == .readable }
+        #expect(await settler.isIdle)
+        chmod(folder.path.appending("a/deep").text, 0o755)
+        await settler.touch(["a"])
         try await eventually("it is told") { calls.paths == ["a"] }
     }
 

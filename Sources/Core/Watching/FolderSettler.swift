@@ -4,25 +4,35 @@ import Platform
 /// Waits until folders stand still as wholes: nothing in them, all the way down, has changed for their settle time, nobody
 /// has a file in them open for writing, and no download is to fill one (docs/design/folders.md).
 ///
-/// Events say only where to look; nothing runs while nothing is pending.
+/// Events say only where to look; nothing runs while nothing is pending. What only somebody else can end is put aside until
+/// something happens there (``touch(_:)``), or is over (``wake(_:)``), and no one waits for it.
 package actor FolderSettler {
     /// Says for how many seconds a folder must stand still; nil where nobody wants it. It blocks.
     package typealias Wants = @Sendable (_ path: BytePath, _ status: FileStatus) -> Double?
     /// Deals with a folder that stands still, or is gone.
-    ///
-    /// Returns false where it is to be waited for once more.
-    package typealias Handler = @Sendable (_ path: BytePath) async -> Bool
+    package typealias Handler = @Sendable (_ path: BytePath) async -> Answer
+
+    package enum Answer: Sendable {
+        case done
+        /// It is to be waited for once more.
+        case again
+        /// It is to be put aside.
+        case later(Unsettled.Reason)
+    }
 
     private struct Entry {
         /// Goes up with each event in the folder.
         var turn = 0
         var settle: Double
         var waitingFor = Unsettled.Reason.quiet
+        var isAside = false
     }
 
     /// One look. What lay in it is told apart by ``FolderContents/digest``.
     private enum Finding: Sendable {
         case gone, unwanted, unknown
+        /// A part of it cannot be read.
+        case closed
         case still
         case moving(ContentHash, settle: Double, left: Double)
         case busy(Unsettled.Reason, ContentHash)
@@ -48,19 +58,27 @@ package actor FolderSettler {
 
     /// Something has happened in these folders; paths relative to the root.
     package func touch(_ paths: some Sequence<BytePath> & Sendable) {
-        for path in paths where !path.isEmpty {
-            entries[path, default: Entry(settle: Self.firstWait)].turn += 1
-            if tasks[path] == nil {
-                tasks[path] = Task { [name = root.name] in
-                    await Bulkhead.$current.withValue(.place(name)) { await self.settle(path) }
-                }
-            }
+        for path in paths where !path.isEmpty { look(at: path) }
+    }
+
+    /// What these folders may have been put aside for is over; others are left alone.
+    package func wake(_ paths: some Sequence<BytePath> & Sendable) {
+        for path in paths where entries[path] != nil { look(at: path) }
+    }
+
+    private func look(at path: BytePath) {
+        entries[path, default: Entry(settle: Self.firstWait)].turn += 1
+        entries[path]?.isAside = false
+        guard tasks[path] == nil else { return }
+        tasks[path] = Task { [name = root.name] in
+            await Bulkhead.$current.withValue(.place(name)) { await self.settle(path) }
         }
     }
 
-    package var isIdle: Bool { entries.isEmpty }
+    /// Whether no folder is waited for but those that were put aside.
+    package var isIdle: Bool { entries.values.allSatisfy(\.isAside) }
 
-    /// What is not settled yet, in no order.
+    /// What is not settled yet, or was put aside, in no order.
     package func pending() -> [Unsettled] {
         entries.map { Unsettled(root: root.name, path: $0.key, waitingFor: $0.value.waitingFor) }
     }
@@ -83,13 +101,25 @@ package actor FolderSettler {
                 wait = 0
             case .gone, .still:
                 if now.turn == entry.turn {
-                    if await handle(path), entries[path]?.turn == entry.turn { return end(path) }
+                    let answer = await handle(path)
+                    if entries[path]?.turn == entry.turn {
+                        switch answer {
+                        case .done: return end(path)
+                        case .later(let reason): return putAside(path, reason)
+                        case .again: break
+                        }
+                    }
                     patience = min(Self.longestWait, max(0.2, patience * 2))
                     wait = patience
                 } else {
                     // What has happened since the look is looked at once more.
                     wait = entry.settle
                 }
+            // Nobody knows whether it ever ends; where it does, something happens in the folder.
+            case .busy(.download, _) where now.turn == entry.turn: return putAside(path, .download)
+            case .closed:
+                if now.turn == entry.turn { return putAside(path, .readable) }
+                wait = 0
             case .moving(let digest, let settle, let left):
                 (seen, wait) = (digest, left)
                 entries[path]?.settle = settle
@@ -111,6 +141,12 @@ package actor FolderSettler {
 
     private func end(_ path: BytePath) {
         entries[path] = nil
+        tasks[path] = nil
+    }
+
+    private func putAside(_ path: BytePath, _ reason: Unsettled.Reason) {
+        entries[path]?.waitingFor = reason
+        entries[path]?.isAside = true
         tasks[path] = nil
     }
 
@@ -145,8 +181,10 @@ package actor FolderSettler {
         } catch let fault as Fault where fault.errno == ENOENT || fault.code == Fault.link {
             return .gone
         } catch let fault as Fault where fault.code == FolderContents.tooMuch {
-            // It is asked again when something happens in it.
-            return .unwanted
+            // What is known of it is dealt with; it is asked again when something happens in it.
+            return .still
+        } catch let fault as Fault where fault.kind != .transient {
+            return .closed
         } catch {
             return .unknown
         }

@@ -21,6 +21,8 @@ package struct Unsettled: Sendable, Equatable {
         case readable = "access to it"
         /// What lies beside it shows that it is yet to be filled.
         case download = "its download to end"
+        /// Something is yet to be done with what lies in it.
+        case jobs = "the jobs of what lies in it"
     }
 
     package var root: String

@@ -157,7 +157,8 @@ extension WatchLoop {
         guard !watched.nodes.isEmpty else { return [] }
         if options.ignore.ignores(event.name) {
             if options.ignore.isMissed(event.name) { notePassedOver(event, watched) }
-            return []
+            // A download that is over, or given up, may be all that what lies beside it waited for.
+            guard event.has(Bits.delete), PartialDownload.isPartial(event.name) else { return [] }
         }
         return watched.nodes.compactMap { node in
             guard let folder = node.path else { return nil }

@@ -107,40 +107,50 @@ extension Pipeline {
         guard let inflow = inflows[name], !isStopped else { return nil }
         if let known = inflow.folders { return known }
         let settler = FolderSettler(inflow.root, wants: settleTime(inflow.root)) { [weak self] path in
-            guard let self else { return true }
+            guard let self else { return .done }
             return await self.judgeFolder(name, path)
         }
         inflows[name]?.folders = settler
         return settler
     }
 
-    /// - Returns: false where the folder is to be looked at again.
-    private func judgeFolder(_ name: String, _ path: BytePath) async -> Bool {
-        guard !isStopped, let place = core.places[name: name], let inflow = inflows[name] else { return true }
+    /// A job of a file is over: the folders above it may have waited for that.
+    func jobEnded(_ name: String, _ path: BytePath) async {
+        guard let folders = inflows[name]?.folders else { return }
+        var above: [BytePath] = [path]
+        while let last = above.last, !last.parent.isEmpty { above.append(last.parent) }
+        await folders.wake(above)
+    }
+
+    private func judgeFolder(_ name: String, _ path: BytePath) async -> FolderSettler.Answer {
+        guard !isStopped, let place = core.places[name: name], let inflow = inflows[name] else { return .done }
         // Whatever is yet to settle in it belongs to it.
         guard !isHeld, await !inflow.settler.isPending(within: path, of: name),
             !inJudgement.contains(where: { $0.root == name && $0.path.isWithin(path) })
-        else { return false }
+        else { return .again }
         do {
             let baseline = folderBaselines[name]
             switch try await core.folderJudge.judge(
                 place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
             {
             case .known: break
-            case .again: return false
+            case .again: return .again
+            case .waits: return .later(.jobs)
             case .news(let jobs):
                 log.debug("\(path) in \(name), a folder: \(jobs.count) jobs")
                 await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
             }
         } catch is CancellationError {
             // The agent is stopping; the next start finds it as it was.
-            return true
+            return .done
+        } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+            return .later(.readable)
         } catch {
             log.warning("cannot judge the folder \(path) in \(name), looking again: \(explain(error))")
-            return false
+            return .again
         }
         if folderBaselines[name]?.unjudged?.remove(path) != nil { await endFolderBaseline(name) }
-        return true
+        return .done
     }
 
     /// If all folders that lay there have been judged, the ledger knows them from now on.

@@ -42,6 +42,8 @@ package actor Pipeline {
     var tooLarge: [Key: Int64] = [:]
     /// What was passed over when a place was last looked through, and may be missed.
     var missed: [String: Set<BytePath>] = [:]
+    /// Folders that could not be read when a place was last looked through; absolute.
+    var closed: [String: Set<BytePath>] = [:]
     /// Large files that are read or wait for it, and their bytes.
     private var beingRead: [Key: Int64] = [:]
 
@@ -178,6 +180,7 @@ package actor Pipeline {
 
     /// Runs until ``stop()``, or until its task is cancelled.
     package func run() async {
+        await runner.tellOfEnds { [weak self] in await self?.jobEnded($0, $1) }
         tasks = roots.map { root in
             Task { await Bulkhead.$current.withValue(.place(root.name)) { await self.judgeSettled(root.name) } }
         }

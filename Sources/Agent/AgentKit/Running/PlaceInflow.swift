@@ -236,7 +236,10 @@ extension Pipeline {
         _ summary: PlaceComparison.Summary, _ name: String, _ path: BytePath, isSurvey: Bool
     ) async {
         let report = summary.report
-        for problem in report.unreadable {
+        let known = closed[name] ?? []
+        let top = inflows[name]?.root.path.appending(path) ?? path
+        closed[name] = known.filter { !$0.isWithin(top) }.union(report.unreadable.map(\.path))
+        for problem in report.unreadable where !known.contains(problem.path) {
             log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
         }
         let elsewhere = (missed[name] ?? []).filter { !$0.isWithin(path) }

@@ -9,8 +9,10 @@ package struct FolderJudge: Sendable {
         /// The ledger knew it, or no rule wants it.
         case known
         case news([PlannedJob])
-        /// Something is at work in it, or it changed while it was looked at: look again.
+        /// The agent is at work in it, or it changed while it was looked at: look again.
         case again
+        /// Jobs of what lies in it are to be done first.
+        case waits
     }
 
     private let planner: Planner
@@ -49,10 +51,19 @@ package struct FolderJudge: Sendable {
     ) async throws -> Verdict {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
-        let look = try await planner.lanes.run { try FolderLook(path, in: place, planner) }
-        let before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
         // What is yet to be done with its files is done first: all of it is in one place till then.
-        guard !before.isAtWork else { return .again }
+        guard try await !planner.ledger.read({ try FolderPast.isAtWork(path, in: place, $0) }) else { return .waits }
+        let found: FolderLook?
+        do {
+            found = try await planner.lanes.run { try FolderLook(path, in: place, planner) }
+        } catch let fault as Fault where fault.code == FolderContents.tooMuch {
+            // Nobody is to come back for it by the clock.
+            try await planner.ledger.writeSeen { try $0.removeDue(place.name, path) }
+            return .known
+        }
+        let look = found
+        let before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+        guard !before.isAtWork else { return .waits }
         guard let look else {
             guard before.known?.present == true else { return .known }
             // What is missing may be away with its place.
@@ -122,7 +133,7 @@ private struct FolderPast: Sendable, Equatable {
         _ transaction: LedgerTransaction
     ) throws {
         known = try transaction.folder(place.name, path)
-        isAtWork = try !transaction.jobs(in: [.ready, .waiting], place.name, within: path).isEmpty
+        isAtWork = try Self.isAtWork(path, in: place, transaction)
         guard let look else { return }
         last = known.flatMap { $0.present && Self.isSame($0, look) ? $0 : nil }
         if last == nil {
@@ -138,6 +149,10 @@ private struct FolderPast: Sendable, Equatable {
                 job: "")
         }
     }
+    static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
+        try !transaction.jobs(in: [.ready, .waiting], place.name, within: path).isEmpty
+    }
+
 
     /// Another folder may have come under the name before anybody looked; one that holds the same is the same.
     private static func isSame(_ known: FolderRecord, _ look: FolderLook) -> Bool {

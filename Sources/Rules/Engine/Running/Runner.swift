@@ -33,6 +33,7 @@ package actor Runner {
     private var isPaused = false
     private var isDraining = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
     /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
     private var left = 0
     private var everLeft = 0
@@ -97,6 +98,11 @@ package actor Runner {
         }
         for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
         pump()
+    }
+
+    /// Has it told when a job does not wait to be run any more, before anybody hears that nothing runs.
+    package func tellOfEnds(_ tell: @escaping @Sendable (_ place: String, _ path: BytePath) async -> Void) {
+        tellEnd = tell
     }
 
     package func setPaused(_ paused: Bool) async throws {
@@ -207,7 +213,8 @@ package actor Runner {
     }
 
     private func work(_ id: String, _ key: FileKey) async {
-        switch await executor.run(id) {
+        let end = await executor.run(id)
+        switch end {
         case .ended, .stopped: known.remove(id)
         case .followed(let next):
             known.remove(id)
@@ -237,7 +244,8 @@ package actor Runner {
                     "the time of the next try is not in the ledger: \(explain(error))", metadata: LogFields.job(id))
             }
         }
-        // Not before the await above: while it waits, nothing else of this file may begin.
+        if case .again = end {} else { await tellEnd?(key.place, key.path) }
+        // Not before the awaits above: while it waits, nothing else of this file may begin.
         running[key] = nil
         if queues[key] != nil { turn.append(key) }
         pump()
