@@ -109,6 +109,97 @@ struct FolderRuleRunTests {
         #expect(try steward.count("old Lisbon 3") == 1)
     }
 
+    @Test("A folder is taken so long after its arrival, too, which the agent alone knows")
+    func arrivedLongAgo() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Kept
+              in: dropbox
+              match: folders
+              settle: 100ms
+              where: { age: { since: arrived, is: "> 3s" } }
+              do: [{ move: { place: library } }]
+            """)
+        try await steward.start()
+        try fill(steward)
+        try await steward.until("it is taken") { try steward.exists("library/Lisbon/deep/3.jpg") }
+        try steward.wait()
+        #expect(try steward.run(["due"]).output.contains("nothing is to come with time"))
+    }
+
+    private func waitsFor(_ steward: AgentFixture) throws -> String? {
+        try steward.status().settling.first { $0.path == "Lisbon" }?.waitingFor
+    }
+
+    @Test("A download that never ends keeps its folder where it is, and nobody waiting; given up, it keeps it no more")
+    func download() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(Self.albums)
+        try await steward.start()
+        try steward.drop("dropbox/Lisbon/film.mkv.part", "half of it")
+        try fill(steward)
+        try await steward.until("it is waited for") { try waitsFor(steward) == "its download to end" }
+        #expect(try steward.rest())
+        #expect(try steward.exists("dropbox/Lisbon/deep/1.jpg"))
+        try Durable.remove(steward.path("dropbox/Lisbon/film.mkv.part"))
+        try await steward.until("it is taken") { try steward.files("library").count == 3 }
+    }
+
+    @Test(
+        "A part that may not be read keeps it there, is told of once, and keeps nobody waiting",
+        .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
+    func closed() async throws {
+        let isRoot = geteuid() == 0
+        let steward = try AgentFixture(as: isRoot ? .victim : nil)
+        try steward.rule(Self.albums)
+        try fill(steward)
+        for path: BytePath in ["dropbox", "dropbox/Lisbon", "dropbox/Lisbon/deep", "library"] where isRoot {
+            try TestUser.victim.own(steward.path(path))
+        }
+        chmod(steward.path("dropbox/Lisbon/deep").text, 0)
+        try await steward.start()
+        try steward.drop("dropbox/Lisbon/4.jpg", "picture 4")
+        try await steward.until("it is waited for") { try waitsFor(steward) == "access to it" }
+        #expect(try steward.rest())
+        let told = try steward.log().components(separatedBy: "cannot be read, so nothing in it is seen").count - 1
+        #expect(told == 1)
+        chmod(steward.path("dropbox/Lisbon/deep").text, 0o755)
+        try await steward.until("it is taken") { try steward.files("library").count == 4 }
+    }
+
+    @Test("A job of a file in it that waits keeps it there, and nobody waiting; when it is done the folder goes")
+    func waitingJob() async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("disk")
+        // Without a file that is known from it, the place is whatever folder stands there.
+        try steward.drop("disk/known.txt", "known")
+        try steward.rule(
+            Self.albums + """
+                - rule: Far
+                  in: dropbox
+                  settle: 100ms
+                  where: { extension: txt }
+                  do: [{ copy: { place: disk } }]
+                """)
+        try await steward.start()
+        try steward.wait()
+        guard rename(steward.path("disk").text, steward.path("unmounted").text) == 0 else {
+            throw TestFailure("rename")
+        }
+        try steward.folder("disk")
+        try fill(steward)
+        try steward.drop("dropbox/Lisbon/notes.txt", "a text")
+        try await steward.until("it waits") { try waitsFor(steward) == "the jobs of what lies in it" }
+        #expect(try steward.rest())
+        #expect(try steward.exists("dropbox/Lisbon/deep/1.jpg"))
+        guard rmdir(steward.path("disk").text) == 0,
+            rename(steward.path("unmounted").text, steward.path("disk").text) == 0
+        else { throw TestFailure("rename back") }
+        try await steward.until("it is taken") { try steward.files("library").count == 4 }
+        #expect(try steward.read("disk/notes.txt") == "a text")
+    }
+
     @Test("A trial says which folders would go as a whole, and does nothing")
     func trial() async throws {
         let steward = try AgentFixture()

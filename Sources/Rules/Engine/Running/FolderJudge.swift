@@ -25,11 +25,7 @@ package struct FolderJudge: Sendable {
 
     /// Whether a rule could want the folder, as far as its name and its status tell. Reads nothing.
     package func mightWant(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
-        guard status.kind == .directory, !path.isEmpty, planner.ruleSet.hasFolderRules(place.name) else { return false }
-        return planner.ruleSet.mightMatch(
-            FileFacts(
-                place: place, path: path, status: status, event: .arrived, now: planner.clock.now(), content: .unread,
-                sources: planner.sources))
+        planner.mightWantFolder(path, in: place, status)
     }
 
     /// Judges a folder that stands still.
@@ -127,6 +123,8 @@ private struct FolderPast: Sendable, Equatable {
     var product: ProductRecord?
     /// Whether something is yet to be done with it, or with what lies in it.
     var isAtWork: Bool
+    /// Whether it is to be looked at by the clock.
+    var hasDue = false
 
     init(
         of path: BytePath, _ look: FolderLook?, in place: PlaceInfo, _ ruleSet: RuleSet,
@@ -135,6 +133,7 @@ private struct FolderPast: Sendable, Equatable {
         known = try transaction.folder(place.name, path)
         isAtWork = try Self.isAtWork(path, in: place, transaction)
         guard let look else { return }
+        hasDue = try !transaction.due(place.name, path).isEmpty
         last = known.flatMap { $0.present && Self.isSame($0, look) ? $0 : nil }
         if last == nil {
             let found = try transaction.folder(place.name, device: look.status.device, inode: look.status.inode)
@@ -168,7 +167,7 @@ private struct FolderJudgement: Sendable {
     private let before: FolderPast
 
     /// Whether the ledger is as it is to be.
-    var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty }
+    var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty && !before.hasDue }
 
     /// Blocks.
     init(

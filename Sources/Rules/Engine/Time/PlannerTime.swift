@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import Platform
 
@@ -25,7 +26,7 @@ extension Planner {
             (try $0.file(place.name, path), try $0.due(place.name, path))
         }
         if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
-            return .unseen
+            return try await meetFolder(path, in: place, rows)
         }
         guard let known, known.present else {
             try await ledger.writeSeen { try $0.removeDue(place.name, path) }
@@ -51,6 +52,43 @@ extension Planner {
             try transaction.setFile(found.record, due: found.upcoming)
             return .met(try Self.add(found.drafts, lineage: nil, to: transaction))
         }
+    }
+
+    /// A folder is judged as a whole. Of one that no rule can come to want nothing is kept: nobody would ever take the rows
+    /// away, and they would wake the agent for ever.
+    private func meetFolder(_ path: BytePath, in place: PlaceInfo, _ rows: [DueRecord]) async throws -> DueVerdict {
+        var isWanted = ruleSet.hasFolderRules(place.name) && rows.contains { $0.kind != .orphaned }
+        if isWanted { isWanted = try await lanes.run { try self.mightWantFolder(path, in: place) } }
+        if isWanted { return .unseen }
+        return try await ledger.writeSeen { transaction in
+            guard try transaction.due(place.name, path) == rows else { return .again }
+            try transaction.removeDue(place.name, path)
+            return .met([])
+        }
+    }
+
+    /// Blocks. One that is not there is to be judged, too.
+    private func mightWantFolder(_ path: BytePath, in place: PlaceInfo) throws -> Bool {
+        do {
+            return try mightWantFolder(path, in: place, presence.root(of: place).folder(path).status())
+        } catch let fault as Fault
+            where [ENOENT, ENOTDIR].contains(fault.errno) || fault.code == Fault.link
+            || fault.kind == .transient && fault.errno == nil
+        {
+            return true
+        }
+    }
+
+    /// Whether a rule could want a folder, now or when time has gone by, as far as its name and its status tell. Reads nothing.
+    func mightWantFolder(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
+        guard status.kind == .directory, !path.isEmpty, ruleSet.hasFolderRules(place.name) else { return false }
+        let now = clock.now()
+        // When it arrived is for the judgement to tell: from any time on, what asks for that holds now or later.
+        let facts = FileFacts(
+            place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: now,
+            sources: sources)
+        // What time is to bring has to be entered, and nobody but the judgement does that.
+        return ruleSet.mightMatch(facts) || !ruleSet.upcoming(facts, except: []).isEmpty
     }
 
     /// What is done about a file of which something is due, and what is to come after that.

@@ -1,0 +1,113 @@
+import Foundation
+import Ledger
+import OwnFiles
+import Platform
+import Rules
+import TestSupport
+import Testing
+
+@Suite("Folders and what time brings them")
+struct TimeFolderTests {
+    private let folder: TemporaryFolder
+    private let clock: MovedClock
+
+    init() throws {
+        folder = try TemporaryFolder()
+        // A Monday.
+        clock = MovedClock(try #require(DateFormat.date(.text("2026-11-23 12:00"), .gmt)))
+    }
+
+    private func bench(_ conditions: String) async throws -> TimeBench {
+        try await TimeBench(folder.path, clock, rules: Self.rule(conditions))
+    }
+
+    private static func rule(_ conditions: String) -> String {
+        "- { rule: R, in: inbox, match: folders, where: { \(conditions) }, do: { probe: { name: r } } }"
+    }
+
+    private func judge(_ time: TimeBench) -> FolderJudge {
+        FolderJudge(planner: time.bench.planner, inWork: time.bench.inWork)
+    }
+
+    private func isWanted(_ path: BytePath, _ time: TimeBench) throws -> Bool {
+        let status = try #require(try FileStatus.of(time.bench.path("inbox").appending(path)))
+        return judge(time).mightWant(path, in: try time.bench.place("inbox"), status)
+    }
+
+    /// As the agent does where the settler says that it stands still.
+    private func see(_ path: BytePath, _ time: TimeBench) async throws {
+        guard case .news(let jobs) = try await judge(time).judge(try time.bench.place("inbox"), path) else { return }
+        await time.bench.runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+        try await time.rest()
+    }
+
+    private func rows(_ path: BytePath, _ time: TimeBench) async throws -> [DueRecord] {
+        try await time.bench.ledger.read { try $0.due("inbox", path) }
+    }
+
+    @Test(
+        "One that no rule wants yet is looked at where time may bring that, though its name and status tell it all",
+        arguments: [
+            "age: { since: arrived, is: \"> 1h\" }", "age: { since: accessed, is: \"> 3000d\" }",
+            "age: { since: name, is: \"> 1d\" }", "time: \"13:00-14:00\"", "weekday: tuesday",
+        ])
+    func wanted(_ conditions: String) async throws {
+        let time = try await bench(conditions)
+        try time.write("inbox/Lisbon 2026-11-23/1.jpg")
+        #expect(try isWanted("Lisbon 2026-11-23", time))
+        try await see("Lisbon 2026-11-23", time)
+        #expect(time.ran == [])
+        #expect(try await time.due().map(\.path) == ["Lisbon 2026-11-23"])
+    }
+
+    @Test("It runs when its time has come")
+    func arrives() async throws {
+        let time = try await bench("age: { since: arrived, is: \"> 1h\" }")
+        try time.write("inbox/Lisbon/1.jpg")
+        try await see("Lisbon", time)
+        try await time.jump(2 * hour)
+        #expect(time.wantsJudged == ["Lisbon"])
+        try await see("Lisbon", time)
+        #expect(time.ran == ["perform r Lisbon"])
+        #expect(try await rows("Lisbon", time).isEmpty)
+    }
+
+    @Test("One whose name or status says no for ever is not looked at")
+    func unwanted() async throws {
+        let time = try await bench("name: \"Porto*\", age: { since: arrived, is: \"> 1h\" }")
+        try time.write("inbox/Lisbon/1.jpg")
+        #expect(try !isWanted("Lisbon", time))
+    }
+
+    @Test(
+        "What was to come for a rule that is there no more is forgotten, and wakes nobody again",
+        arguments: [
+            "[]", "- { rule: F, in: inbox, do: { probe: { name: f } } }", rule("name: \"Porto*\""),
+            rule("name: \"Porto*\", age: \"> 9d\""),
+        ])
+    func orphaned(_ rules: String) async throws {
+        let time = try await bench("age: \"> 1h\"")
+        try time.write("inbox/Lisbon/1.jpg")
+        try await see("Lisbon", time)
+        #expect(try await rows("Lisbon", time).count == 1)
+        try await time.setRules(rules)
+        try await time.jump(2 * hour)
+        #expect(try await rows("Lisbon", time).isEmpty)
+        #expect(time.alarm.time == nil)
+    }
+
+    @Test(
+        "So is a time that has gone by while the agent was off",
+        arguments: ["age: [\"> 13h\", \"< 14h\"]", "age: { since: name, is: [\"> 13h\", \"< 14h\"] }"])
+    func missed(_ conditions: String) async throws {
+        let time = try await bench(conditions)
+        try time.write("inbox/2026-11-23/1.jpg", age: 12 * hour)
+        try await see("2026-11-23", time)
+        #expect(try await rows("2026-11-23", time).count == 1)
+        try await time.jump(5 * hour)
+        if time.wantsJudged == ["2026-11-23"] { try await see("2026-11-23", time) }
+        #expect(try await rows("2026-11-23", time).isEmpty)
+        try await time.pass(day)
+        #expect(time.ran == [] && time.alarm.time == nil)
+    }
+}
