@@ -30,6 +30,29 @@ import Testing
         #expect(try out.readAll(limit: 100 << 20) == content)
     }
 
+    @Test("A file is packed under its name byte for byte, as it came from a Mac", arguments: ["zip", "tar.zst"])
+    func decomposed(_ format: String) async throws {
+        try scene.home.write("dropbox/cafe\u{301}.txt", "content")
+        let deed = try await world.run("pack: { format: \(format), place: drafts }", on: "cafe\u{301}.txt")
+        #expect(try FileStatus.of(try #require(deed.target))?.kind == .file)
+    }
+
+    @Test("A name that a ZIP does not keep is refused before, and a tar keeps it")
+    func unkept() async throws {
+        for name in [Array("a\\b.txt".utf8), [0x61, 0xFF, 0x62]] {
+            let path = BytePath(bytes: name)
+            try scene.home.write(BytePath("dropbox").appending(name: name), "content")
+            let fault = await #expect(throws: Fault.self) {
+                _ = try await world.run("pack: { source: trash, place: drafts }", on: path)
+            }
+            let message = fault?.message ?? ""
+            #expect(message.contains("cannot be kept in a zip") && message.contains("format: tar.zst"), "\(message)")
+            let deed = try await world.run(
+                "pack: { format: tar.zst, place: drafts }", on: path, step: "job.\(name.count)")
+            #expect(try FileStatus.of(try #require(deed.target)) != nil)
+        }
+    }
+
     @Test("The same file gives the same bytes", arguments: ["zip", "tar.zst"]) func same(_ format: String) async throws
     {
         try scene.home.write("dropbox/a.txt", String(repeating: "some text ", count: 5000))

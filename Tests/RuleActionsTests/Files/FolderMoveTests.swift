@@ -203,6 +203,68 @@ import Testing
         #expect(try FileStatus.of(target) == nil)
     }
 
+    /// All of them may stand beside each other.
+    private static let names: [[UInt8]] = [
+        Array("cafe\u{301}".utf8), Array("caf\u{e9}".utf8), Array("\u{1112}\u{1161}\u{11ab}".utf8),
+        Array("ka\u{9bf}".utf8), Array("a\\b".utf8), Array("plain".utf8),
+    ]
+    private static let raw: [UInt8] = [0x72, 0xFF, 0xE9]
+
+    private func fill(_ names: [[UInt8]]) throws {
+        for name in names {
+            try scene.home.write(BytePath("dropbox/Lisbon").appending(name: name), "the content of \(name)")
+        }
+    }
+
+    /// The names and contents that Python finds in an archive, in hexadecimal.
+    private func read(_ archive: BytePath) throws -> Set<String> {
+        let script = """
+            import sys, tarfile, zipfile
+            path = sys.argv[1]
+            if path.endswith(".zip"):
+                file = zipfile.ZipFile(path)
+                all = [(i.filename.encode(), file.read(i)) for i in file.infolist() if not i.is_dir()]
+            else:
+                file = tarfile.open(fileobj=sys.stdin.buffer, mode="r|")
+                all = [(i.name.encode("utf-8", "surrogateescape"), file.extractfile(i).read()) for i in file if i.isfile()]
+            for name, content in all: print(name.hex(), content.hex())
+            """
+        let program =
+            "if [ \"${2%.zip}\" = \"$2\" ]; then zstd -dcq \"$2\" | /usr/bin/python3 -c \"$1\" \"$2\"; else "
+            + "/usr/bin/python3 -c \"$1\" \"$2\"; fi"
+        let found = try runProgram(["/bin/sh", "-euc", program, "sh", script, archive.text])
+        guard found.status == 0 else { throw TestFailure(found.output + found.errors) }
+        return Set(found.output.split(separator: "\n").map(String.init))
+    }
+
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    @Test(
+        "Names are packed byte for byte, decomposed ones too, and so others read them", arguments: ["zip", "tar.zst"])
+    func names(_ format: String) async throws {
+        let names = Self.names + (format == "zip" ? [] : [Self.raw])
+        try fill(names)
+        let target = try #require(try await run("pack: { format: \(format), place: drafts }").target)
+        let expected = names.map {
+            hex(Array("Lisbon/".utf8) + $0) + " " + hex(Array("the content of \($0)".utf8))
+        }
+        #expect(try read(target).isSuperset(of: expected))
+    }
+
+    @Test("A name that a ZIP does not keep is told, with what to do, and nothing is packed") func unkept() async throws
+    {
+        try fill([Self.raw])
+        let fault = await #expect(throws: Fault.self) {
+            _ = try await run("pack: { place: drafts, source: trash }")
+        }
+        let message = fault?.message ?? ""
+        #expect(message.contains("cannot be kept in a zip") && message.contains("format: tar.zst"), "\(message)")
+        #expect(try scene.exists("dropbox/Lisbon/1.jpg"))
+        #expect(try listDirectory(scene.path("drafts")).isEmpty)
+    }
+
     @Test("One that holds a link is not packed, and nothing is left of the attempt")
     func link() async throws {
         #expect(symlink("/etc/passwd", scene.path("dropbox/Lisbon/passwd").text) == 0)

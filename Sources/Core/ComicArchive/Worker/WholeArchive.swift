@@ -94,10 +94,13 @@ extension ArchiveWorker {
     ///
     /// - Parameters:
     ///   - tree: what is in it, as ``PackedTreeHeader`` says; its path is what messages call it.
+    ///   - rawNames: whether one of its names is among those that ``PackFormat/isRewritten(_:)`` tells.
     ///   - put: is given the archive's bytes in order.
     /// - Throws: `Fault` where it cannot be packed; what reading the tree and `put` throw.
-    package func pack(tree: AskedArchive, as format: PackFormat, _ put: ([UInt8]) throws -> Void) throws {
-        try pack(.asked(tree), as: format, ["tree"], put)
+    package func pack(
+        tree: AskedArchive, as format: PackFormat, rawNames: Bool, _ put: ([UInt8]) throws -> Void
+    ) throws {
+        try pack(.asked(tree), as: format, PackFormat.treeWords(rawNames: rawNames), put)
     }
 
     private func pack(

@@ -16,6 +16,9 @@ struct ZipComparison {
         var complaint: String?
     }
 
+    /// The name byte for byte; nil where it is not known.
+    func name(at position: Int) -> [UInt8]? { entries.indices.contains(position) ? entries[position].name : nil }
+
     /// - Parameter linkLength: bytes of what it stands for, where it is a link.
     func look(at header: EntryHeader, linkLength: Int) -> Finding {
         guard entries.indices.contains(header.position) else { return Finding() }

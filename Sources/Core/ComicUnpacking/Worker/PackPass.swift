@@ -17,19 +17,20 @@ enum PackPass {
         init(_ output: RecordOutput) { self.output = output }
     }
 
-    /// - Parameter words: the format, then what ``PackedEntry/words`` gives; of a folder, `tree` alone.
+    /// - Parameter words: the format, then what ``PackedEntry/words`` gives; of a folder, ``PackFormat/treeWords(rawNames:)``.
     /// - Throws: `Fault` where that makes no sense, or libarchive fails.
     static func run(_ words: [String], _ bytes: ArchiveBytes, _ output: RecordOutput) throws {
-        let isTree = words.dropFirst() == ["tree"]
         let entry = PackedEntry(words: words.dropFirst())
-        guard let format = words.first.flatMap(PackFormat.init), isTree || entry != nil else {
+        let isRawTree = PackFormat.rawNames(treeWords: words.dropFirst())
+        guard let format = words.first.flatMap(PackFormat.init), isRawTree != nil || entry != nil else {
             throw Fault(.failed, "nobody knows what is to be packed")
         }
+        let isRaw = isRawTree ?? entry.map { PackFormat.isRewritten($0.name) } ?? false
         let target = Target(output)
         guard let archive = archive_write_new() else { throw Fault(.transient, "libarchive has no memory") }
         defer { archive_write_free(archive) }
         try withExtendedLifetime(target) {
-            try check(archive, open(archive, format, target))
+            try check(archive, open(archive, format, isRaw, target))
             if let entry {
                 let header = PackedTreeHeader(
                     path: entry.name, isFolder: false, modified: entry.modified, mode: entry.mode, size: bytes.size)
@@ -46,11 +47,15 @@ enum PackPass {
         output.send(.end(WorkerEnd(reason: .complete, message: "")))
     }
 
-    private static func open(_ archive: OpaquePointer, _ format: PackFormat, _ target: Target) throws -> Int32 {
+    private static func open(
+        _ archive: OpaquePointer, _ format: PackFormat, _ isRaw: Bool, _ target: Target
+    ) throws -> Int32 {
         switch format {
         case .zip: try check(archive, archive_write_set_format_zip(archive))
         case .tarZst:
             try check(archive, archive_write_set_format_pax_restricted(archive))
+            // Not always: GNU tar warns that it does not know the word.
+            if isRaw { try check(archive, archive_write_set_options(archive, "hdrcharset=BINARY")) }
             // Anything but OK would be a program that is started in its place.
             try check(archive, archive_write_add_filter_zstd(archive))
         }

@@ -124,6 +124,8 @@ final class UnpackPass {
             // Of a header that libarchive cannot use the scan has seen as much as of the others.
             let rar = nextRarFile()
             var header = archive.header(at: position)
+            // As it was packed: libarchive composes what is decomposed.
+            if isOwn, let name = zip?.name(at: position) { header.path = name }
             var complaint = step == .badEntry ? archive.error : nil
             if step == .header, let found = zip?.look(at: header, linkLength: archive.linkLength) {
                 if tellsPlaces { header.place = found.place }

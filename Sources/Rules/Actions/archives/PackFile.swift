@@ -25,7 +25,8 @@ struct PackFile: RuleAction {
         summary:
             "Packs the file, or the whole folder with its hidden names, into an archive of its own. What was packed is "
             + "unpacked again and compared before the archive gets its name. The same file gives the same bytes. A folder "
-            + "that holds links or devices, or more than \(ArchiveLimits.maxHeaderCount) names, is not packed.",
+            + "that holds links or devices, or more than \(ArchiveLimits.maxHeaderCount) names, is not packed. Names are kept "
+            + "byte for byte; one that is not UTF-8 goes into a `tar.zst` only.",
         guarantee: .exactlyOnce, work: .cpu, canUndo: true, takes: .both,
         parameters: [
             ParameterSpec(
@@ -151,10 +152,14 @@ struct PackFile: RuleAction {
                 source: placement.source, fingerprint: placement.fingerprint, contents: placement.hash)
             let (_, folder) = try move.found(files)
             let tree = try PackedTree(folder, at: placement.source)
-            let worker = try services.worker(for: tree.size)
+            try tree.check(for: format)
+            let (worker, rawNames) = (try services.worker(for: tree.size), tree.hasRewrittenNames)
             return Packing(
-                pack: { try worker.pack(tree: tree.asked(files), as: format, $0) },
+                pack: { try worker.pack(tree: tree.asked(files), as: format, rawNames: rawNames, $0) },
                 verify: { try tree.verify($0, worker, folder, files) })
+        }
+        if let obstacle = format.obstacle(to: placement.source.name) {
+            throw PackedTree.unkept(placement.source, obstacle, format)
         }
         _ = try files.judged(placement.source)
         let file = try files.present(placement.source)
@@ -180,10 +185,12 @@ struct PackFile: RuleAction {
         }
         let hash = hasher.finish()
         guard names == [entry.name], hash == placement.hash else {
+            let isNamed = names == [entry.name]
+            let found = names.map { BytePath(bytes: $0).description }.joined(separator: ", ")
             throw Fault(
-                names == [entry.name] ? .superseded : .failed,
-                "what was packed of \(placement.source) is not what was looked at, so it was not kept",
-                path: placement.source)
+                isNamed ? .superseded : .failed,
+                "what was packed of \(placement.source) is not what was looked at, so it was not kept"
+                    + (isNamed ? "" : ": it is called \(found) in it"), path: placement.source)
         }
     }
 

@@ -10,6 +10,9 @@ struct PackedTree: Sendable {
         let path: BytePath
         let header: PackedTreeHeader
         let fingerprint: Fingerprint
+
+        /// As the archive is to call it.
+        var shown: BytePath { BytePath(bytes: header.path) }
     }
 
     let source: BytePath
@@ -82,6 +85,24 @@ struct PackedTree: Sendable {
         parts.append(Part(path: path, header: header, fingerprint: status.fingerprint))
     }
 
+    /// Whether programs may read one of the names as another.
+    var hasRewrittenNames: Bool { parts.contains { PackFormat.isRewritten($0.header.path) } }
+
+    /// - Throws: `Fault(.failed)` where an archive of this format does not keep a name.
+    func check(for format: PackFormat) throws {
+        for part in parts {
+            guard let obstacle = format.obstacle(to: part.header.path) else { continue }
+            throw Self.unkept(source.appending(part.path), obstacle, format)
+        }
+    }
+
+    static func unkept(_ path: BytePath, _ obstacle: String, _ format: PackFormat) -> Fault {
+        Fault(
+            .failed,
+            "the name of \(path) cannot be kept in a \(format.rawValue): \(obstacle); use `format: tar.zst`, or rename it",
+            path: path)
+    }
+
     /// What the worker asks for.
     func asked(_ files: HeldFiles) -> AskedArchive {
         let open = OpenPart()
@@ -139,23 +160,32 @@ struct PackedTree: Sendable {
         var current: Descriptor?
         var done: Int64 = 0
         func closed() -> Bool { next == 0 || done == parts[next - 1].header.size }
-        let other = Fault(
-            .failed, "what was packed of \(source) is not what lies in it, so it was not kept", path: source)
+        func other(_ what: String) -> Fault {
+            Fault(
+                .failed, "what was packed of \(source) is not what lies in it, so it was not kept: \(what)",
+                path: source)
+        }
         try worker.unpack(archive, isOwn: true) { unpacked in
             switch unpacked {
             case .entry(let header):
-                guard closed(), next < parts.count, Self.plain(header.path) == parts[next].header.path else {
-                    throw other
+                let name = BytePath(bytes: Self.plain(header.path))
+                guard closed() else { throw other("\(parts[next - 1].shown) is shorter in it") }
+                guard next < parts.count else { throw other("\(name) is not in the folder") }
+                guard Self.plain(header.path) == parts[next].header.path else {
+                    throw other("\(parts[next].shown) is called \(name) in it")
                 }
                 current = parts[next].header.isFolder ? nil : try opened(parts[next], files)
                 (next, done) = (next + 1, 0)
             case .bytes(let bytes):
-                guard let current, try current.read(at: done, count: bytes.count) == bytes else { throw other }
+                guard let current, try current.read(at: done, count: bytes.count) == bytes else {
+                    throw other("\(next > 0 ? parts[next - 1].shown : BytePath("")) holds something else in it")
+                }
                 done += Int64(bytes.count)
             case .end: break
             }
         }
-        guard closed(), next == parts.count else { throw other }
+        guard closed() else { throw other("\(parts[next - 1].shown) is shorter in it") }
+        guard next == parts.count else { throw other("\(parts[next].shown) is missing in it") }
         guard try PackedTree(folder, at: source).parts == parts else { throw changed() }
     }
 
