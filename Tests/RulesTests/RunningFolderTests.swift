@@ -225,6 +225,20 @@ import Testing
         #expect(try await bench.ledger.read { try $0.due("inbox", "Lisbon") }.count == 1)
     }
 
+    @Test("A repository, old versions and the like are no nothing, though nobody watches for them")
+    func empty() async throws {
+        let bench = try bench(
+            "- { rule: Empty, in: inbox, match: folders, where: { empty: true }, do: { probe: { name: e } } }")
+        for kept in [".git/HEAD", ".stversions/a.txt", ".steward-x", ".Trash-1000/a", ".obsidian/app.json"] {
+            try bench.write(BytePath("inbox/with \(kept.prefix(4))/\(kept)"), "the only one")
+            try await see(BytePath("with \(kept.prefix(4))"), bench)
+        }
+        #expect(script.lines.isEmpty)
+        try bench.write("inbox/Lisbon/deep/.DS_Store", "junk")
+        try await see("Lisbon", bench)
+        #expect(script.lines == ["perform e Lisbon"])
+    }
+
     @Test("What is not there, or is no folder, is not judged") func missing() async throws {
         let bench = try bench()
         #expect(try await see("nowhere", bench) == .known)

@@ -16,7 +16,7 @@ package struct FolderContents: Sendable {
     /// Regular files, in the order of their paths.
     package let files: [File]
     package let digest: ContentHash
-    /// Whether nothing else lies in it than empty folders.
+    /// Whether nothing else lies in it than empty folders, and what nobody misses (``WorkNames/junk``).
     package let isBare: Bool
     /// When anything in it last changed, the folder itself included, in nanoseconds since 1970; by the time that no program
     /// can set.
@@ -28,6 +28,7 @@ package struct FolderContents: Sendable {
     /// What the fault of such a folder has for its code.
     package static let tooMuch = "folder-too-much"
     private static let passedOver = NamePatterns(WorkNames.litter)
+    private static let missedByNobody = NamePatterns(WorkNames.junk)
 
     /// Goes through a folder. Blocks.
     ///
@@ -86,9 +87,15 @@ package struct FolderContents: Sendable {
                 throw Fault(
                     .failed, "\(path) holds folders in folders, more than \(deepest) deep", path: path, code: tooMuch)
             }
+            let all = try folder.entries().map(\.name)
             // In one order whatever the file system's is.
-            let names = try folder.entries().map(\.name).filter { passedOver.first(matching: $0) == nil }
+            let names = all.filter { passedOver.first(matching: $0) == nil }
                 .sorted { $0.lexicographicallyPrecedes($1) }
+            if all.contains(where: {
+                passedOver.first(matching: $0) != nil && missedByNobody.first(matching: $0) == nil
+            }) {
+                isBare = false
+            }
             left -= names.count
             guard left >= 0 else {
                 throw Fault(

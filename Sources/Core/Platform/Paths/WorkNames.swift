@@ -11,12 +11,15 @@ package enum WorkNames {
         "*.fNNN.mp4", "*.fNNN.webm", "*.fNNN.m4a", "*.temp.mp4", "*.temp.webm", "*.temp.mkv", "*.temp.m4a",
     ]
 
-    /// What systems and programs leave lying about for themselves.
-    package static let litter: [String] = [
-        ".DS_Store", "._*", "Icon\r", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", ".stfolder",
-        ".stversions",
-        "@eaDir", own, ".Trash-*", ".git", ".a4", ".tk", ".obsidian",
+    /// What systems leave in folders, and make anew where it is missing.
+    package static let junk: [String] = [
+        ".DS_Store", "._*", "Icon\r", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", "@eaDir",
     ]
+
+    /// What systems and programs leave lying about for themselves. Some of it is all that a person has of something: a
+    /// repository, old versions, what was put into the trash.
+    package static let litter: [String] =
+        junk + [".stfolder", ".stversions", own, ".Trash-*", ".git", ".a4", ".tk", ".obsidian"]
 
     /// The agent's own: never to be taken for anybody's file.
     package static let own = ".steward-*"
