@@ -6,7 +6,8 @@ extension ConditionSpec {
     static let emptyCondition = ConditionSpec(
         "empty",
         "Whether the file has no bytes: `true` or `false`. `blank` also holds for a text of nothing but white space, as long "
-            + "as it has no more than a mebibyte. A folder is empty that holds nothing but empty folders.",
+            + "as it has no more than a mebibyte. A folder is empty that holds nothing but empty folders "
+            + "and what systems leave in them, such as `.DS_Store`; a repository (`.git`) is something.",
         example: "empty: true", schema: ["enum": [true, false, "blank"]], takes: .both
     ) { node, context in
         if node.scalar == "blank" {

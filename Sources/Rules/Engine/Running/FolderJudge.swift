@@ -148,10 +148,10 @@ private struct FolderPast: Sendable, Equatable {
                 job: "")
         }
     }
+
     static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
         try !transaction.jobs(in: [.ready, .waiting], place.name, within: path).isEmpty
     }
-
 
     /// Another folder may have come under the name before anybody looked; one that holds the same is the same.
     private static func isSame(_ known: FolderRecord, _ look: FolderLook) -> Bool {

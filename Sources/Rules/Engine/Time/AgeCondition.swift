@@ -61,8 +61,9 @@ extension ConditionSpec {
             "Time since the content last changed: `> 7d`, `> 1 month`. A list is a range. Units: ms, s, m, h, d, w, and "
             + "`month` and `year` by the calendar. `{ since: …, is: … }` counts from another time: "
             + starts.joined(separator: ", ")
-            + ". A file arrives for the rule when it comes to be that old, though nothing has happened to it. A folder is as old as "
-            + "the file in it that was changed last."
+            + ". A file or folder arrives for the rule when it comes to be that old, though nothing has happened to it. A folder "
+            + "is as old as the file in it that was changed last; with `since: arrived`, as long ago as it first stood still in its "
+            + "place, whatever has come into it since."
     }()
 
     private static let sincePattern: String = {
