@@ -71,6 +71,23 @@ import Testing
         #expect(try await ledger.write { try $0.returnFolder("p", to: "d", by: "job") } == nil, "once")
     }
 
+    @Test("What has come under the same names meanwhile neither goes with it nor takes the place of what is known")
+    func newcomers() async throws {
+        try await fill()
+        try await ledger.write { transaction in
+            _ = try transaction.takeFolder("p", "a", by: "job")
+            try transaction.setFile(Self.file("a/1", 77))
+            try transaction.setFolder(FolderRecord(place: "p", path: "a", device: 1, inode: 78))
+        }
+        let before = try await ledger.write { try $0.returnFolder("p", to: "a (1)", by: "job") }
+        #expect(before?.digest == ContentHash(of: [1]))
+        #expect(try await present() == ["a (1)/1", "a (1)/b/2", "a/1", "ab/3"])
+        #expect(try await ledger.read { try $0.file("p", "a/1")?.fingerprint.inode } == 77)
+        #expect(try await ledger.read { try $0.file("p", "a (1)/1")?.matched?.rules } == ["R"])
+        #expect(try await ledger.read { try $0.folder("p", "a")?.inode } == 78)
+        #expect(try await ledger.read { try $0.folder("p", "a (1)")?.inode } == 2)
+    }
+
     @Test("The jobs of a folder are those with it and with what lies in it") func jobs() async throws {
         try await ledger.write { transaction in
             for (number, path) in (["a", "a/1", "ab", "b"] as [BytePath]).enumerated() {

@@ -45,7 +45,7 @@ package struct FolderRecord: Sendable, Equatable {
         self.arrived = arrived
     }
 
-    fileprivate init(row: Row) {
+    init(row: Row) {
         place = row["place"]
         path = BytePath(blob: row["path"])
         device = UInt64(bitPattern: row["device"])
@@ -112,55 +112,6 @@ extension LedgerTransaction {
             sql: "UPDATE folder SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
             arguments: [Timestamp.now().nanoseconds, place, path.blob])
         try removeDue(place, path)
-    }
-
-    /// Takes a folder out of its place, and what lies in it with it: that is known again when `job` is taken back.
-    package func takeFolder(_ place: String, _ path: BytePath, by job: String) throws {
-        for known in try versions(place, within: path) {
-            guard let file = try file(known) else { continue }
-            try setGone(place, file.path)
-            for form in try names.forms(place, file.path) {
-                try execute(
-                    sql: "UPDATE file SET went = ? WHERE place = ? AND path = ?", arguments: [job, place, form.blob])
-            }
-        }
-        for inner in try folders(place, within: path) {
-            try setFolderGone(place, inner)
-            try execute(
-                sql: "UPDATE folder SET went = ? WHERE place = ? AND path = ?", arguments: [job, place, inner.blob])
-        }
-    }
-
-    /// Brings back what ``takeFolder(_:_:by:)`` took: the folder lies at `path` again.
-    ///
-    /// - Returns: the row of the folder itself, as it was; nil where that is not known any more.
-    package func returnFolder(_ place: String, to path: BytePath, by job: String) throws -> FolderRecord? {
-        let folders = try all(
-            "SELECT * FROM folder WHERE place = ? AND went = ?", [place, job], FolderRecord.init(row:))
-        guard let top = folders.min(by: { $0.path.bytes.count < $1.path.bytes.count }) else { return nil }
-        let files = try all("SELECT * FROM file WHERE place = ? AND went = ?", [place, job], FileRecord.init(row:))
-        for file in files {
-            var file = file
-            // A hidden name says nothing of where its file lay.
-            guard let below = file.path.relative(to: top.path) else { continue }
-            try execute(
-                sql: "UPDATE file SET went = NULL WHERE place = ? AND path = ?", arguments: [place, file.path.blob])
-            file.path = path.appending(below)
-            file.present = true
-            file.version += 1
-            try setFile(file)
-        }
-        for folder in folders {
-            var folder = folder
-            guard let below = folder.path.relative(to: top.path) else { continue }
-            try execute(
-                sql: "UPDATE folder SET went = NULL WHERE place = ? AND path = ?", arguments: [place, folder.path.blob])
-            folder.path = path.appending(below)
-            folder.present = true
-            folder.version += 1
-            try setFolder(folder)
-        }
-        return top
     }
 
     /// Gives what is known of a folder, and of what lies in it, another name within its place.

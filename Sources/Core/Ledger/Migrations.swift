@@ -59,6 +59,7 @@ enum Migrations {
             try db.execute(sql: "ALTER TABLE step ADD COLUMN item TEXT")
         }
         migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
+        migrator.registerMigration("18 what was in folders that jobs have taken") { db in try db.execute(sql: taken) }
         migrator.registerMigration("19 steps in the order in which they come") { db in try db.execute(sql: steps) }
         migrator.registerMigration("20 history in its own order") { db in
             try db.execute(sql: "DROP INDEX historyByTime")
@@ -79,6 +80,35 @@ enum Migrations {
         DROP TABLE step;
         ALTER TABLE stepInOrder RENAME TO step;
         CREATE UNIQUE INDEX stepOfJob ON step (job, number);
+        """
+
+    /// `docs/design/folders.md`. `top` is where the folder lay, and `below` where something was in it.
+    private static let taken = """
+        CREATE TABLE takenFile (
+            job TEXT NOT NULL, place TEXT NOT NULL, top BLOB NOT NULL, below BLOB NOT NULL,
+            device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+            changed INTEGER NOT NULL, hash BLOB, version INTEGER NOT NULL, born INTEGER, era TEXT, met TEXT,
+            attributes TEXT, arrived INTEGER, PRIMARY KEY (job, place, below)) WITHOUT ROWID;
+        CREATE TABLE takenFolder (
+            job TEXT NOT NULL, place TEXT NOT NULL, top BLOB NOT NULL, below BLOB NOT NULL,
+            device INTEGER NOT NULL, inode INTEGER NOT NULL, digest BLOB, version INTEGER NOT NULL, era TEXT, met TEXT,
+            arrived INTEGER, PRIMARY KEY (job, place, below)) WITHOUT ROWID;
+        CREATE TEMP TABLE top AS
+            SELECT went AS job, place, path, min(length(path)) AS size FROM folder WHERE went IS NOT NULL GROUP BY 1, 2;
+        INSERT INTO takenFolder
+            SELECT went, folder.place, top.path, substr(folder.path, top.size + 2), device, inode, digest, version, era, met,
+                arrived
+            FROM folder JOIN top ON top.job = went AND top.place = folder.place;
+        INSERT INTO takenFile
+            SELECT went, file.place, top.path, substr(file.path, top.size + 2), device, inode, file.size, modified, changed,
+                hash, version, born, era, met, attributes, arrived
+            FROM file JOIN top ON top.job = went AND top.place = file.place
+            WHERE substr(file.path, 1, top.size) = top.path;
+        DROP TABLE top;
+        DROP INDEX fileByWent;
+        DROP INDEX folderByWent;
+        ALTER TABLE file DROP COLUMN went;
+        ALTER TABLE folder DROP COLUMN went;
         """
 
     /// `docs/design/folders.md`. `digest` is NULL for a folder that no rule has judged; `went` names the job that has taken a

@@ -73,6 +73,7 @@ extension LedgerTransaction {
             arguments: [before.nanoseconds])
         try execute(sql: "DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
         try execute(sql: "DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
+        try sweepTaken()
         try sweepTexts()
         return pruned
     }

@@ -54,7 +54,10 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
     }
 
-    package var targets: [BytePath] { [source, destination.target] }
+    /// Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
+    package var targets: [BytePath] {
+        isFolder == true ? [source] + destination.candidates : [source, destination.target]
+    }
 
     /// Carries it out as a copy.
     package func copying(
