@@ -138,6 +138,15 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "1") }, "a job's id is no lineage by itself")
     }
 
+    @Test("A rule has not run on what is of the same generation, nor where its job came to nothing")
+    func siblings() async throws {
+        try await add(Sample.job("1", rule: "R", lineage: "L", depth: 2))
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "L", besides: 2) })
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L", besides: 3) })
+        try await add(job("2", .superseded))
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", besides: 1) })
+    }
+
     @Test("Forgetting keeps what is open, what waits for a human, and what is in quarantine")
     func prune() async throws {
         try await add(

@@ -341,7 +341,7 @@ struct OpeningTests {
             from step
             """,
             "drop table step", "alter table former rename to step",
-            "delete from grdb_migrations where identifier like '19 %'",
+            "delete from grdb_migrations where identifier like '21 %'",
         ] {
             try execute(statement)
         }

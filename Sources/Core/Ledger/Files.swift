@@ -110,6 +110,17 @@ package struct ProductRecord: Sendable, Equatable {
         self.depth = depth
         self.job = job
     }
+
+    /// Stands for the content of a file that nobody has read: which one it is, and since when it is as it is.
+    package static func stamp(of print: Fingerprint) -> ContentHash {
+        let parts = [Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size, print.modified]
+        return ContentHash(of: Array("unread: \(parts)".utf8))
+    }
+
+    /// Whether it is this file, as the agent has left it.
+    package func isStill(_ file: FileRecord) -> Bool {
+        hash == file.hash || hash == Self.stamp(of: file.fingerprint)
+    }
 }
 
 extension LedgerTransaction {
@@ -315,6 +326,19 @@ extension LedgerTransaction {
         for form in try names.forms(path) {
             try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [form.blob])
         }
+    }
+
+    /// Forgets the products in a folder, which is there no more.
+    ///
+    /// - Returns: those that nobody has judged, but for hidden ones.
+    package func takeProducts(within path: BytePath) throws -> [ProductRecord] {
+        let (low, high) = Self.below(path)
+        let found = try all("SELECT path FROM product WHERE path >= ? AND path < ?", [low, high]) { row in
+            BytePath(blob: row["path"])
+        }
+        let products = try found.filter { !HiddenNames.isToken($0) }.compactMap { try product($0) }
+        try execute(sql: "DELETE FROM product WHERE path >= ? AND path < ?", arguments: [low, high])
+        return products
     }
 
     // MARK: Rules that were seen before

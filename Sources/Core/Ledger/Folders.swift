@@ -17,15 +17,19 @@ package struct FolderRecord: Sendable, Equatable {
     /// Nil where it was never judged.
     package var matched: MatchedRules?
     package var arrived: Timestamp?
-    /// Of the job that has put it there, until its place has judged it.
+    /// Of the job that has last put it there, or something into it; nil where a person has changed it since.
     package var lineage: Lineage?
 
-    /// What a folder that the agent has moved descends from.
+    /// What a folder descends from that the agent has moved, made, or put something into.
     package struct Lineage: Sendable, Equatable {
         package var id: String
         package var depth: Int
+        /// What lay in the folder when it was first judged so: another list is a person's doing. Nil where it was not yet.
+        package var digest: ContentHash?
 
-        package init(id: String, depth: Int) { (self.id, self.depth) = (id, depth) }
+        package init(id: String, depth: Int, of digest: ContentHash? = nil) {
+            (self.id, self.depth, self.digest) = (id, depth, digest)
+        }
     }
 
     package init(
@@ -57,7 +61,10 @@ package struct FolderRecord: Sendable, Equatable {
             MatchedRules(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
         }
         arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
-        lineage = (row["lineage"] as String?).map { Lineage(id: $0, depth: row["depth"]) }
+        // A command may read a ledger that the agent has yet to bring up to date.
+        lineage = (row["lineage"] as String?).map {
+            Lineage(id: $0, depth: row["depth"], of: (row["lineageOf"] as Data?).flatMap { ContentHash(blob: $0) })
+        }
     }
 }
 
@@ -86,7 +93,7 @@ extension LedgerTransaction {
     }
 
     /// Everything below the folder sorts between the two: `/` is 0x2F, `0` is 0x30.
-    private static func below(_ path: BytePath) -> (low: Data, high: Data) {
+    static func below(_ path: BytePath) -> (low: Data, high: Data) {
         if path.isEmpty { return (Data([0]), Data(repeating: 0xFF, count: 4_097)) }
         return (path.blob + Data("/".utf8), path.blob + Data("0".utf8))
     }
@@ -95,14 +102,14 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR REPLACE INTO folder
-                    (place, path, device, inode, digest, present, version, seen, era, met, arrived, lineage, depth)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (place, path, device, inode, digest, present, version, seen, era, met, arrived, lineage, depth,
+                    lineageOf) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 folder.place, folder.path.blob, Int64(bitPattern: folder.device), Int64(bitPattern: folder.inode),
                 folder.digest?.blob, folder.present, folder.version, Timestamp.now().nanoseconds, folder.matched?.era,
                 try folder.matched.map { try Self.json($0.rules) }, folder.arrived?.nanoseconds,
-                folder.lineage?.id, folder.lineage?.depth,
+                folder.lineage?.id, folder.lineage?.depth, folder.lineage?.digest?.blob,
             ])
     }
 

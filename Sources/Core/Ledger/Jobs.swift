@@ -324,14 +324,21 @@ extension LedgerTransaction {
             db, sql: "SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;'")
     }
 
-    /// Whether this rule has already run on something that `lineage` descends from.
-    package func hasRun(rule: String, lineage: String) throws -> Bool {
+    /// Whether this rule has already run in `lineage`, other than on what is of the same generation: one job may have made
+    /// many files. A job that came to nothing does not count.
+    ///
+    /// - Parameter depth: that generation; nil for none.
+    package func hasRun(rule: String, lineage: String, besides depth: Int? = nil) throws -> Bool {
         try Bool.fetchOne(
             cached(
                 """
-                SELECT EXISTS (SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2)
-                    OR EXISTS (SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2)
-                """), arguments: [lineage, rule]) ?? false
+                SELECT EXISTS (
+                        SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2 AND depth IS NOT ?3
+                            AND state <> 'superseded')
+                    OR EXISTS (
+                        SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2 AND depth IS NOT ?3
+                            AND state <> 'superseded')
+                """), arguments: [lineage, rule, depth]) ?? false
     }
 }
 

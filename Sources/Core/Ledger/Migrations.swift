@@ -60,8 +60,11 @@ enum Migrations {
         }
         migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
         migrator.registerMigration("18 what was in folders that jobs have taken") { db in try db.execute(sql: taken) }
-        migrator.registerMigration("19 steps in the order in which they come") { db in try db.execute(sql: steps) }
-        migrator.registerMigration("20 history in its own order") { db in
+        migrator.registerMigration("19 which list of a folder its lineage is of") { db in
+            try db.execute(sql: "ALTER TABLE folder ADD COLUMN lineageOf BLOB")
+        }
+        migrator.registerMigration("21 steps in the order in which they come") { db in try db.execute(sql: steps) }
+        migrator.registerMigration("22 history in its own order") { db in
             try db.execute(sql: "DROP INDEX historyByTime")
         }
         return migrator

@@ -65,6 +65,25 @@ struct RuleCircleTests {
         )
     }
 
+    @Test("Rules in a circle end after one round also where time alone makes them run")
+    func withTime() async throws {
+        let steward = try AgentFixture()
+        let age = "where: { age: { since: arrived, is: \"> 2s\" } }"
+        try steward.rule(
+            """
+            - { rule: There, in: drafts, settle: 100ms, \(age), do: [{ copy: { place: comics } }] }
+            - { rule: Back, in: comics, settle: 100ms, \(age), do: [{ copy: { place: drafts } }] }
+            """)
+        try await steward.start()
+        try steward.drop("drafts/a.txt", "round and round\n")
+        try await steward.until("it has come back, and is not taken again") {
+            try steward.history().contains { $0["message"].text.contains("has run already on what this was made from") }
+        }
+        try steward.wait()
+        #expect(try steward.files("drafts").map(\.nameText) == ["a (1).txt", "a.txt"])
+        #expect(try steward.files("comics").map(\.nameText) == ["a.txt"])
+    }
+
     @Test("A file that rules move in a circle comes to rest after one round")
     func moves() async throws {
         let steward = try AgentFixture()

@@ -41,6 +41,7 @@ package struct EffectJournal: Sendable {
     /// Enters `effects` in the ledger as the agent's own: in the job's own place they are judged already; in another
     /// place they are news, with the job's lineage.
     package func apply(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
+        try handOn(effects, of: job, in: transaction)
         for effect in effects {
             switch effect {
             case .created(let path, let fingerprint, let hash):
@@ -48,11 +49,18 @@ package struct EffectJournal: Sendable {
             case .moved(let from, let to, let fingerprint, let hash):
                 let former = try places.locate(from).flatMap { try transaction.file($0.place.name, $0.path) }
                 // What a schedule has yet to do with it is done under its new name.
+                var product: ProductRecord?
                 if let old = places.locate(from), let new = places.locate(to), old.place.name == new.place.name {
                     try transaction.moveScheduled(old.place.name, old.path, to: new.path)
+                    // What time has yet to bring is of the same chain under the new name.
+                    product = try transaction.product(from)
                 }
                 try leave(from, transaction)
                 try arrive(to, fingerprint, hash, job, from: former, transaction)
+                if var product, product.hash == hash, places.locate(to)?.place.name == job.place {
+                    product.path = to
+                    try transaction.addProduct(product)
+                }
             case .movedFolder(let from, let to, let fingerprint, let contents):
                 try moved(from, to, fingerprint, contents, job, transaction)
             case .removed(let path):
@@ -122,6 +130,8 @@ package struct EffectJournal: Sendable {
     private func leave(_ path: BytePath, _ transaction: LedgerTransaction) throws {
         guard let (place, relative) = places.locate(path) else { return }
         try transaction.setGone(place.name, relative)
+        // Nobody will judge it there any more.
+        try transaction.removeProduct(path)
     }
 
     /// Makes the folders that `target` is to lie in, as far as they are missing, but never that of its place. Blocks.

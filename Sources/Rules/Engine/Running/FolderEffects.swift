@@ -9,16 +9,31 @@ extension EffectJournal {
     ) throws {
         let (old, new) = (places.locate(from), places.locate(to))
         var former: FolderRecord?
+        // What lies in it is yet to be judged, where it does not come back by undo.
+        let isKept = new.map { $0.place.name != job.place || $0.place.name == old?.place.name } ?? false
+        for product in try transaction.takeProducts(within: from) where isKept {
+            guard let below = product.path.relative(to: from) else { continue }
+            var product = product
+            product.path = to.appending(below)
+            try transaction.addProduct(product)
+        }
         if let old, old.place.name == new?.place.name, let new {
             former = try transaction.renameFolder(old.place.name, old.path, to: new.path)
         } else if let old {
             former = try transaction.folder(old.place.name, old.path)
-            try transaction.takeFolder(old.place.name, old.path, by: job.id)
+            let taken = try transaction.takeFolder(old.place.name, old.path, by: job.id)
+            if let new, new.place.name != job.place {
+                try handOn(taken.files, taken.folders, of: old.path, to: new.path, in: new.place, job, transaction)
+            }
         }
         guard let new else { return }
         guard new.place.name == job.place else {
             // News of the other place, with the job's lineage, as a file would be.
-            return try arrive(new.path, in: new.place.name, fingerprint, job, transaction)
+            let version = try transaction.folder(new.place.name, new.path)?.version ?? 0
+            return try transaction.setFolder(
+                FolderRecord(
+                    place: new.place.name, path: new.path, device: fingerprint.device, inode: fingerprint.inode,
+                    version: version + 1, lineage: lineage(of: job)))
         }
         if old?.place.name != job.place {
             former = try transaction.returnFolder(job.place, to: new.path, by: job.id) ?? former
@@ -35,26 +50,73 @@ extension EffectJournal {
         try keepAbove(new.path, job, transaction)
     }
 
-    /// The folder, and those above it that may have been made for it: what rules there do with them is one chain with what
-    /// was done here.
-    private func arrive(
-        _ path: BytePath, in place: String, _ fingerprint: Fingerprint, _ job: JobRecord,
-        _ transaction: LedgerTransaction
-    ) throws {
-        let lineage = FolderRecord.Lineage(id: job.lineage, depth: job.depth + 1)
-        let version = try transaction.folder(place, path)?.version ?? 0
-        try transaction.setFolder(
-            FolderRecord(
-                place: place, path: path, device: fingerprint.device, inode: fingerprint.inode, version: version + 1,
-                lineage: lineage))
-        var above = path.parent
-        while !above.isEmpty {
-            let known = try transaction.folder(place, above)
-            if known?.present != true {
-                try transaction.setFolder(
-                    FolderRecord(place: place, path: above, version: (known?.version ?? 0) + 1, lineage: lineage))
+    private func lineage(of job: JobRecord) -> FolderRecord.Lineage {
+        FolderRecord.Lineage(id: job.lineage, depth: job.depth + 1)
+    }
+
+    /// The folders of other places into which something was put, some of which may have been made for it: what rules there do
+    /// with them is one chain with what was done here. A folder that is in a chain stays in it, whatever the agent does to
+    /// what lies in it.
+    func handOn(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
+        var seen: Set<BytePath> = []
+        let touched = effects.flatMap(\.touched)
+        // What may have made a folder comes first.
+        for (path, isNew) in [true, false, nil].flatMap({ kind in touched.filter { $0.isNew == kind } }) {
+            guard let (place, below) = places.locate(path), !transaction.names.hides(place.name, below) else {
+                continue
             }
-            above = above.parent
+            var above = below.parent
+            while !above.isEmpty, seen.insert(place.root.appending(above)).inserted {
+                if let isNew, place.name != job.place {
+                    try handOn(above, in: place.name, isNew: isNew, job, transaction)
+                } else {
+                    try keepLineage(above, in: place.name, transaction)
+                }
+                above = above.parent
+            }
+        }
+    }
+
+    private func keepLineage(_ path: BytePath, in place: String, _ transaction: LedgerTransaction) throws {
+        guard var folder = try transaction.folder(place, path), folder.present, folder.lineage?.digest != nil else {
+            return
+        }
+        folder.lineage?.digest = nil
+        try transaction.setFolder(folder)
+    }
+
+    /// - Parameter isNew: whether a folder that is not known may have been made; else it was there.
+    private func handOn(
+        _ path: BytePath, in place: String, isNew: Bool, _ job: JobRecord, _ transaction: LedgerTransaction
+    ) throws {
+        let known = try transaction.folder(place, path)
+        guard isNew || known?.present == true else { return }
+        var folder = FolderRecord(place: place, path: path, version: (known?.version ?? 0) + 1)
+        if let known, known.present { folder = known }
+        folder.lineage = lineage(of: job)
+        try transaction.setFolder(folder)
+    }
+
+    /// What lies in a folder that has gone to another place descends from the job as the folder does. Its files are news
+    /// there, each for itself; those that nobody has read are known by what they are.
+    private func handOn(
+        _ files: [FileRecord], _ folders: [BytePath], of old: BytePath, to new: BytePath, in place: PlaceInfo,
+        _ job: JobRecord, _ transaction: LedgerTransaction
+    ) throws {
+        var inner: Set<BytePath> = []
+        for file in files {
+            guard let below = file.path.relative(to: old) else { continue }
+            let path = new.appending(below)
+            try transaction.addProduct(
+                ProductRecord(
+                    path: place.root.appending(path), hash: file.hash ?? ProductRecord.stamp(of: file.fingerprint),
+                    lineage: job.lineage, depth: job.depth + 1, job: job.id))
+            var above = below.parent
+            while !above.isEmpty, inner.insert(above).inserted { above = above.parent }
+        }
+        inner.formUnion(folders.compactMap { $0.relative(to: old) })
+        for below in inner where !below.isEmpty {
+            try handOn(new.appending(below), in: place.name, isNew: true, job, transaction)
         }
     }
 
@@ -70,6 +132,19 @@ extension EffectJournal {
                 try transaction.setFolder(folder)
             }
             above = above.parent
+        }
+    }
+}
+
+extension FileEffect {
+    /// What it has put somewhere, changed or taken away, and whether it may have made folders for that; nil for what is gone.
+    fileprivate var touched: [(path: BytePath, isNew: Bool?)] {
+        switch self {
+        case .created(let path, _, _): [(path, true)]
+        case .moved(let from, let path, _, _), .movedFolder(let from, let path, _, _): [(path, true), (from, nil)]
+        case .wrote(let path, _, _, _), .touched(let path, _, _): [(path, false)]
+        case .removed(let path): [(path, nil)]
+        case .attributed: []
         }
     }
 }

@@ -119,7 +119,7 @@ private struct FolderPast: Sendable, Equatable {
     /// The rules, by identity, that were in force when it was last judged.
     var inForce: Set<String> = []
     var overdue: [String: Planner.Overdue] = [:]
-    /// What the agent has made it from, in another place.
+    /// What the agent has made it from, in another place, or has put into it from there.
     var product: ProductRecord?
     /// Whether something is yet to be done with it, or with what lies in it.
     var isAtWork: Bool
@@ -142,7 +142,9 @@ private struct FolderPast: Sendable, Equatable {
         }
         inForce = try last?.matched.map { try transaction.rules(era: $0.era) } ?? []
         overdue = try Planner.overdue(place, last?.path, by: look.contents.digest, in: transaction)
-        if let known, known.present, let lineage = known.lineage, [0, look.status.inode].contains(known.inode) {
+        if let known, known.present, let lineage = known.lineage, [0, look.status.inode].contains(known.inode),
+            [nil, look.contents.digest].contains(lineage.digest)
+        {
             product = ProductRecord(
                 path: place.root.appending(path), hash: look.contents.digest, lineage: lineage.id, depth: lineage.depth,
                 job: "")
@@ -203,7 +205,9 @@ private struct FolderJudgement: Sendable {
         upcoming = ruleSet.upcoming(facts(.arrived), except: wanting)
         record = FolderRecord(
             place: place.name, path: path, device: print.device, inode: print.inode, digest: digest,
-            version: drafts.isEmpty ? before.known?.version ?? 1 : version, matched: matched, arrived: arrived)
+            version: drafts.isEmpty ? before.known?.version ?? 1 : version, matched: matched, arrived: arrived,
+            // Time may yet bring what nothing else does.
+            lineage: before.product.map { FolderRecord.Lineage(id: $0.lineage, depth: $0.depth, of: digest) })
     }
 
     /// As what a rule that wants the folder sees it; nil for no news.

@@ -118,7 +118,7 @@ package final class Planner: Sendable {
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
         let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
         try await ledger.writeSeen { transaction in
-            try transaction.removeProduct(absolute)
+            if upcoming.isEmpty { try transaction.removeProduct(absolute) }
             let matched = try FirstMatch(of: known, ruleSet, in: transaction).after([], ruleSet)
             try transaction.setFile(
                 FileRecord(
@@ -141,7 +141,6 @@ package final class Planner: Sendable {
     ) async throws -> [PlannedJob]? {
         let arrival = clock.now()
         let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
-        let absolute = place.root.appending(record.path)
         let oldName = former?.path
         let blocks = try await blocks(of: record, content, in: place, oldName: oldName)
         let (ruleSet, names) = (ruleSet, ledger.names)
@@ -208,18 +207,28 @@ package final class Planner: Sendable {
             if let oldName {
                 try transaction.moveScheduled(place.name, oldName, to: record.path)
                 try transaction.setGone(place.name, oldName)
+                try transaction.removeProduct(place.root.appending(oldName))
             }
-            // Judged: what follows carries the lineage in its jobs.
-            let product = try transaction.product(absolute)
-            if product != nil { try transaction.removeProduct(absolute) }
+            let lineage = try Self.lineage(of: record, in: place, upcoming, transaction)
             try transaction.setFile(record, due: upcoming)
             if let oldName, former?.hash == record.hash {
                 try transaction.keepArrival(place.name, from: oldName, to: record.path)
             }
             if let tokens = blocks.all { try transaction.setBlocks(place.name, record.path, tokens) }
-            let lineage = product.flatMap { $0.hash == record.hash ? $0 : nil }
             return try Self.add(drafts, lineage: lineage, to: transaction)
         }
+    }
+
+    /// What the agent has made the file from, which is forgotten when it is judged: what follows carries the lineage in its
+    /// jobs. Unless time alone may yet bring something to follow.
+    static func lineage(
+        of file: FileRecord, in place: PlaceInfo, _ upcoming: [String: Timestamp], _ transaction: LedgerTransaction
+    ) throws -> ProductRecord? {
+        let absolute = place.root.appending(file.path)
+        guard let product = try transaction.product(absolute) else { return nil }
+        let isStill = product.isStill(file)
+        if !isStill || upcoming.isEmpty { try transaction.removeProduct(absolute) }
+        return isStill ? product : nil
     }
 
     /// What rules have made, or not made, of what the file was before.
@@ -251,6 +260,7 @@ package final class Planner: Sendable {
             names: ledger.names, values: [:])
         return try await ledger.writeSeen { transaction in
             try transaction.setGone(place.name, record.path)
+            try transaction.removeProduct(place.root.appending(record.path))
             return try Self.add(drafts, lineage: nil, to: transaction)
         }
     }
@@ -397,7 +407,7 @@ package final class Planner: Sendable {
                 continue
             }
             if lineage != nil {
-                if try transaction.hasRun(rule: job.rule, lineage: job.lineage) {
+                if try transaction.hasRun(rule: job.rule, lineage: job.lineage, besides: job.depth) {
                     try transaction.note(
                         "skipped", "the rule \"\(job.rule)\" has run already on what this was made from",
                         job: nil, place: job.place, path: job.path)

@@ -50,7 +50,8 @@ extension Planner {
             else { return .again }
             try transaction.removeScheduled(place.name, path, by: now)
             try transaction.setFile(found.record, due: found.upcoming)
-            return .met(try Self.add(found.drafts, lineage: nil, to: transaction))
+            let lineage = try Self.lineage(of: found.record, in: place, found.upcoming, transaction)
+            return .met(try Self.add(found.drafts, lineage: lineage, to: transaction))
         }
     }
 
