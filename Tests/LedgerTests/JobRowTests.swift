@@ -57,7 +57,10 @@ struct JobRowTests {
         job.problem = "disk full"
         job.file = "{\"moved\":true}"
         let written = job
-        try await ledger.write { try $0.update(written) }
+        try await ledger.write { transaction in
+            try transaction.update(written)
+            try transaction.setFile(of: written)
+        }
         var found = try #require(try await ledger.read { try $0.job("j") })
         #expect(found.sequence > 0)
         found.sequence = 0
@@ -145,6 +148,43 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L", besides: 3) })
         try await add(job("2", .superseded))
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", besides: 1) })
+    }
+
+    @Test("A job is found by where its file is now, and keeps the name under which that was judged")
+    func whereabouts() async throws {
+        let (old, new) = (
+            JobRecord.Whereabouts(place: "inbox", path: "a.txt"), JobRecord.Whereabouts(place: "out", path: "sub/b.txt")
+        )
+        try await add(Sample.job("1"), Sample.job("2"))
+        let first = try await ledger.write { transaction in
+            var first = try transaction.job("1")
+            first?.moved = new
+            first?.state = .asking
+            if let first { try transaction.setFile(of: first) }
+            if let first { try transaction.update(first) }
+            return try transaction.job("1")
+        }
+        #expect(first?.whereabouts == new && first?.path == "a.txt")
+        #expect(try await ledger.read { try $0.jobs(at: old).map(\.id) } == ["2"])
+        #expect(try await ledger.read { try $0.jobs(at: new).map(\.id) } == ["1"])
+        #expect(try await ledger.read { try $0.jobs(of: "inbox", "a.txt").map(\.id) } == ["2", "1"])
+        #expect(try await ledger.read { try $0.askingJobs(about: "out", "sub/b.txt").map(\.id) } == ["1"])
+        #expect(try await ledger.read { try $0.askingJobs(about: "inbox", "a.txt") } == [])
+        let folder = JobRecord.Whereabouts(place: "out", path: "sub")
+        #expect(try await ledger.read { try $0.jobs(in: [.asking], within: folder).map(\.id) } == ["1"])
+        // Another step, which knows of no move, does not put it back.
+        try await ledger.write { transaction in
+            var stale = Sample.job("1")
+            stale.state = .ready
+            try transaction.update(stale)
+        }
+        #expect(try await ledger.read { try $0.job("1")?.whereabouts } == new)
+        try await ledger.write { transaction in
+            var back = try transaction.job("1")
+            back?.moved = old
+            if let back { try transaction.setFile(of: back) }
+        }
+        #expect(try await ledger.read { try $0.jobs(at: old).map(\.id) } == ["2", "1"])
     }
 
     @Test("Forgetting keeps what is open, what waits for a human, and what is in quarantine")

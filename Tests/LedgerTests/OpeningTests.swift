@@ -313,6 +313,38 @@ struct OpeningTests {
     }
 
     @Test(
+        "One that marked what went with folders is brought up to date, and what went comes back",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderFolders() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        let digest = Sample.hash("folder")
+        try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("1"), steps: [])
+            try transaction.setFile(Sample.file("x/a/1", inode: 4))
+            try transaction.setFolder(FolderRecord(place: "inbox", path: "x/a", device: 7, inode: 2, digest: digest))
+            try transaction.setFolder(FolderRecord(place: "inbox", path: "x/a/b", device: 7, inode: 3))
+        }
+        try ledger.close()
+        for statement in [
+            "drop index jobByNow", "alter table job drop column nowPlace", "alter table job drop column nowPath",
+            "alter table folder drop column lineageOf", "drop table takenFile", "drop table takenFolder",
+            "alter table file add column went TEXT", "alter table folder add column went TEXT",
+            "create index fileByWent on file (went) where went is not null",
+            "create index folderByWent on folder (went) where went is not null",
+            "update file set went = '1', present = 0", "update folder set went = '1', present = 0",
+            "delete from grdb_migrations where identifier like '18 %' or identifier like '19 %' or identifier like '20 %'",
+        ] {
+            try execute(statement)
+        }
+        let opened = try Ledger.open(directory: folder.path).ledger
+        #expect(try await opened.read { try $0.job("1")?.whereabouts.path } == "a.txt")
+        let before = try await opened.write { try $0.returnFolder("inbox", to: "c", by: "1") }
+        #expect(before?.digest == digest && before?.path == "x/a")
+        #expect(try await opened.read { try $0.folders("inbox") } == ["c", "c/b"])
+        #expect(try await opened.read { try $0.file("inbox", "c/1")?.hash } == Sample.hash("abc"))
+    }
+
+    @Test(
         "One whose steps lie in the order of their jobs' ids keeps them all",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func olderSteps() async throws {

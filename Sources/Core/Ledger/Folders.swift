@@ -146,17 +146,4 @@ extension LedgerTransaction {
         }
         return top
     }
-
-    /// The jobs in `states` with the folder of that path, or with what lies in it, in the order in which they were planned.
-    package func jobs(
-        in states: Set<JobRecord.State>, _ place: String, within path: BytePath
-    ) throws -> [JobRecord] {
-        let (low, high) = Self.below(path)
-        return try all(
-            "SELECT id, state FROM job WHERE place = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY sequence",
-            [place, path.blob, low, high]
-        ) { row in
-            JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] as String : nil
-        }.compactMap { id in try id.flatMap { try job($0) } }
-    }
 }

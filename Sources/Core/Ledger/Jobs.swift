@@ -35,6 +35,8 @@ package struct JobRecord: Sendable, Equatable {
     package var path: BytePath
     /// Where the file is now, as JSON of the engine's.
     package var file: String
+    /// The same for finding it; nil where it has the name under which it was judged.
+    package var moved: Whereabouts?
     package var hash: ContentHash?
     package var lineage: String
     package var depth: Int
@@ -128,7 +130,8 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, onFailure, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, onFailure, created, updated, nowPlace, nowPath)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
@@ -136,7 +139,7 @@ extension LedgerTransaction {
                 job.hash?.blob,
                 job.lineage,
                 job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, job.onFailure, now,
-                now,
+                now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob },
             ])
         guard db.changesCount > 0 else { return false }
         for step in steps {
@@ -151,9 +154,10 @@ extension LedgerTransaction {
         return true
     }
 
-    private func job(_ row: Row) -> JobRecord {
+    func job(_ row: Row) -> JobRecord {
         var job = JobRecord(row: row)
         job.path = names.shown(job.place, job.path)
+        if let moved = job.moved { job.moved?.path = names.shown(moved.place, moved.path) }
         return job
     }
 
@@ -178,9 +182,15 @@ extension LedgerTransaction {
         return try Row.fetchAll(db, sql: text, arguments: arguments).map(job)
     }
 
-    /// The first jobs that are ready, in the order in which they were planned, without what else is known of them.
+    /// The first jobs that are ready, in the order in which they were planned, by where their files are now, without what
+    /// else is known of them.
     package func readyJobs(limit: Int) throws -> [(id: String, place: String, path: BytePath)] {
-        try all("SELECT id, place, path FROM job WHERE state = 'ready' ORDER BY sequence LIMIT ?", [limit]) { row in
+        try all(
+            """
+            SELECT id, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path FROM job
+            WHERE state = 'ready' ORDER BY sequence LIMIT ?
+            """, [limit]
+        ) { row in
             let place: String = row["place"]
             return (row["id"], place, names.shown(place, BytePath(blob: row["path"])))
         }
@@ -194,7 +204,7 @@ extension LedgerTransaction {
     ) throws -> [(id: String, place: String, path: BytePath, nextAttempt: Timestamp?)] {
         try all(
             """
-            SELECT id, place, path, nextAttempt FROM job
+            SELECT id, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path, nextAttempt FROM job
             WHERE state = 'waiting' AND (?1 IS NULL OR substr(problem, 1, length(?1)) = ?1) ORDER BY sequence
             """, [problem]
         ) { row in
@@ -217,7 +227,7 @@ extension LedgerTransaction {
         ).map(job)
     }
 
-    /// The jobs that a file has had, newest first.
+    /// The jobs that a file has had that was judged under this name, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in
             try all(
@@ -244,15 +254,14 @@ extension LedgerTransaction {
         try all("SELECT * FROM step WHERE job = ? ORDER BY number", [job], StepRecord.init(row:))
     }
 
-    /// Stores what changes in a job's life: state, attempts, problem, file and values.
+    /// Stores what changes in a job's life: state, attempts, problem and values. For its file see ``setFile(of:)``.
     package func update(_ job: JobRecord) throws {
         try execute(
             sql: """
-                UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, file = ?, vals = ?, updated = ?
-                WHERE id = ?
+                UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, vals = ?, updated = ? WHERE id = ?
                 """,
             arguments: [
-                job.state.rawValue, job.attempts, job.nextAttempt?.nanoseconds, job.problem, job.file, job.values,
+                job.state.rawValue, job.attempts, job.nextAttempt?.nanoseconds, job.problem, job.values,
                 Timestamp.now().nanoseconds, job.id,
             ])
     }
@@ -352,6 +361,8 @@ extension JobRecord {
         place = row["place"]
         path = BytePath(blob: row["path"])
         file = row["file"]
+        // As with `onFailure` below.
+        moved = (row["nowPath"] as Data?).map { Whereabouts(place: row["nowPlace"] ?? "", path: BytePath(blob: $0)) }
         hash = ContentHash(blob: row["hash"])
         lineage = row["lineage"]
         depth = row["depth"]

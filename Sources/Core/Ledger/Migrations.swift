@@ -63,6 +63,7 @@ enum Migrations {
         migrator.registerMigration("19 which list of a folder its lineage is of") { db in
             try db.execute(sql: "ALTER TABLE folder ADD COLUMN lineageOf BLOB")
         }
+        migrator.registerMigration("20 where the files of jobs are now") { db in try db.execute(sql: whereabouts) }
         migrator.registerMigration("21 steps in the order in which they come") { db in try db.execute(sql: steps) }
         migrator.registerMigration("22 history in its own order") { db in
             try db.execute(sql: "DROP INDEX historyByTime")
@@ -83,6 +84,13 @@ enum Migrations {
         DROP TABLE step;
         ALTER TABLE stepInOrder RENAME TO step;
         CREATE UNIQUE INDEX stepOfJob ON step (job, number);
+        """
+
+    /// `docs/design/folders.md`. `nowPath` is NULL where the file has the name under which it was judged.
+    private static let whereabouts = """
+        ALTER TABLE job ADD COLUMN nowPlace TEXT;
+        ALTER TABLE job ADD COLUMN nowPath BLOB;
+        CREATE INDEX jobByNow ON job (nowPlace, nowPath) WHERE nowPath IS NOT NULL;
         """
 
     /// `docs/design/folders.md`. `top` is where the folder lay, and `below` where something was in it.

@@ -96,30 +96,24 @@ extension LedgerTransaction {
         return job
     }
 
-    /// Ends the jobs that ask about a file which is another by now, or is gone, so that they can be planned anew.
-    package func withdrawQuestions(_ place: String, _ path: BytePath, _ why: String) throws {
-        for form in try names.forms(place, path) {
-            let asking = try String.fetchAll(
-                cached("SELECT id FROM job WHERE state = 'asking' AND place = ? AND path = ?"),
-                arguments: [place, form.blob])
-            for id in asking {
-                guard var job = try job(id) else { continue }
-                job.state = .superseded
-                job.problem = why
-                try update(job)
-                try note("superseded", why, job: id, place: place, path: path)
-            }
+    /// The jobs that ask about the file or folder that is there now.
+    package func askingJobs(about place: String, _ path: BytePath) throws -> [JobRecord] {
+        try names.forms(place, path).flatMap { form in
+            try all(
+                """
+                SELECT * FROM job INDEXED BY jobByState
+                WHERE state = 'asking' AND coalesce(nowPlace, place) = ? AND coalesce(nowPath, path) = ?
+                """, [place, form.blob], job)
         }
     }
 
-    /// Whether a job asks about a file.
-    package func hasQuestions(about place: String, _ path: BytePath) throws -> Bool {
-        try names.forms(place, path).contains { form in
-            try first(
-                "SELECT 1 FROM job INDEXED BY jobByState WHERE state = 'asking' AND place = ? AND path = ?",
-                [place, form.blob]
-            ) { _ in true } ?? false
-        }
+    /// Ends a job that asks about what is another by now, or is gone, so that it can be planned anew.
+    package func withdrawQuestion(of id: String, _ why: String) throws {
+        guard var job = try job(id), job.state == .asking else { return }
+        job.state = .superseded
+        job.problem = why
+        try update(job)
+        try note("superseded", why, job: id, place: job.place, path: job.path)
     }
 }
 

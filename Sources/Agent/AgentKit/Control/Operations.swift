@@ -57,7 +57,10 @@ package struct Operations: Sendable {
         let state = try await ledger.write { transaction -> JobRecord.State? in
             guard var ready = try transaction.job(job.id) else { return job.state }
             guard Self.retryable.contains(ready.state) else { return ready.state }
-            if let restored { ready.file = try LedgerJSON.encode(restored, hiding: names) }
+            if let restored {
+                try ready.setFile(restored, hiding: names)
+                try transaction.setFile(of: ready)
+            }
             ready.state = .ready
             ready.attempts = 0
             ready.nextAttempt = nil
@@ -69,7 +72,7 @@ package struct Operations: Sendable {
             try transaction.note("retry", "asked for", job: job.id, place: job.place, path: job.path)
             return nil
         }
-        if state == nil { await runner?.submit([(job.id, job.place, job.path)]) }
+        if state == nil { await runner?.submit([(job.id, job.whereabouts.place, job.whereabouts.path)]) }
         return state
     }
 

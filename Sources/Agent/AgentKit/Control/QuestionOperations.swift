@@ -84,7 +84,9 @@ extension Operations {
         _ question: QuestionRecord, _ answer: QuestionRecord.Answer, _ why: String
     ) async throws -> JobRecord? {
         let job = try await core.ledger.write { try $0.answer(question, answer, "\(why): \(question.text)") }
-        if let job, job.state == .ready { await runner?.submit([(job.id, job.place, job.path)]) }
+        if let job, job.state == .ready {
+            await runner?.submit([(job.id, job.whereabouts.place, job.whereabouts.path)])
+        }
         return job
     }
 

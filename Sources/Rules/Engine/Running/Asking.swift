@@ -47,10 +47,36 @@ extension JobExecutor {
 extension Planner {
     /// What was asked about the version of a file that has changed, got another name or gone is asked no more.
     func withdrawQuestions(about file: FileRecord?, in place: PlaceInfo, _ event: FileEvent) async throws {
-        guard let file, event != .arrived,
-            try await ledger.read({ try $0.hasQuestions(about: place.name, file.path) })
-        else { return }
+        guard let file, event != .arrived else { return }
+        let asking = try await ledger.read { try $0.askingJobs(about: place.name, file.path).map(\.id) }
         let why = event == .removed ? "the file is gone" : "the file was \(event.rawValue) before anybody had answered"
-        try await ledger.write { try $0.withdrawQuestions(place.name, file.path, why) }
+        try await withdraw(asking, why)
+    }
+
+    /// The same for a folder, as which the ledger knows these paths.
+    ///
+    /// - Parameter look: nil where it is gone.
+    /// - Returns: whether anything was asked.
+    @discardableResult
+    func withdrawQuestions(about paths: [BytePath], _ look: FolderLook?, in place: PlaceInfo) async throws -> Bool {
+        let asking = try await ledger.read { transaction in
+            try paths.flatMap { try transaction.askingJobs(about: place.name, $0) }
+        }
+        let outdated = try asking.filter { job in
+            let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: ledger.names)
+            guard file.isFolder, let look else { return file.isFolder }
+            return file.path != look.path || file.hash != look.contents.digest
+                || file.fingerprint?.inode != look.status.inode
+        }
+        let why = look == nil ? "the folder is gone" : "the folder is another by now, or has another name"
+        try await withdraw(outdated.map(\.id), why)
+        return !outdated.isEmpty
+    }
+
+    private func withdraw(_ asking: [String], _ why: String) async throws {
+        guard !asking.isEmpty else { return }
+        try await ledger.write { transaction in
+            for id in asking { try transaction.withdrawQuestion(of: id, why) }
+        }
     }
 }

@@ -37,10 +37,11 @@ enum FailureSteps {
         values["failure.message"] = .text(job.problem ?? "")
         values["failure.step"] = .text(failed?.action ?? "")
         let id = String(ContentHash(of: Array("on-failure:\(job.id)".utf8)).description.prefix(32))
-        let next = JobRecord(
+        var next = JobRecord(
             id: id, rule: "\(job.rule), on failure", digest: job.digest, event: job.event, place: job.place,
             path: job.path, file: job.file, hash: job.hash, lineage: job.lineage, depth: job.depth,
             arrived: job.arrived, values: try LedgerJSON.encode(values), refused: Rule.Refused.leave.rawValue)
+        next.moved = job.moved
         let steps = try LedgerJSON.decode([Stored].self, from: stored).enumerated().map { number, step in
             StepRecord(
                 job: id, number: number, action: step.action, arguments: step.arguments, repeatSafe: step.repeatSafe)

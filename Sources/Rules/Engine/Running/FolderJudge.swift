@@ -58,31 +58,38 @@ package struct FolderJudge: Sendable {
             return .known
         }
         let look = found
-        let before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+        var before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
         guard !before.isAtWork else { return .waits }
         guard let look else {
             guard before.known?.present == true else { return .known }
             // What is missing may be away with its place.
             guard try await planner.lanes.run({ try planner.presence.isHere(place.root) }) else { return .known }
+            try await planner.withdrawQuestions(about: [path], nil, in: place)
             try await planner.ledger.writeSeen { try $0.setFolderGone(place.name, path) }
             return .known
         }
+        if try await planner.withdrawQuestions(about: [path] + (before.former.map { [$0.path] } ?? []), look, in: place)
+        {
+            // What was asked is owed now.
+            before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+        }
         let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
         let ruleSet = planner.ruleSet
+        let past = before
         let judgement = try await planner.lanes.run {
-            try FolderJudgement(look, before, baseline: isLater ? .normal : asked, in: place, ruleSet, planner)
+            try FolderJudgement(look, past, baseline: isLater ? .normal : asked, in: place, ruleSet, planner)
         }
         if judgement.isNothingNew { return .known }
         let isFree: @Sendable () -> Bool = { [inWork] in !inWork.touches(absolute) }
         guard isFree() else { return .again }
         let planned = try await planner.ledger.writeSeen { transaction -> [PlannedJob]? in
-            guard try FolderPast(of: path, look, in: place, ruleSet, transaction) == before, isFree() else {
+            guard try FolderPast(of: path, look, in: place, ruleSet, transaction) == past, isFree() else {
                 return nil
             }
-            if let old = before.former { try transaction.setFolderGone(place.name, old.path) }
+            if let old = past.former { try transaction.setFolderGone(place.name, old.path) }
             try transaction.setFolder(judgement.record)
             try transaction.setDue(place.name, path, judgement.upcoming)
-            return try Planner.add(judgement.drafts, lineage: before.product, to: transaction)
+            return try Planner.add(judgement.drafts, lineage: past.product, to: transaction)
         }
         guard let planned else { return .again }
         return planned.isEmpty ? .known : .news(planned)
@@ -152,7 +159,8 @@ private struct FolderPast: Sendable, Equatable {
     }
 
     static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
-        try !transaction.jobs(in: [.ready, .waiting], place.name, within: path).isEmpty
+        let spot = JobRecord.Whereabouts(place: place.name, path: path)
+        return try !transaction.jobs(in: [.ready, .waiting], within: spot).isEmpty
     }
 
     /// Another folder may have come under the name before anybody looked; one that holds the same is the same.

@@ -15,7 +15,16 @@ struct JobAtWork: Sendable {
 
     mutating func move(to file: FileReference, hiding names: HiddenNames) throws {
         self.file = file
-        record.file = try LedgerJSON.encode(file, hiding: names)
+        try record.setFile(file, hiding: names)
+    }
+
+    /// Takes over where another job has put the file meanwhile.
+    ///
+    /// - Parameter row: the job as the ledger has it.
+    mutating func catchUp(with row: JobRecord?, showing names: HiddenNames) throws {
+        guard let row, row.file != record.file else { return }
+        (record.file, record.moved) = (row.file, row.moved)
+        file = try LedgerJSON.decode(FileReference.self, from: row.file, showing: names)
     }
 
     /// Adds what a step has said, for the templates of those after it.
@@ -41,4 +50,12 @@ struct JobAtWork: Sendable {
 
     /// What templates could show is nothing to a job whose steps are all done.
     static let noValues = "{}"
+}
+
+extension JobRecord {
+    /// Takes note of where its file is now.
+    package mutating func setFile(_ file: FileReference, hiding names: HiddenNames) throws {
+        self.file = try LedgerJSON.encode(file, hiding: names)
+        moved = Whereabouts(place: file.place, path: file.path)
+    }
 }

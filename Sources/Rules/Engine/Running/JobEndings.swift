@@ -8,13 +8,20 @@ extension JobExecutor {
     private static let editorTries = 6
 
     func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
-        let found = await cause(error, of: job)
+        var found = await cause(error, of: job)
+        if [.superseded, .refused, .failed].contains(found.kind),
+            ![Fault.unanswered, Fault.declined].contains(found.code),
+            await wasTold(job)
+        {
+            found = Fault(.transient, "the file got another name while the rule was at work on it", path: found.path)
+        }
         let fault = Fault(
             found.kind, redacted(found.message, job), path: found.path, errno: found.errno, code: found.code)
         var job = job
         job.problem = fault.message
         do {
             if fault.code == Fault.unanswered { return try await ask(job, fault) }
+            if fault.code == Fault.heldUp { return try await wait(job, fault) }
             if fault.code == Fault.declined {
                 try await end(job, .declined, "declined", fault.message)
                 return .ended
@@ -96,16 +103,19 @@ extension JobExecutor {
         if state == .done || state == .undone { job.values = JobAtWork.noValues }
         let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
         let ended = job
-        let next = try await save(ended, kind, message)
+        let next = try await save(ended, kind, message, isForgotten: isForgotten)
         meter.ended(ended)
         if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
         return next
     }
 
     @discardableResult
-    private func save(_ job: JobRecord, _ kind: String, _ message: String) async throws -> PlannedJob? {
+    private func save(
+        _ job: JobRecord, _ kind: String, _ message: String, isForgotten: Bool = false
+    ) async throws -> PlannedJob? {
         try await ledger.write { transaction in
             try transaction.update(job)
+            if isForgotten { try transaction.setFile(of: job) }
             if job.state == .undone { try transaction.forgetItems(of: job.id) }
             if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
             try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)

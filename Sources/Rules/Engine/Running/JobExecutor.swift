@@ -16,6 +16,8 @@ package final class JobExecutor: Sendable {
         case superseded
         /// To be tried again; how often it was tried.
         case again(Int)
+        /// To be tried again when these jobs have ended, or, where none is named, soon.
+        case heldUp(by: Set<String>)
         /// The agent is stopping; the job goes on at the next start.
         case stopped
     }
@@ -246,7 +248,13 @@ package final class JobExecutor: Sendable {
         defer { inWork.end(decided.targets) }
         let rows = rows(of: step, decided, job, isLast: later.isNone)
         let isJournaled = type(of: action).journalsItself
-        if !isJournaled { try await ledger.write { try rows.begin(in: $0) } }
+        let current = job
+        if !isJournaled {
+            try await ledger.write { transaction in
+                try self.requireAtRest(current, decided.targets, in: transaction)
+                try rows.begin(in: transaction)
+            }
+        }
         let receipt = try await decided.perform(
             StepContext(
                 jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files,
@@ -314,7 +322,11 @@ package final class JobExecutor: Sendable {
     ) throws -> JobAtWork {
         var job = before
         let moved = follow(job.file, receipt.effects)
-        if let moved { try job.move(to: moved, hiding: names) }
+        if let moved {
+            try job.move(to: moved, hiding: names)
+        } else {
+            try job.catchUp(with: try transaction.job(job.record.id), showing: names)
+        }
         if isLast { job.end() } else { try job.add(receipt.values) }
         let isForgotten = try isLast && forgetContent(of: &job.record)
         var receipt = receipt
@@ -326,33 +338,12 @@ package final class JobExecutor: Sendable {
         try journal.apply(receipt.effects, of: record, in: transaction)
         try transaction.clearStaged(job: step.id)
         try transaction.update(record)
+        if moved != nil || isForgotten { try transaction.setFile(of: record) }
         if isForgotten { try transaction.forgetContent(of: record) }
-        if let moved { try tellOthers(before.file.absolute, moved, record, in: transaction) }
+        if let moved { try tellOthers(before.file, moved, record, in: transaction) }
         try transaction.note(
             "step", "\(step.action): \(receipt.summary)", job: record.id, place: record.place, path: record.path)
         return job
-    }
-
-    /// Other jobs that wait for the file look for it where it is now.
-    private func tellOthers(
-        _ from: BytePath, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
-    ) throws {
-        let open: Set<JobRecord.State> = [.ready, .waiting, .asking]
-        let others =
-            to.isFolder
-            ? try transaction.jobs(in: open, mover.place, within: mover.path)
-            : try transaction.jobs(of: mover.place, mover.path).filter { open.contains($0.state) }
-        for var other in others where other.id != mover.id {
-            let known = try file(other)
-            guard let below = known.absolute.relative(to: from), to.isFolder || below.isEmpty else { continue }
-            var found = to
-            if !below.isEmpty {
-                found.path = to.path.appending(below)
-                (found.fingerprint, found.hash, found.isFolder) = (known.fingerprint, known.hash, known.isFolder)
-            }
-            other.file = try LedgerJSON.encode(found, hiding: names)
-            try transaction.update(other)
-        }
     }
 
     private func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {

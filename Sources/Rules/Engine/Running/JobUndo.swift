@@ -50,26 +50,38 @@ extension JobExecutor {
         await hold.enter()
         defer { hold.leave() }
         let action = try action(of: step)
-        let targets = try action.targets(intent, names)
+        let done = try LedgerJSON.decode(Receipt.self, from: text, showing: names)
+        // A folder goes back to a free name, and what lies in it is looked at as soon as it is there.
+        let back = done.effects.filter(\.isOfFolder).compactMap(\.origin).flatMap {
+            Mover.alternatives($0).prefix(1_000)
+        }
+        let targets = try action.targets(intent, names) + back
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let resumes = step.state == .undoing
-        if !resumes, try await !ledger.write({ try $0.setUndoing(step, true) }) {
-            throw Fault(.failed, "the job \(job.id.prefix(12)) is being undone already")
+        let before = try file(job)
+        if !resumes {
+            let current = job
+            let hasBegun = try await ledger.write { transaction in
+                if done.effects.contains(where: \.isOfFolder) {
+                    try self.requireUndoable(current, before, targets, in: transaction)
+                }
+                return try transaction.setUndoing(step, true)
+            }
+            guard hasBegun else { throw Fault(.failed, "the job \(job.id.prefix(12)) is being undone already") }
         }
         let receipt: Receipt
         do {
             receipt = try await action.undo(
-                intent, names, try LedgerJSON.decode(Receipt.self, from: text, showing: names),
+                intent, names, done,
                 StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, files: files))
         } catch let fault as Fault where fault.kind == .failed && !resumes {
             // By the actions' contract nothing has been changed.
             _ = try await ledger.write { try $0.setUndoing(step, false) }
             throw fault
         }
-        if let to = follow(try file(job), receipt.effects) {
-            job.file = try LedgerJSON.encode(to, hiding: names)
-        }
+        let to = follow(before, receipt.effects)
+        if let to { try job.setFile(to, hiding: names) }
         let updated = job
         let journal = journal
         let summary = redacted(receipt.summary, job)
@@ -78,9 +90,30 @@ extension JobExecutor {
             try journal.apply(receipt.effects, of: updated, in: transaction)
             try transaction.clearStaged(job: step.id)
             try transaction.update(updated)
+            if let to {
+                try transaction.setFile(of: updated)
+                try self.tellOthers(before, to, updated, in: transaction)
+            }
             try transaction.note(
                 "undone", "\(step.action): \(summary)", job: updated.id, place: updated.place, path: updated.path)
         }
         return receipt.summary
     }
+
+    /// A folder does not go back while something is yet to be done with what lies in it.
+    private func requireUndoable(
+        _ job: JobRecord, _ folder: FileReference, _ targets: [BytePath], in transaction: LedgerTransaction
+    ) throws {
+        let other = try atWork(in: folder, besides: job.id, transaction).first
+        guard other != nil || inWork.touches(folder.absolute, besides: targets) else { return }
+        let who = try other.map { "the rule \"\($0.rule)\" is not done with \(try file($0).absolute)" }
+        throw Fault(
+            .usage,
+            "\(folder.absolute) does not go back now: \(who ?? "the agent is at work in it"); ask again when that is done "
+                + "(`steward status`)", path: folder.absolute)
+    }
+}
+
+extension FileEffect {
+    fileprivate var isOfFolder: Bool { if case .movedFolder = self { true } else { false } }
 }

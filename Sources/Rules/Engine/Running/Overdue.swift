@@ -21,7 +21,9 @@ extension Planner {
     ) throws -> [String: Overdue] {
         guard let path else { return [:] }
         var last: [String: JobRecord] = [:]
-        for job in try transaction.jobs(of: place.name, path) where last[job.rule] == nil { last[job.rule] = job }
+        for job in try transaction.jobs(at: .init(place: place.name, path: path)) where last[job.rule] == nil {
+            last[job.rule] = job
+        }
         return try last.compactMapValues { try overdue($0, by: hash, in: transaction) }
     }
 
@@ -50,7 +52,7 @@ extension Planner {
             return []
         }
         guard let job = try await ledger.read({ try $0.job(id) }), let rule = ruleSet[job.rule],
-            let place = rule.places.first(where: { $0.name == job.place }),
+            let place = rule.places.first(where: { $0.name == job.whereabouts.place }),
             let record = try await ledger.read({ try Self.present(job, in: $0) }),
             let overdue = try await ledger.read({ try Self.overdue(job, by: record.hash, in: $0) })
         else {
@@ -84,7 +86,7 @@ extension Planner {
         }
         return try await ledger.write { transaction in
             try transaction.setSuperseded(id, false)
-            let jobs = try transaction.jobs(of: job.place, job.path)
+            let jobs = try transaction.jobs(at: job.whereabouts)
             guard jobs.first(where: { $0.rule == job.rule })?.id == job.id else { return [] }
             if drafts.isEmpty { try Self.awaitAgain(rule, record.path, in: place, transaction) }
             return try Self.add(drafts, lineage: nil, to: transaction)
@@ -100,8 +102,24 @@ extension Planner {
         let (rule, now) = (ruleSet[job.rule].map(ruleSet.identity), clock.now())
         try await ledger.write { transaction in
             try transaction.setSuperseded(job.id, false)
-            if let rule { try transaction.setDue(job.place, job.path, [rule: now]) }
+            guard let rule, let (place, path) = try Self.presentFolder(job, in: transaction) else { return }
+            try transaction.setDue(place, path, [rule: now])
         }
+    }
+
+    /// Under which name a superseded job's folder is there now. One that nobody has looked at under its new name yet is
+    /// judged then, by what is known of the old.
+    private static func presentFolder(
+        _ job: JobRecord, in transaction: LedgerTransaction
+    ) throws -> (place: String, path: BytePath)? {
+        let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: transaction.names)
+        let spot = job.whereabouts
+        if let print = file.fingerprint,
+            let found = try transaction.folder(spot.place, device: print.device, inode: print.inode)
+        {
+            return (spot.place, found.path)
+        }
+        return (spot.place, spot.path)
     }
 
     /// A file that has changed is young again: with time it arrives for the rule once more.
@@ -116,12 +134,13 @@ extension Planner {
 
     /// What a superseded job's file is now: another version under its name, or the same one under another.
     private static func present(_ job: JobRecord, in transaction: LedgerTransaction) throws -> FileRecord? {
-        if let record = try transaction.file(job.place, job.path), record.present {
+        let spot = job.whereabouts
+        if let record = try transaction.file(spot.place, spot.path), record.present {
             return record.hash == job.hash ? nil : record
         }
         let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: transaction.names)
         guard let print = file.fingerprint,
-            let renamed = try transaction.file(job.place, device: print.device, inode: print.inode), renamed.present
+            let renamed = try transaction.file(spot.place, device: print.device, inode: print.inode), renamed.present
         else { return nil }
         return renamed.hash == job.hash ? renamed : nil
     }

@@ -35,7 +35,13 @@ package final class PathsInWork: Sendable {
     }
 
     /// Whether there is one in the folder, or above it, or the folder is one itself.
-    package func touches(_ folder: BytePath) -> Bool {
-        counts.withLock { counts in counts.keys.contains { $0.isWithin(folder) || folder.isWithin($0) } }
+    ///
+    /// - Parameter own: paths that were begun once by who asks.
+    package func touches(_ folder: BytePath, besides own: [BytePath] = []) -> Bool {
+        counts.withLock { counts in
+            counts.contains { path, count in
+                (path.isWithin(folder) || folder.isWithin(path)) && count > own.count { $0 == path }
+            }
+        }
     }
 }

@@ -28,6 +28,8 @@ package actor Runner {
     private var unnoted: Set<String> = []
     /// Jobs among them that wait for a person's word, and not for a try.
     private var asking: Set<String> = []
+    /// Jobs that wait for others to end, which are at work in their folder.
+    private var heldUp: [String: Set<String>] = [:]
     private var timer: Task<Void, Never>?
     private var armedFor: ContinuousClock.Instant?
     private var isPaused = false
@@ -42,6 +44,8 @@ package actor Runner {
 
     /// No job has this id: it stands for another look into the ledger.
     private static let nextLook = ""
+    /// Seconds until a folder is tried again that something other than a job is at work in.
+    private static let pause = 2.0
 
     private struct FileKey: Hashable {
         let place: String
@@ -96,6 +100,7 @@ package actor Runner {
             unnoted.remove(job.id)
             asking.remove(job.id)
         }
+        for job in jobs { heldUp[job.id] = nil }
         for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
         pump()
     }
@@ -142,7 +147,7 @@ package actor Runner {
     package func status() -> Status {
         Status(
             paused: isPaused, running: running.count, queued: queued + left,
-            waiting: retries.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
+            waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
     }
 
     private func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false) {
@@ -225,6 +230,9 @@ package actor Runner {
         case .superseded:
             known.remove(id)
             await planAnew(id)
+        case .heldUp(let others):
+            known.remove(id)
+            await holdUp(id, by: others)
         case .again(let attempt):
             let delay = Backoff.seconds(attempt: attempt, using: &generator)
             let time = Timestamp.now().adding(seconds: delay)
@@ -245,10 +253,32 @@ package actor Runner {
             }
         }
         if case .again = end {} else { await tellEnd?(key.place, key.path) }
+        for held in heldUp.keys.sorted() where heldUp[held]?.contains(id) == true { await letGo(held) }
         // Not before the awaits above: while it waits, nothing else of this file may begin.
         running[key] = nil
         if queues[key] != nil { turn.append(key) }
         pump()
+    }
+
+    /// Has a job wait until one of the others has ended, which looks again then; where none is named, for a while.
+    private func holdUp(_ id: String, by others: Set<String>) async {
+        guard !others.isEmpty else { return schedule(id, after: Self.pause) }
+        heldUp[id] = others
+        do {
+            // One may have ended before this one was noted.
+            let open = try await ledger.read { transaction in
+                try others.allSatisfy { try transaction.job($0)?.state.isOpen == true }
+            }
+            if !open { await letGo(id) }
+        } catch {
+            log.error("cannot read what a job waits for: \(explain(error))", metadata: ["job": "\(id.prefix(12))"])
+            if heldUp.removeValue(forKey: id) != nil { schedule(id, after: 60) }
+        }
+    }
+
+    private func letGo(_ id: String) async {
+        guard heldUp.removeValue(forKey: id) != nil else { return }
+        await resume(id)
     }
 
     /// What a superseded job was to do is done with the version that is there now.
@@ -309,16 +339,20 @@ package actor Runner {
                 await expire(id)
                 continue
             }
-            do {
-                if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
-                    enqueue(id, place: job.place, path: job.path)
-                }
-            } catch {
-                log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))
-                schedule(id, after: 60)
-            }
+            await resume(id)
         }
         arm()
         pump()
+    }
+
+    private func resume(_ id: String) async {
+        do {
+            if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
+                enqueue(id, place: job.whereabouts.place, path: job.whereabouts.path)
+            }
+        } catch {
+            log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))
+            schedule(id, after: 60)
+        }
     }
 }

@@ -1,0 +1,60 @@
+import Foundation
+import GRDB
+import Platform
+
+/// Where the files of jobs are now: a job keeps the name under which its file was judged, for its id and for people, and is
+/// found by where the file has been moved to since, by its own steps or by another job's.
+extension JobRecord {
+    package struct Whereabouts: Sendable, Equatable {
+        /// Empty for what lies in no place, as in the trash.
+        package var place: String
+        package var path: BytePath
+
+        package init(place: String, path: BytePath) { (self.place, self.path) = (place, path) }
+    }
+
+    /// Where its file is, as far as the agent knows.
+    package var whereabouts: Whereabouts { moved ?? Whereabouts(place: place, path: path) }
+}
+
+extension LedgerTransaction {
+    /// Stores where a job's file is now; ``update(_:)`` leaves that as others have written it meanwhile.
+    package func setFile(of job: JobRecord) throws {
+        let moved = job.whereabouts == JobRecord.Whereabouts(place: job.place, path: job.path) ? nil : job.moved
+        try execute(
+            sql: "UPDATE job SET file = ?, nowPlace = ?, nowPath = ? WHERE id = ?",
+            arguments: [job.file, moved?.place, try moved.map { try names.stored($0.place, $0.path).blob }, job.id])
+    }
+
+    /// The jobs whose file is there now, newest first.
+    package func jobs(at spot: JobRecord.Whereabouts) throws -> [JobRecord] {
+        var found: [JobRecord] = []
+        for form in try names.forms(spot.place, spot.path) {
+            found += try all(
+                "SELECT * FROM job WHERE place = ? AND path = ? AND nowPath IS NULL", [spot.place, form.blob], job)
+            found += try all("SELECT * FROM job WHERE nowPlace = ? AND nowPath = ?", [spot.place, form.blob], job)
+        }
+        return found.sorted { $0.sequence > $1.sequence }
+    }
+
+    /// The jobs in `states` whose file or folder is `spot` now, or lies in it, in the order in which they were planned.
+    package func jobs(
+        in states: Set<JobRecord.State>, within spot: JobRecord.Whereabouts
+    ) throws -> [JobRecord] {
+        let (low, high) = Self.below(spot.path)
+        let arguments: StatementArguments = [spot.place, spot.path.blob, low, high]
+        func wanted(_ row: Row) -> String? {
+            JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] : nil
+        }
+        let judged = try all(
+            """
+            SELECT id, state FROM job WHERE place = ? AND (path = ? OR path >= ? AND path < ?) AND nowPath IS NULL
+            """, arguments, wanted)
+        let moved = try all(
+            "SELECT id, state FROM job WHERE nowPlace = ? AND (nowPath = ? OR nowPath >= ? AND nowPath < ?)", arguments,
+            wanted)
+        return try (judged + moved).compactMap { id in try id.flatMap { try job($0) } }.sorted {
+            $0.sequence < $1.sequence
+        }
+    }
+}
