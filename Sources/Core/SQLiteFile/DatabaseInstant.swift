@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import Glibc
 import OwnFiles
 import Platform
 
@@ -62,6 +63,11 @@ package final class DatabaseInstant: Sendable {
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try copy.close()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            // The message that SQLite has for it here is that of another connection.
+            throw Fault(
+                .transient, "cannot copy the database \(path) to \(target): the disk is full (free some space)",
+                path: target, errno: ENOSPC)
         } catch {
             throw SQLiteFile.fault("copy the database \(path) to \(target)", error)
         }

@@ -90,7 +90,7 @@ package struct Backup {
     }
 
     private static func isFull(_ fault: Fault) -> Bool {
-        [ENOSPC, EDQUOT, EFBIG].contains(fault.errno) || fault.message.contains("database or disk is full")
+        [ENOSPC, EDQUOT, EFBIG].contains(fault.errno)
     }
 
     private func earlierBackup(like manifest: BackupManifest) throws -> (path: BytePath, files: EarlierBackup)? {

@@ -20,7 +20,7 @@ package struct BackupProof {
     /// - Throws: `Fault`, also where the manifest or the list of files is damaged.
     package init(_ path: BytePath) throws {
         var backup = path
-        if try FileStatus.of(path.appending(BackupManifest.name)) == nil {
+        if try !BackupFolder.isName(path.nameText) && FileStatus.of(path.appending(BackupManifest.name)) == nil {
             guard let newest = try BackupFolder(path).finished().last else {
                 throw Fault(
                     .usage,

@@ -64,7 +64,8 @@ package struct BackupStore: Sendable {
 
     private static func vault(_ name: String, _ path: BytePath) -> BackupStore {
         BackupStore(
-            name: vaultPrefix + name, root: path, databases: [],  // What a vault is at work on has no name that outlives it; the folder has to be there.
+            name: vaultPrefix + name, root: path, databases: [],
+            // The folder has to be there; what lies in it is at work.
             takes: { ($0 == "tmp" || !$0.isWithin("tmp")) && !isTemporary($0) },
             lockedFile: "vault.pub")
     }
