@@ -212,18 +212,22 @@ package struct RestoreReport: Encodable, Sendable {
     /// Looks whether the places are where the ledger knows them.
     package mutating func advise(_ directories: Directories, _ places: [PlaceInfo]) throws {
         guard let ledger = try Ledger.openForReading(directory: directories.state) else { return }
+        var elsewhere: [String] = []
         for place in places {
             guard let known = try ledger.readBlocking({ try $0.place(place.name) }) else { continue }
             if known.root != place.root {
-                advice.append(
-                    "the ledger knows the place \(place.name) as \(known.root), and it is \(place.root) now: what lies there "
-                        + "will count as new. Put it where it was, or have a link there lead to it, before the agent starts"
-                )
+                elsewhere.append("\(place.name) as \(known.root), and it is \(place.root) now")
             } else if place.root.real == nil {
                 advice.append(
-                    "\(place.root), the place \(place.name), is not there: copy its files there, with their times (rsync -a), "
-                        + "before the agent starts")
+                    "\(place.root), the place \(place.name), is not there: copy its files there, with their times "
+                        + "(rsync -a), before the agent starts")
             }
+        }
+        if !elsewhere.isEmpty {
+            advice.append(
+                "the ledger knows the place \(elsewhere.joined(separator: "; ")): what lies there will count as new. Before "
+                    + "the agent starts, put it where it was, or write the old path into \(directories.configuration) and "
+                    + "have a link there lead to it")
         }
     }
 }
