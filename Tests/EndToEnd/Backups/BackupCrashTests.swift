@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// Backups and restores that end in their midst.
+@Suite("Backups that are cut off")
+struct BackupCrashTests {
+    private func home() async throws -> AgentFixture {
+        let steward = try AgentFixture()
+        try steward.rule(AgentFixture.capturing)
+        try await steward.start()
+        for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try steward.wait()
+        return steward
+    }
+
+    @Test("Killed anywhere, a backup leaves nothing that restore takes, the agent goes on, and the next one removes it")
+    func killed() async throws {
+        let steward = try await home()
+        let points = ["copied", "held", "databases", "listed", "filled"].map { "backup \($0):1" }
+        for point in points + ["synced:1", "synced:5", "*:12", "*:30"] {
+            steward.variables["STEWARD_FAULT"] = point
+            let ended = try steward.run(["backup", steward.backups.text])
+            steward.variables["STEWARD_FAULT"] = nil
+            #expect(ended.status == SIGKILL, "killed at \(point)")
+            let refused = try steward.run(["restore", "--verify", steward.backups.text])
+            #expect(
+                refused.status == 64 && refused.errors.contains("no finished backup"), "\(point): \(refused.errors)")
+            for left in try listDirectory(steward.backups) {
+                let path = steward.backups.appending(name: left.name)
+                #expect(try steward.run(["restore", path.text]).status == 64, "at \(point)")
+            }
+            try steward.drop("dropbox/next.md", "after \(point)")
+            try steward.wait()
+            #expect(try steward.inNotes()["after \(point)"] == 1, "the agent is held by nobody")
+        }
+        try steward.backUp()
+        #expect(try listDirectory(steward.backups).count == 1)
+        try steward.run(["restore", "--verify", steward.backups.text]).check()
+    }
+
+    @Test("Killed anywhere, a restore has changed nothing, or no agent starts before it is finished")
+    func restoreKilled() async throws {
+        let steward = try await home()
+        try steward.backUp()
+        try await steward.stop()
+        try steward.savePlaces(as: "end")
+        let before = try steward.hashes(below: ".local/state/steward")
+        for point in ["restore copied:1", "restore noted:1", "restore moved:1", "restore moved:3", "*:9"] {
+            try steward.emptyHome()
+            steward.variables["STEWARD_FAULT"] = point
+            #expect(try steward.run(["restore", steward.backups.text]).status == SIGKILL, "at \(point)")
+            steward.variables["STEWARD_FAULT"] = nil
+            if try FileStatus.of(steward.home.path.appending(".local/state/steward/restore.json")) != nil {
+                try Durable.makeDirectory(steward.home.path.appending(".config/steward"))
+                let refused = try steward.run(["pause"])
+                #expect(refused.status == 64, "\(point): \(refused.errors)")
+            } else {
+                #expect(try FileStatus.of(steward.home.path.appending(".local/state/steward/ledger.sqlite")) == nil)
+            }
+            try steward.run(["restore", steward.backups.text]).check()
+            #expect(try steward.hashes(below: ".local/state/steward") == before, "at \(point)")
+            #expect(try steward.inStore() == (1...3).map { "capture \($0)" })
+            try steward.bringPlaces(from: "end")
+            try await steward.start()
+            try steward.wait()
+            #expect(try steward.inNotes().count == 3)
+            try await steward.stop()
+        }
+    }
+
+    @Test("Where the disk is full nothing stays of a backup, the one before is whole, and the message says what to do")
+    func fullDisk() async throws {
+        let steward = try await home()
+        if getuid() != 0 { try Test.cancel("only root can mount a small file system") }
+        try Durable.makeDirectory(steward.backups)
+        let mounted = try steward.shell(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", steward.backups.text])
+        if mounted.status != 0 { try Test.cancel("mounting is not permitted here: \(mounted.errors)") }
+        defer { umount2(steward.backups.text, 2) }  // MNT_DETACH
+        try steward.backUp()
+        // What a refused file would take.
+        try steward.home.write(
+            ".local/state/steward/quarantine/large", [UInt8](repeating: 7, count: 5 << 20))
+        let refused = try steward.run(["backup", steward.backups.text])
+        #expect(refused.status == 1 && refused.errors.contains("not enough room"), "\(refused.errors)")
+        #expect(try listDirectory(steward.backups).count == 1)
+        try steward.run(["restore", "--verify", steward.backups.text]).check()
+        try steward.drop("dropbox/next.md", "goes on")
+        try steward.wait()
+        #expect(try steward.inNotes()["goes on"] == 1)
+        try FileManager.default.removeItem(
+            atPath: steward.home.path.appending(".local/state/steward/quarantine/large").text)
+        let filler = try Descriptor(steward.backups.appending("filler"), O_WRONLY | O_CREAT)
+        var size: Int64 = 0
+        while (try? filler.write([UInt8](repeating: 7, count: 65_536), at: size)) != nil { size += 65_536 }
+        // Room for the small files and not for the databases.
+        try filler.truncate(to: size - 4 * 65_536)
+        let database = try steward.run(["backup", steward.backups.text, "--anew"])
+        #expect(database.status == 1 && database.errors.contains("not enough room"), "\(database.errors)")
+        #expect(try listDirectory(steward.backups).count == 2)
+    }
+}

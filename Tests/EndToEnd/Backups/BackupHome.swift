@@ -1,0 +1,101 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+
+/// What the tests of backups do to an agent's home.
+extension AgentFixture {
+    static let capturing = """
+        - rule: Captures
+          in: dropbox
+          settle: 50ms
+          do:
+            - index-capture
+            - append-block: { heading: Captures, text: "got {{ capture.text }}" }
+            - trash
+        """
+
+    var backups: BytePath { home.path.appending("backups") }
+
+    /// The finished backups, oldest first.
+    func finishedBackups() throws -> [BytePath] {
+        guard try FileStatus.of(backups) != nil else { return [] }
+        return try listDirectory(backups).filter { $0.name.first != UInt8(ascii: ".") }
+            .map { backups.appending(name: $0.name) }.sorted()
+    }
+
+    @discardableResult
+    func backUp(_ options: [String] = []) throws -> Answer { try json(["backup", backups.text] + options) }
+
+    /// What lies in the home goes, but the backups: as on another machine.
+    func emptyHome() throws {
+        for entry in try listDirectory(home.path) where entry.name != Array("backups".utf8) {
+            let path = home.path.appending(name: entry.name)
+            if path.nameText.hasPrefix("saved") || path.nameText == "agent.log" { continue }
+            try FileManager.default.removeItem(atPath: path.text)
+        }
+    }
+
+    /// Copies the places and the trash, with their times and other inodes: `rsync -a`.
+    func savePlaces(as name: String) throws {
+        let saved = home.path.appending("saved-\(name)")
+        try Durable.makeDirectory(saved)
+        for place in places { try shell(["cp", "-a", path(BytePath(place)).text, saved.text]).check() }
+        let trash = home.path.appending(".local/share/Trash")
+        if try FileStatus.of(trash) != nil { try shell(["cp", "-a", trash.text, saved.text]).check() }
+    }
+
+    func bringPlaces(from name: String) throws {
+        let saved = home.path.appending("saved-\(name)")
+        try Durable.makeDirectory(path(""))
+        for place in places {
+            try shell(["cp", "-a", saved.appending(BytePath(place)).text, path("").text]).check()
+        }
+        try Durable.makeDirectory(home.path.appending(".local/share"))
+        let trash = saved.appending("Trash")
+        guard try FileStatus.of(trash) != nil else { return }
+        try shell(["cp", "-a", trash.text, home.path.appending(".local/share").text]).check()
+    }
+
+    /// How often each text stands in the notes.
+    func inNotes() throws -> [String: Int] {
+        Dictionary(
+            try notes().split(separator: "\n").filter { $0.hasPrefix("got ") }.map { (String($0.dropFirst(4)), 1) },
+            uniquingKeysWith: +)
+    }
+
+    /// The texts in the dot store, which has to be sound.
+    func inStore() throws -> [String] {
+        let store = home.path.appending(".local/share/steward/captures/captures.sqlite").text
+        let query = "PRAGMA integrity_check; SELECT noteText FROM experience ORDER BY noteText;"
+        let rows = try shell(["sqlite3", store, query]).check().output.split(separator: "\n").map(String.init)
+        guard rows.first == "ok" else { throw TestFailure("the store is damaged: \(rows)") }
+        return Array(rows.dropFirst())
+    }
+
+    /// One answer of a query to the ledger.
+    func inLedger(_ query: String) throws -> String {
+        let ledger = home.path.appending(".local/state/steward/ledger.sqlite").text
+        return try shell(["sqlite3", ledger, query]).check().output.trimmingCharacters(in: .newlines)
+    }
+
+    /// All files below a folder of the home, by their paths, with their hashes; what SQLite and the agent keep for
+    /// themselves left out.
+    func hashes(below folder: BytePath) throws -> [BytePath: ContentHash] {
+        let root = home.path.appending(folder)
+        let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite"]
+        var (found, folders) = ([BytePath: ContentHash](), [BytePath("")])
+        while let next = folders.popLast() {
+            for entry in try listDirectory(root.appending(next)) {
+                let path = next.appending(name: entry.name)
+                if entry.isDirectory == true {
+                    folders.append(path)
+                } else if !own.contains(path.nameText), !path.text.contains(".sqlite") {
+                    found[path] = try ContentHash.ofFile(root.appending(path))
+                }
+            }
+        }
+        return found
+    }
+}
