@@ -147,6 +147,7 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	    $(NOTICES)/THIRD-PARTY $(NOTICES)/steward.spdx.json $(sharedir)/doc/steward
 	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
 	    packaging/systemd/metrics.conf.example \
+	    packaging/systemd/steward-backup.service packaging/systemd/steward-backup.timer \
 	    $(sharedir)/doc/steward/examples
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
