@@ -9,6 +9,8 @@ import Testing
 
 /// Trying again to put back what a save has lost, alone.
 @Suite("Trying again what a save has lost") struct SavedNotesTests {
+    /// Its folder goes with it.
+    private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
     private let patience: EditorPatience
@@ -33,7 +35,8 @@ import Testing
     }
 
     init() throws {
-        world = try ActionScene().open()
+        scene = try ActionScene()
+        world = try scene.open()
         note = world.home.appending("notes/inbox.md")
         patience = EditorPatience(NotePatience(), BlockingLanes("saved", count: 1))
         saved = SavedNotes(
