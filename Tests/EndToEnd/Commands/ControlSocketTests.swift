@@ -41,6 +41,14 @@ struct ControlSocketTests {
 
         func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+        /// One line of the answer.
+        func line() -> String {
+            var all: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { all.append(byte) }
+            return String(decoding: all, as: UTF8.self)
+        }
+
         /// All that is answered until the other side has said all.
         func answer() -> String {
             var all: [UInt8] = []
@@ -55,6 +63,23 @@ struct ControlSocketTests {
         try steward.rule(CommandDaemonTests.captures)
         try await steward.start()
         return steward
+    }
+
+    @Test("While somebody holds the steps none begins, and what waits is done when he goes away without a word")
+    func hold() async throws {
+        let steward = try await steward()
+        var caller: Caller? = try Caller(steward.home.path.appending("run/control.sock"))
+        caller?.say(Array("{\"command\":\"hold\"}\n".utf8))
+        #expect(caller?.line().contains("isQuiet") == true)
+        for number in 1...5 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await steward.until("five jobs wait") { try steward.inLedger("SELECT COUNT(*) FROM job") == "5" }
+        try steward.run(["status"]).check()
+        #expect(try steward.inLedger("SELECT COUNT(*) FROM step WHERE state <> 'pending'") == "0")
+        #expect(try steward.files("dropbox").count == 5)
+        caller = nil
+        try steward.wait()
+        #expect(try steward.files("dropbox").isEmpty)
+        #expect(try steward.status().parked.map(\.problem) == [])
     }
 
     @Test("Commands that say a byte now and then, or nothing, hold up nobody who asks")
