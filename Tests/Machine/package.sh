@@ -10,7 +10,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 package=$(realpath "$1")
 base=$(realpath -m "${2:-$here/../../.build/debian-12}")
-archive=${DEBIAN_ARCHIVE:?says where a Debian 12 comes from}
+# Where this machine's own packages come from.
+archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+    awk '$1 == "bookworm" { print $2; exit }')
 
 cannot() { echo "package.sh: $*" >&2; exit 77; }
 [ "$EUID" = 0 ] || cannot "only root can do this"
@@ -18,6 +20,7 @@ for program in debootstrap dpkg-deb python3 nsenter; do
     command -v "$program" > /dev/null || cannot "there is no $program here: make prove-package installs it"
 done
 "$here/boot.sh" check
+[ -n "$archive" ] || cannot "this machine's apt names no archive with Debian 12"
 
 if ! [ -e "$base/var/lib/dpkg/status" ] || [ -d "$base/debootstrap" ]; then
     rm -rf "$base"
