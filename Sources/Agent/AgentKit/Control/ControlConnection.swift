@@ -9,8 +9,13 @@ final class ControlConnection: Sendable {
     /// What is said over it is read and written here: whoever is slow holds up himself alone.
     let lane = BlockingLane("control")
     private let descriptor: Int32
+    /// See ``ChangeNotice`` for why it is a structure.
+    private struct Waiting {
+        let goesOn: @Sendable (Duration) throws -> Void
+    }
+
     /// Asked while the other side takes nothing; nil gives it up.
-    private let waiting = Mutex<(@Sendable (Duration) throws -> Void)?>(nil)
+    private let waiting = Mutex<Waiting?>(nil)
     /// What was being written ended in its midst: more would be taken for the rest of it.
     private let isBroken = Atomic<Bool>(false)
 
@@ -97,8 +102,8 @@ final class ControlConnection: Sendable {
         while !rest.isEmpty {
             let sent = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             if sent < 0 && errno == EINTR { continue }
-            if sent < 0 && errno == EAGAIN, let goesOn = waiting.withLock({ $0 }) {
-                try goesOn(ContinuousClock.now - start)
+            if sent < 0 && errno == EAGAIN, let waiting = waiting.withLock({ $0 }) {
+                try waiting.goesOn(ContinuousClock.now - start)
                 continue
             }
             guard sent > 0 else { throw Self.away }
@@ -144,7 +149,7 @@ final class ControlConnection: Sendable {
         asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
     ) throws {
         try limitWaits(to: seconds)
-        waiting.withLock { $0 = check }
+        waiting.withLock { $0 = Waiting(goesOn: check) }
     }
 
     private func limitWaits(to seconds: Int) throws {

@@ -7,13 +7,21 @@ import Watching
 
 /// Hands on that something has changed, to whoever wants to hear of it. What tells is made before who listens.
 package final class ChangeNotice: Sendable {
-    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
+    /// A function that lies in a generic type by itself is wrapped once more each time that it is looked at, and so called
+    /// through all of these; within a structure it is not.
+    private struct Listener {
+        let call: @Sendable () -> Void
+    }
+
+    private let listener = Mutex<Listener?>(nil)
 
     package init() {}
 
-    package func listen(_ listener: (@Sendable () -> Void)?) { self.listener.withLock { $0 = listener } }
+    package func listen(_ listener: (@Sendable () -> Void)?) {
+        self.listener.withLock { $0 = listener.map { Listener(call: $0) } }
+    }
 
-    package func tell() { listener.withLock { $0 }?() }
+    package func tell() { listener.withLock { $0 }?.call() }
 }
 
 /// What `systemctl status` shows in a line: sent when it has changed, and not more often than every few seconds. Nothing

@@ -1,0 +1,22 @@
+import Synchronization
+import Testing
+
+@testable import AgentKit
+
+@Suite("Telling that something has changed") struct ChangeNoticeTests {
+    private final class Listener: Sendable {
+        let told = Mutex(0)
+    }
+
+    @Test("Costs the millionth time what it costs the first time") func often() {
+        let notice = ChangeNotice()
+        let listener = Listener()
+        notice.listen { listener.told.withLock { $0 += 1 } }
+        // Told through one more call each time, this would need a stack of some hundred megabytes.
+        for _ in 0..<1_000_000 { notice.tell() }
+        #expect(listener.told.withLock { $0 } == 1_000_000)
+        notice.listen(nil)
+        notice.tell()
+        #expect(listener.told.withLock { $0 } == 1_000_000)
+    }
+}
