@@ -199,15 +199,30 @@ struct JobRowTests {
             held.state = .held
             try $0.setQuarantine(held)
         }
-        #expect(try await ledger.write { try $0.prune(before: Timestamp(seconds: 1)) } == 0)
+        #expect(try await ledger.prune(before: Timestamp(seconds: 1)) == 0)
         #expect(try await ledger.read { try $0.history(limit: 10) }.count == 1)
         let before = future
-        #expect(try await ledger.write { try $0.prune(before: before) } == 4)
+        #expect(try await ledger.prune(before: before) == 4)
         let left = try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) }
         #expect(left == ["ready", "waiting", "parked", "held"])
         #expect(try await ledger.read { try $0.steps(of: "parked").count } == 2)
         #expect(try await ledger.read { try $0.steps(of: "done").count } == 0)
         #expect(try await ledger.read { try $0.history(limit: 10) } == [])
+    }
+
+    @Test("Forgetting goes on until nothing is left that may go, however much that is")
+    func pruneMany() async throws {
+        try await ledger.write { transaction in
+            for number in 0..<1_101 {
+                _ = try transaction.addJob(self.job("\(number)", .done), steps: Sample.steps("\(number)", 2))
+                for _ in 0..<5 { try transaction.note("done", "x", job: "\(number)") }
+            }
+        }
+        try await add(job("open", .parked))
+        let before = future
+        #expect(try await ledger.prune(before: before) == 1_101)
+        #expect(try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) } == ["open"])
+        #expect(try await ledger.read { try $0.steps(of: "1100").count + $0.history(limit: 10).count } == 0)
     }
 
     @Test("Forgetting keeps the count of a name's versions for as long as one of its jobs, whose id holds the count")
@@ -222,7 +237,7 @@ struct JobRowTests {
             try $0.setGone(place, "other")
         }
         let before = future
-        _ = try await ledger.write { try $0.prune(before: before) }
+        _ = try await ledger.prune(before: before)
         #expect(try await ledger.read { try $0.file(place, path)?.version } == 8)
         #expect(try await ledger.read { try $0.file(place, "other") } == nil)
     }
@@ -237,7 +252,7 @@ struct JobRowTests {
             try $0.addProduct(
                 ProductRecord(path: "/p", hash: Sample.hash("p"), lineage: "unjudged", depth: 1, job: "3"))
         }
-        #expect(try await ledger.write { try $0.prune(before: before) } == 1)
+        #expect(try await ledger.prune(before: before) == 1)
         #expect(try await ledger.read { try $0.job("4") } == nil)
         #expect(try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) } == ["1", "2", "3"])
     }

@@ -64,10 +64,8 @@ struct NoteRowTests {
         let ended = try await ledger.write { try $0.beginNoteWrite(Sample.write("/a.md", step: "j.0")) }
         let open = try await ledger.write { try $0.beginNoteWrite(Sample.write("/b.md", step: "k.0")) }
         let before = Timestamp.now().adding(seconds: 60)
-        try await ledger.write { transaction in
-            try transaction.endNoteWrite(ended)
-            _ = try transaction.prune(before: before)
-        }
+        try await ledger.write { try $0.endNoteWrite(ended) }
+        try await ledger.prune(before: before)
         #expect(try await ledger.read { try $0.openNoteWrites().map(\.id) } == [open])
         #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
     }
@@ -138,9 +136,9 @@ struct NoteRowTests {
             try transaction.noteHolds("/n.md", write.result, write.blocks)
         }
         let (past, future) = (Timestamp.now().adding(seconds: -60), Timestamp.now().adding(seconds: 60))
-        try await ledger.write { _ = try $0.prune(before: past) }
+        try await ledger.prune(before: past)
         #expect(try await ledger.read { try $0.keptNotes() } == ["/n.md"])
-        try await ledger.write { _ = try $0.prune(before: future) }
+        try await ledger.prune(before: future)
         #expect(try await ledger.read { try $0.keptNotes() } == [])
         #expect(try await ledger.read { try $0.noteState("/n.md") } == nil)
     }

@@ -122,12 +122,12 @@ struct OutboxRowTests {
         try await set("a.0", .delivered)
         try await set("b.0", .dead)
         let future = Timestamp.now().adding(seconds: 3600)
-        #expect(try await ledger.write { try $0.prune(before: future) } == 1)
+        #expect(try await ledger.prune(before: future) == 1)
         #expect(try await ledger.read { try $0.delivery("a.0") } == nil)
         #expect(try await ledger.read { try $0.openDeliveries().map(\.id) } == ["b.0", "c.0"])
         #expect(try await bodies() == 2)
         try await set("b.0", .dropped)
-        #expect(try await ledger.write { try $0.prune(before: future) } == 1)
+        #expect(try await ledger.prune(before: future) == 1)
         #expect(try await ledger.read { try $0.delivery("b.0") } == nil)
     }
 

@@ -1,19 +1,42 @@
 import GRDB
 import Platform
 
-extension LedgerTransaction {
-    /// How many jobs are forgotten at a time.
-    package static let mostPruned = 5_000
-
+extension Ledger {
     /// Forgets ended jobs and history older than `before`; jobs that wait for a human, those whose events have not been
     /// delivered, and those that can still be the proof that a rule ran in a lineage, stay with their receipts for as long
     /// as that is so, or their product is unjudged.
     ///
-    /// It forgets ``mostPruned`` jobs at a time: what a write might have to take back is kept in memory until its end.
+    /// Many small transactions, none of them within a savepoint: others write in between, and what a savepoint might have to
+    /// take back, which is each page as it was, is kept in memory until its end.
     ///
-    /// - Returns: how many jobs were forgotten; as many as that may mean that there are more.
-    package func prune(before: Timestamp) throws -> Int {
-        try execute(
+    /// - Returns: how many jobs were forgotten.
+    /// - Throws: `Fault(.transient)` where the ledger cannot be written just now; what was forgotten until then stays so.
+    @discardableResult package func prune(before: Timestamp) async throws -> Int {
+        try await BlockingLane("ledger.prune").run {
+            var (pruned, part) = (0, 0)
+            repeat {
+                part = try writeBlocking { try $0.forgetJobs(before: before) }
+                pruned += part
+                try Task.checkCancellation()
+            } while part == LedgerTransaction.mostForgotten
+            while try writeBlocking({ try $0.forgetHistory(before: before) }) { try Task.checkCancellation() }
+            while try writeBlocking({ try $0.forgetNoteWrites(before: before) }) { try Task.checkCancellation() }
+            try writeBlocking { try $0.forgetFiles(before: before) }
+            try writeBlocking { try $0.forgetBlocks(before: before) }
+            try writeBlocking { try $0.forgetUnnamed() }
+            return pruned
+        }
+    }
+}
+
+extension LedgerTransaction {
+    /// How many jobs are forgotten at a time.
+    static let mostForgotten = 500
+
+    /// The oldest jobs of those that may go, with what hangs on each.
+    fileprivate func forgetJobs(before: Timestamp) throws -> Int {
+        let jobs = try String.fetchAll(
+            db,
             sql: """
                 DELETE FROM job WHERE sequence IN (
                     SELECT sequence FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused', 'declined') AND updated < ?
@@ -24,57 +47,76 @@ extension LedgerTransaction {
                         AND lineage NOT IN (SELECT lineage FROM product)
                         AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked'))
                     LIMIT ?)
-                """, arguments: [before.nanoseconds, Self.mostPruned])
-        let pruned = db.changesCount
-        // The version goes on counting while a job of that name is there, whose id another's would be else.
-        try execute(
-            sql: """
-                DELETE FROM file WHERE present = 0 AND seen < ?
-                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = file.place AND job.path = file.path)
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: """
-                DELETE FROM folder WHERE present = 0 AND seen < ?
-                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = folder.place AND job.path = folder.path)
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: """
-                DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)
-                    AND id NOT IN (SELECT era FROM folder WHERE era IS NOT NULL)
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: "DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?",
-            arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM step WHERE job NOT IN (SELECT id FROM job)")
-        try execute(sql: "DELETE FROM question WHERE job NOT IN (SELECT id FROM job)")
-        try execute(
-            sql: "DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
+                RETURNING id
+                """, arguments: [before.nanoseconds, Self.mostForgotten])
+        for job in jobs {
+            for table in ["step", "question", "takenFile", "takenFolder"] {
+                try execute(sql: "DELETE FROM \(table) WHERE job = ?", arguments: [job])
+            }
+        }
+        return jobs.count
+    }
+
+    /// - Returns: whether there may be more.
+    fileprivate func forgetHistory(before: Timestamp) throws -> Bool {
         // Up to the first line that is to stay: the order of the lines is that of their times, as long as nobody sets the clock
         // back, and needs no index.
-        try execute(
-            sql: """
-                DELETE FROM history WHERE id IN (
-                    SELECT id FROM history WHERE id < coalesce(
-                        (SELECT id FROM history WHERE time >= ? ORDER BY id LIMIT 1), 9223372036854775807)
-                    ORDER BY id LIMIT ?)
-                """, arguments: [before.nanoseconds, 8 * Self.mostPruned])
-        try execute(
-            sql: "DELETE FROM noteWrite WHERE id IN (SELECT id FROM noteWrite WHERE done AND begun < ? LIMIT ?)",
-            arguments: [before.nanoseconds, 2 * Self.mostPruned])
-        try execute(sql: "DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
+        try forget(
+            """
+            DELETE FROM history WHERE id IN (
+                SELECT id FROM history WHERE id < coalesce(
+                    (SELECT id FROM history WHERE time >= ? ORDER BY id LIMIT 1), 9223372036854775807)
+                ORDER BY id LIMIT ?)
+            """, [before.nanoseconds, 8 * Self.mostForgotten]) == 8 * Self.mostForgotten
+    }
+
+    /// - Returns: whether there may be more.
+    fileprivate func forgetNoteWrites(before: Timestamp) throws -> Bool {
+        try forget(
+            "DELETE FROM noteWrite WHERE id IN (SELECT id FROM noteWrite WHERE done AND begun < ? LIMIT ?)",
+            [before.nanoseconds, 2 * Self.mostForgotten]) == 2 * Self.mostForgotten
+    }
+
+    fileprivate func forgetFiles(before: Timestamp) throws {
+        // The version goes on counting while a job of that name is there, whose id another's would be else.
+        for table in ["file", "folder"] {
+            try forget(
+                """
+                DELETE FROM \(table) WHERE present = 0 AND seen < ?
+                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = \(table).place AND job.path = \(table).path)
+                """, [before.nanoseconds])
+        }
+        try forget(
+            """
+            DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)
+                AND id NOT IN (SELECT era FROM folder WHERE era IS NOT NULL)
+            """, [before.nanoseconds])
+        try forget("DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?", [before.nanoseconds])
+    }
+
+    fileprivate func forgetBlocks(before: Timestamp) throws {
+        try forget("DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
         // The lines of a block that is forgotten would look like somebody's new ones.
-        try execute(
-            sql: """
-                UPDATE noteState SET lines = NULL WHERE note IN (
-                    SELECT note FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock))
-                """, arguments: [before.nanoseconds])
-        try execute(
-            sql: "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)",
-            arguments: [before.nanoseconds])
-        try execute(sql: "DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
-        try execute(sql: "DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
-        try sweepTaken()
+        try forget(
+            """
+            UPDATE noteState SET lines = NULL WHERE note IN (
+                SELECT note FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock))
+            """, [before.nanoseconds])
+        try forget(
+            "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)", [before.nanoseconds]
+        )
+        try forget("DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
+    }
+
+    /// What belongs to a job, a step or a rule that is not there any more.
+    fileprivate func forgetUnnamed() throws {
+        try forget("DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
+        try forget("DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
         try sweepTexts()
-        return pruned
+    }
+
+    @discardableResult private func forget(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        try execute(sql: sql, arguments: arguments)
+        return db.changesCount
     }
 }

@@ -80,11 +80,4 @@ extension LedgerTransaction {
         }
         return former
     }
-
-    /// Forgets what was taken by jobs that are forgotten.
-    func sweepTaken() throws {
-        for table in ["takenFile", "takenFolder"] {
-            try execute(sql: "DELETE FROM \(table) WHERE job NOT IN (SELECT id FROM job)")
-        }
-    }
 }

@@ -378,11 +378,7 @@ package final class Agent: Service {
         while !Task.isCancelled {
             do {
                 let old = Timestamp.now().adding(seconds: -core.configuration.history)
-                var (pruned, part) = (0, 0)
-                repeat {
-                    part = try await core.ledger.write { try $0.prune(before: old) }
-                    pruned += part
-                } while part == LedgerTransaction.mostPruned
+                let pruned = try await core.ledger.prune(before: old)
                 if pruned > 0 { log.info("forgot \(pruned) jobs older than the history") }
                 try await core.ledger.backUp(replacing: backup)
                 try await Task.sleep(for: .seconds(86_400))
