@@ -1,6 +1,7 @@
 #!/bin/bash
 # package.sh PACKAGE.deb [BASE]: puts the package through its life on a Debian 12 of its own, under a systemd of its own:
-# install, work, reload, stop with work under way, upgrade with work under way, remove, purge, install again.
+# install, work, reload, a nightly backup, stop with work under way, upgrade with work under way, remove, purge, install
+# again.
 #
 # BASE is a Debian 12 as debootstrap makes it; made there where it is missing (.build/debian-12), which needs Debian's
 # archive, as does the first download of what the package depends on. Needs root. Ends with 77 where this cannot be done
@@ -214,6 +215,39 @@ until_so vault_is unlocked
 inside systemctl start steward-vault-lock
 vault_is locked || wrong "the vault is not locked before sleep"
 echo "the vault is unlocked at the start, and locked by steward-vault-lock"
+
+step "A backup by the nightly unit, with work under way"
+examples=/usr/share/doc/steward/examples
+inside install -d -o steward -g steward -m 700 /var/backups/steward
+inside sh -c "cp $examples/steward-backup.service $examples/steward-backup.timer /etc/systemd/system/"
+inside systemctl daemon-reload
+inside systemd-analyze verify --man=no steward-backup.service steward-backup.timer
+inside systemctl enable --now steward-backup.timer 2> "$folder/enable.log" || { cat "$folder/enable.log" >&2; exit 1; }
+inside systemctl list-timers --no-pager steward-backup.timer | grep -q steward-backup.service || wrong "no night is planned"
+drop_captures backup 1 100
+until_so sh -c "grep -rq 'The backup heron' '$root/srv/steward/notes'"
+inside systemctl start steward-backup.service || wrong "the nightly unit fails: $(inside journalctl --no-pager -u steward-backup)"
+inside journalctl --no-pager -o cat -u steward-backup.service | grep -vE '^(Starting|Finished|steward-backup)'
+settled
+expect_captures backup 100
+# All that the agent knows, from the newest of two: it goes on, and does nothing again.
+inside systemctl start steward-backup.service || wrong "the nightly unit fails a second time"
+inside systemctl stop steward
+service steward restore /var/backups/steward --replace > "$folder/restore.log" ||
+    { cat "$folder/restore.log" >&2; wrong "no restore"; }
+tail -3 "$folder/restore.log"
+inside systemctl start steward
+settled
+expect_captures backup 100
+vault_is unlocked || wrong "the vault is not what it was"
+drop_captures restored 1 10
+settled
+expect_captures restored 10
+inside systemctl disable --now steward-backup.timer 2> "$folder/enable.log"
+inside systemctl clean --what=state steward-backup.timer
+inside sh -c "rm -r /etc/systemd/system/steward-backup.* /var/backups/steward /var/lib/*.before-restore-* \
+    /var/lib/steward/.*.before-restore-* /srv/steward/*.before-restore-* /etc/*.before-restore-* 2> /dev/null; true"
+inside systemctl daemon-reload
 
 step "Stop with work under way"
 drop_captures stop 1 300
