@@ -67,7 +67,7 @@ class Soak:
         pages = io.BytesIO()
         with zipfile.ZipFile(pages, "w", zipfile.ZIP_STORED) as archive:
             for page in range(1, 6):
-                archive.writestr(f"{page:02}.png", picture(number * 8 + page))
+                archive.writestr(f"{page:02}.png", picture(self.random))
         name = f"Series {number % 40:02} #{number // 40:04} (2026).cbz"
         self.comics.append(name)
         self.place("comics", name, pages.getvalue())
@@ -153,12 +153,13 @@ class Soak:
 WORDS = "house roof garden stair window lamp table river heron bridge paper letter winter apple stone".split()
 
 
-def picture(number):
+def picture(random):
+    """Noise of a random size, so that few comics are as long as each other, as is so with real ones."""
     from PIL import Image
 
     out = io.BytesIO()
-    shade = (number & 255, number >> 8 & 255, number >> 16 & 255)
-    Image.new("RGB", (60, 90), shade).save(out, "PNG")
+    width, height = random.randint(20, 60), random.randint(30, 90)
+    Image.frombytes("RGB", (width, height), random.randbytes(width * height * 3)).save(out, "PNG")
     return out.getvalue()
 
 
