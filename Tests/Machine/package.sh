@@ -162,11 +162,22 @@ put("comics/Torn.cbz", b"PK\x03\x04 and no more")
 END
 inside chown -R 1000:"$group" /srv/steward/dropbox /srv/steward/drafts /srv/steward/comics
 inside sh -c 'chmod -R g+rwX /srv/steward/dropbox /srv/steward/drafts /srv/steward/comics'
+# As anna makes them, who is in the group and whose mask lets nobody else in: by way of the folders' default ACLs.
+anna sh -c 'umask 077
+    echo "Herons stand still in in the rain." > /srv/steward/drafts/rain.md
+    echo "A heron, seen by anna." > /srv/steward/dropbox/anna.txt
+    cp "/srv/steward/comics/Saga 001.cbz" "/srv/steward/comics/Saga 002.cbz" 2> /dev/null || true'
 settled
 grep -rhq "Swap the two chapters" "$root/srv/steward/notes" || wrong "the capture is in no note"
 service steward dots search nest | grep -q nest || wrong "the folder is no capture"
 [ -f "$root/srv/steward/library/Saga/Saga 001.cbz" ] || wrong "the comic is not in the library"
 grep -q "the the" "$root/srv/steward/drafts/plan.review.md" || wrong "the draft has no review"
+anna grep -rq "A heron, seen by anna" /srv/steward/notes || wrong "anna cannot read what became of her capture"
+anna sh -c 'cat /srv/steward/library/Saga/* > /dev/null' || wrong "anna cannot read her comic in the library"
+anna sh -c 'echo "- a line of hers" >> /srv/steward/drafts/rain.review.md' || wrong "anna cannot answer the review of her draft"
+settled
+parked=$(service steward status --json | python3 -c 'import json, sys; print(*(job["problem"] for job in json.load(sys.stdin)["parked"]))')
+[ -z "$parked" ] || wrong "a job is parked: $parked"
 service steward quarantine list
 service steward status
 
@@ -202,9 +213,10 @@ printf 'a heron at dawn' | inside systemd-creds encrypt --name=steward-vault-mai
 mkdir "$root/etc/systemd/system/steward.service.d"
 cat > "$root/etc/systemd/system/steward.service.d/override.conf" << 'END'
 [Unit]
-RequiresMountsFor=/mnt/box
+Wants=mnt-box.mount
+After=mnt-box.mount
 [Service]
-ReadWritePaths=/mnt/box
+ReadWritePaths=-/mnt/box -/mnt/missing
 LoadCredentialEncrypted=steward-vault-main:/etc/steward/vault-main.cred
 END
 inside systemctl daemon-reload
@@ -260,7 +272,12 @@ inside systemctl start steward
 settled
 expect_captures stop 300
 
-step "Upgrade with work under way, and a configuration that was changed"
+step "Upgrade with work under way, the socket in use, and a configuration that was changed"
+inside systemctl stop steward
+inside systemctl enable --now steward.socket 2> "$folder/enable.log"
+inside systemctl start steward
+# What an administrator has closed stays closed.
+inside chmod 2750 /srv/steward/library
 echo "# A line of ours." >> "$root/etc/steward/steward.yaml"
 anna steward init > /dev/null
 anna systemctl --user enable --now steward
@@ -270,6 +287,8 @@ inside apt-get -qq install -y -o Dpkg::Options::=--force-confold /root/newer.deb
     { cat "$folder/apt.log" >&2; exit 1; }
 is ActiveState active
 grep -q "A line of ours" "$root/etc/steward/steward.yaml" || wrong "the upgrade took the user's configuration"
+[ "$(inside systemctl is-active steward.socket)" = active ] || wrong "the socket is not listening after the upgrade"
+[ "$(inside stat -c %a /srv/steward/library)" = 2750 ] || wrong "the upgrade opened a folder that was closed"
 [ -f "$root/etc/steward/steward.yaml.dpkg-dist" ] || wrong "the release's own configuration is nowhere"
 [ "$(inside dpkg-query -W -f '${Version}' steward)" = "$(dpkg-deb -f "$package" Version)+1" ] || wrong "no upgrade"
 settled
@@ -284,6 +303,7 @@ digest() { (cd "$root" && find srv/steward var/lib/steward home/anna -type f ! -
 step "Remove"
 inside apt-get -qq remove -y steward > "$folder/apt.log" 2>&1 || { cat "$folder/apt.log" >&2; exit 1; }
 before=$(digest)
+[ "$(inside systemctl is-active steward.socket || true)" != active ] || wrong "the socket listens for nobody"
 [ -f "$root/etc/steward/steward.yaml" ] || wrong "removing took the configuration"
 # A small Debian has no pgrep.
 left=$(inside sh -c 'stat -c "%U %n" /proc/[0-9]* 2> /dev/null' | grep "^steward " || true)

@@ -18,6 +18,8 @@ tree=$target/steward-$version
 rm -rf "$tree"
 mkdir -p "$tree/debian"
 cp -a packaging/deb/. "$tree/debian/"
+# What keeps its time on the way into the package would bring that of this checkout.
+find "$tree" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
 rm "$tree/debian/build.sh" "$tree/debian/settle.sh" "$tree/debian/copyright"
 cat > "$tree/debian/changelog" << END
 steward ($version) unstable; urgency=medium
