@@ -164,7 +164,7 @@ inside chown -R 1000:"$group" /srv/steward/dropbox /srv/steward/drafts /srv/stew
 inside sh -c 'chmod -R g+rwX /srv/steward/dropbox /srv/steward/drafts /srv/steward/comics'
 # As anna makes them, who is in the group and whose mask lets nobody else in: by way of the folders' default ACLs.
 anna sh -c 'umask 077
-    echo "Herons stand still in in the rain." > /srv/steward/drafts/rain.md
+    echo "Herons stand still in the the rain." > /srv/steward/drafts/rain.md
     echo "A heron, seen by anna." > /srv/steward/dropbox/anna.txt
     cp "/srv/steward/comics/Saga 001.cbz" "/srv/steward/comics/Saga 002.cbz" 2> /dev/null || true'
 settled
@@ -174,6 +174,7 @@ service steward dots search nest | grep -q nest || wrong "the folder is no captu
 grep -q "the the" "$root/srv/steward/drafts/plan.review.md" || wrong "the draft has no review"
 anna grep -rq "A heron, seen by anna" /srv/steward/notes || wrong "anna cannot read what became of her capture"
 anna sh -c 'cat /srv/steward/library/Saga/* > /dev/null' || wrong "anna cannot read her comic in the library"
+anna grep -q "the the" /srv/steward/drafts/rain.review.md || wrong "anna cannot read the review of her draft"
 anna sh -c 'echo "- a line of hers" >> /srv/steward/drafts/rain.review.md' || wrong "anna cannot answer the review of her draft"
 settled
 parked=$(service steward status --json | python3 -c 'import json, sys; print(*(job["problem"] for job in json.load(sys.stdin)["parked"]))')
