@@ -22,6 +22,10 @@ RUNTIMES = [
     ("ICU", "Unicode-3.0", "icu", "icu.txt"),
     ("libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc", "gcc-runtime.txt"),
 ]
+# What files of our own were made from, which lie beside a program: name, licence, copyright, file, program. See NOTICE.
+DATA = [
+    ("language-detection", "Apache-2.0", "Copyright (c) 2010-2014 Cybozu Labs, Inc.", "languages.json", "steward"),
+]
 # Works inside of packages whose licence stands in no file of theirs.
 INNER = {"CYaml": "libyaml.txt"}
 
@@ -166,6 +170,12 @@ def third_party(packages, swift):
         entry = text(os.path.join(OWN, own)).strip("\n") if own else None
         if entry:
             texts.setdefault(entry, []).append(name)
+    for name, licence, copyright, file, _ in DATA:
+        lines.append(f"{name} ({licence}), {copyright}: {file} was made from it")
+        entry = next((t for p in packages for t in p["texts"] if p["licence"] == licence), None)
+        if entry is None:
+            fail(f"no text of {name}'s licence is at hand")
+        texts[entry].append(name)
     swift_text = next((t for p in packages for t in p["texts"] if p["licence"].endswith("Swift-exception")), None)
     if swift_text is None:
         fail("no text of Swift's licence is at hand")
@@ -211,6 +221,10 @@ def bill(packages, shared, swift, version, programs_hash):
         entry = element(f"runtime-{kind}", name, known, licence)
         elements.append(entry)
         relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in PROGRAMS]
+    for name, licence, copyright, file, program in DATA:
+        entry = element(f"data-{name}", name, "NOASSERTION", licence, copyrightText=copyright, comment=f"{file} was made from it")
+        elements.append(entry)
+        relations.append((f"SPDXRef-program-{program}", "CONTAINS", entry["SPDXID"]))
     for name in sorted(shared):
         entry = element(f"debian-{name}", name, shared[name]["version"], "NOASSERTION",
                         reference=f"pkg:deb/debian/{name}@{shared[name]['version']}",
