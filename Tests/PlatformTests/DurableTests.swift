@@ -45,6 +45,27 @@ struct DurableTests {
         #expect(try folder.read("a") == "A")
     }
 
+    @Test("Where a file system cannot refuse to replace, a folder gets a free name too, and no taken one")
+    func renameWithoutTheFlag() throws {
+        for name in ["served", "mount"] { mkdir(at(name).text, 0o700) }
+        guard let shown = try ShownFolder(at("served"), at: at("mount")) else {
+            try Test.cancel("needs root, bindfs and the kernel's FUSE")
+        }
+        defer { withExtendedLifetime(shown) {} }
+        try folder.write("mount/a/file", "A")
+        try folder.write("mount/plain", "B")
+        mkdir(at("mount/empty").text, 0o700)
+        for taken in ["mount/empty", "mount/plain", "mount/a"] {
+            #expect(try !Durable.renameNew(at("mount/a"), to: at(taken)), "\(taken)")
+            #expect(try !Durable.renameNew(at("mount/plain"), to: at(taken)), "\(taken)")
+        }
+        #expect(try Durable.renameNew(at("mount/a"), to: at("mount/b")))
+        #expect(try Durable.renameNew(at("mount/plain"), to: at("mount/c")))
+        #expect(try folder.read("served/b/file") == "A" && folder.read("served/c") == "B")
+        #expect(throws: Fault.self) { try Durable.renameNew(at("mount/b"), to: at("mount/b/within")) }
+        #expect(try folder.read("served/b/file") == "A")
+    }
+
     @Test("Two names are exchanged in one step, also between folders")
     func exchange() throws {
         try folder.write("a", "A")

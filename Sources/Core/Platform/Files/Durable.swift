@@ -111,7 +111,10 @@ package enum Durable {
         }
         if result != 0 {
             if errno == EEXIST { return false }
-            if errno == EINVAL { return try linkNew(source, to: target) }
+            if errno == EINVAL {
+                return try source.status()?.kind == .directory
+                    ? renameFolderNew(source, to: target, check: check) : linkNew(source, to: target)
+            }
             throw Fault.system("rename \(source.path) to", target.path)
         }
         try check()
@@ -132,6 +135,24 @@ package enum Durable {
         }
         FaultPoint.reach("linked")
         try remove(source)
+        try syncBoth(source, target)
+        return true
+    }
+
+    /// The same for a folder, which no link can name. What comes to that name between the look and the rename is refused
+    /// by rename(2) all the same, but for an empty folder, which it replaces.
+    private static func renameFolderNew(_ source: Spot, to target: Spot, check: () throws -> Void) throws -> Bool {
+        if try target.status() != nil { return false }
+        let result = source.name.withCString { from in
+            target.name.withCString { to in renameat(source.folder.raw, from, target.folder.raw, to) }
+        }
+        if result != 0 {
+            let fault = Fault.system("rename \(source.path) to", target.path)
+            if try target.status() != nil, fault.errno != EINVAL { return false }
+            throw fault
+        }
+        try check()
+        FaultPoint.reach("renamed")
         try syncBoth(source, target)
         return true
     }
