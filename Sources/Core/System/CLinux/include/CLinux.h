@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
+#include <sys/types.h>
 #include <sys/vfs.h>
 
 #include "Offers.h"
@@ -121,3 +122,7 @@ int steward_is_mount_root(int descriptor);
 /// STATX_BTIME), in nanoseconds since 1970: 0 and the time; 1 where the file system does not say; or -1 with errno set.
 /// A link is not followed.
 int steward_birth(int folder, const char *name, int64_t *time);
+
+/// From now on this thread, and no other, reaches files with the rights of that user and of these groups, and what it makes
+/// is theirs (setfsuid(2)): 0, or -1 with errno set. Only root can.
+int steward_use_files_as(uid_t user, gid_t group, const gid_t *groups, size_t count);

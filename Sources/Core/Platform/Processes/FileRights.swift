@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+
+/// Root's work among the files of somebody else, with no more rights than that user has: whoever can put links and folders
+/// into its way has it do nothing that they could not do themselves. Everything here blocks.
+package struct FileRights: Sendable {
+    private let user: uid_t
+    private let group: gid_t
+
+    /// Those of the owner of a file.
+    package init(ofOwner status: FileStatus) { (user, group) = (status.owner, status.group) }
+
+    /// Those of whoever says what stands at a path: of the first on the way to it that is not root's, be it a folder or a
+    /// link. Nil where nobody but root does, or where this process is not root and has only its own.
+    package init?(at path: BytePath) throws {
+        guard geteuid() == 0, let found = try Self.first(on: path) else { return nil }
+        (user, group) = (found.st_uid, found.st_gid)
+    }
+
+    private static func first(on path: BytePath) throws -> stat? {
+        var here: BytePath = path.isAbsolute ? "/" : ""
+        var names = Array(path.components.map(Array.init).reversed())
+        var links = 0
+        while let name = names.popLast() {
+            let next = here.appending(name: name)
+            guard let found = try status(next) else { return nil }
+            if found.st_uid != 0 { return found }
+            guard found.st_mode & S_IFMT == S_IFLNK else {
+                here = next
+                continue
+            }
+            links += 1
+            guard links <= 40, let target = target(of: next) else {
+                throw Fault.system("follow a link on the way to", path, errno: ELOOP)
+            }
+            if target.isAbsolute { here = "/" }
+            names += target.components.map(Array.init).reversed()
+        }
+        return nil
+    }
+
+    /// Nil where nothing has that name.
+    private static func status(_ path: BytePath) throws -> stat? {
+        Blocking.call()
+        var found = stat()
+        if path.withCString({ lstat($0, &found) }) == 0 { return found }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw Fault.system("read the status of", path)
+    }
+
+    private static func target(of link: BytePath) -> BytePath? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = link.withCString { readlink($0, &buffer, buffer.count) }
+        return length > 0 ? BytePath(bytes: buffer.prefix(length).map { UInt8(bitPattern: $0) }) : nil
+    }
+
+    /// Runs `body` with these rights: what it makes is the user's. On this thread alone; not to be nested.
+    package func use<R>(_ body: () throws -> R) throws -> R {
+        Blocking.call()
+        var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        let count = max(0, getgroups(Int32(groups.count), &groups))
+        defer { _ = steward_use_files_as(geteuid(), getegid(), groups, Int(count)) }
+        guard steward_use_files_as(user, group, [group], 1) == 0 else {
+            throw Fault.system("act with the rights of the user \(user)")
+        }
+        return try body()
+    }
+
+    /// Whether a file is this user's.
+    package func own(_ status: FileStatus) -> Bool { status.owner == user }
+}
