@@ -38,8 +38,8 @@ struct BackupCommand: AsyncParsableCommand {
             let directories = try options.directories()
             let configuration = try options.configuration(directories)
             let stores = BackupStore.all(
-                directories, vaults: configuration.vaults.map { ($0.name, $0.path) }, tk: BackupPaths.drafts,
-                takesSecrets: withSecrets)
+                directories, vaults: configuration.vaults.map { ($0.name, $0.path) },
+                places: configuration.places.map(\.info.root), tk: BackupPaths.drafts, takesSecrets: withSecrets)
             let meter = ProgressMeter.standard(isOff: options.json)
             let backup = try Backup(
                 directories, stores, into: BackupPaths.absolute(folder),
@@ -106,8 +106,9 @@ struct RestoreCommand: AsyncParsableCommand {
             if verify { return try show(proof, meter) }
             let configuration = Configuration.load(directories).0
             let plan = try RestorePlan(
-                proof, directories, vaults: configuration?.vaults ?? [], tk: BackupPaths.drafts,
-                only: only.isEmpty ? nil : only)
+                proof, directories, vaults: configuration?.vaults ?? [],
+                places: configuration?.places.map(\.info) ?? [],
+                tk: BackupPaths.drafts, only: only.isEmpty ? nil : only)
             if dryRun { return try Output.show(plan, lines: plan.lines, json: options.json) }
             var done = Int64(0)
             let total = plan.restored.reduce(0) { $0 + $1.size }

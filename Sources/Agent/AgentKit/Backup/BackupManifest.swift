@@ -28,6 +28,14 @@ package struct BackupManifest: Codable, Sendable {
         package var size: Int64 = 0
         /// Folders in which no file lies, below the store's.
         package var emptyFolders: [BytePath] = []
+        /// Those that others than their owner may enter, with the store's own, which has the empty path. Older backups do
+        /// not tell.
+        package var folders: [Folder]?
+    }
+
+    package struct Folder: Codable, Sendable, Equatable {
+        let path: BytePath
+        let mode: mode_t
     }
 
     package var format = BackupManifest.currentFormat
@@ -51,10 +59,12 @@ package struct BackupManifest: Codable, Sendable {
     package var size: Int64 { stores.reduce(0) { $0 + $1.size } }
 
     /// Whether both are of one agent, so that one may take files from the other, or its place.
-    func isOfSameAgent(as other: BackupManifest) -> Bool {
-        func state(_ manifest: BackupManifest) -> BytePath? { manifest.stores.first { $0.name == "state" }?.root }
-        return host == other.host && state(self) == state(other)
-    }
+    func isOfSameAgent(as other: BackupManifest) -> Bool { host == other.host && state == other.state }
+
+    /// Whether it is of the agent that has its state there on this host.
+    func isOfAgent(in state: BytePath) -> Bool { host == hostName() && self.state == state }
+
+    private var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.root }
 
     /// Reads the manifest of a finished backup, and sees that it is the one that was written. Blocks.
     ///

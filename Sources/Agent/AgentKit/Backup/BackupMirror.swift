@@ -24,8 +24,8 @@ final class BackupMirror {
     private var looks = 0
     private var hasChanged = false
     private var folders: Set<BytePath> = []
-    /// All of the store's that the last look has seen.
-    private var seenFolders: Set<BytePath> = []
+    /// All of the store's that the last look has seen, with their modes.
+    private var seenFolders: [BytePath: mode_t] = [:]
     private var lock: Descriptor?
     private(set) var linked = 0
     /// Links, pipes and the like, which no backup holds.
@@ -61,7 +61,7 @@ final class BackupMirror {
     func look() throws -> Bool {
         looks += 1
         hasChanged = false
-        seenFolders = []
+        seenFolders = [:]
         if try FileStatus.of(store.root) != nil || store.followsLinks { try walk("") }
         for (path, found) in taken where found.look != looks {
             try Durable.remove(target.appending(path))
@@ -94,7 +94,13 @@ final class BackupMirror {
             var folder = path.parent
             while !folder.isEmpty, full.insert(folder).inserted { folder = folder.parent }
         }
-        return seenFolders.subtracting(full).sorted()
+        return seenFolders.keys.filter { !full.contains($0) && !$0.isEmpty }.sorted()
+    }
+
+    /// Folders that others may enter.
+    var openFolders: [BackupManifest.Folder] {
+        seenFolders.filter { $0.value & 0o077 != 0 }.sorted { $0.key < $1.key }
+            .map { BackupManifest.Folder(path: $0.key, mode: $0.value) }
     }
 
     private func walk(_ folder: BytePath) throws {
@@ -105,7 +111,7 @@ final class BackupMirror {
             guard let status = try status(whole) else { continue }
             switch status.kind {
             case .directory:
-                seenFolders.insert(path)
+                seenFolders[path] = status.mode & 0o777
                 try walk(path)
             case .file: try take(path, status)
             case .link, .other: strange.insert(whole)
@@ -117,6 +123,7 @@ final class BackupMirror {
         do {
             let opened = try Descriptor(
                 store.root.appending(folder), O_RDONLY | O_DIRECTORY, follow: store.followsLinks || folder.isEmpty)
+            if folder.isEmpty { seenFolders[folder] = try opened.status().mode & 0o777 }
             return try Folder(opened).entries().map(\.name)
         } catch let fault as Fault where fault.errno == ENOENT {
             return []

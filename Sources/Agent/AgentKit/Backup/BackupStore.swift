@@ -18,6 +18,13 @@ package struct BackupStore: Sendable {
     var followsLinks = false
     /// Whether nothing else may lie where it is restored; else what has the same names.
     var isAlone = true
+    /// What it is of its folder; nil for all of it.
+    private var parts: [BytePath]?
+    /// What lies in its folder and is not its: the service's home is its state folder, so other stores, the trash and places
+    /// may be there.
+    private(set) var foreign: [BytePath] = []
+    /// Where this host keeps what it knows of the vault that this is.
+    private(set) var vaultHost: BytePath?
 
     static let stateName = "state"
     static let capturesName = "captures"
@@ -28,12 +35,25 @@ package struct BackupStore: Sendable {
     ///
     /// - Parameters:
     ///   - vaults: names and folders.
+    ///   - places: folders whose files are a person's, which no backup holds.
     ///   - takesSecrets: whether the keys of `tk`'s services come along.
     package static func all(
-        _ directories: Directories, vaults: [(name: String, path: BytePath)], tk: BytePath?, takesSecrets: Bool
+        _ directories: Directories, vaults: [(name: String, path: BytePath)], places: [BytePath], tk: BytePath?,
+        takesSecrets: Bool
     ) -> [BackupStore] {
-        [state(directories), captures(directories)] + vaults.map { vault($0.name, $0.path) }
+        let others =
+            [captures(directories)] + vaults.map { vault($0.name, $0.path, directories) }
             + (tk.map { [drafts($0, takesSecrets)] } ?? []) + [configuration(directories)]
+        return [state(directories, not: others.flatMap(\.own) + places + [directories.trash])] + others
+    }
+
+    /// What is nobody's but this store's: all of its folder, where it shares that with nothing.
+    private var own: [BytePath] { parts?.map { root.appending($0) } ?? [root] }
+
+    /// A path with the links on the way to it resolved, also where nothing stands there yet. Blocks.
+    static func resolved(_ path: BytePath) -> BytePath {
+        if let real = path.real { return real }
+        return path.parent.isEmpty || path.parent == path ? path : resolved(path.parent).appending(name: path.name)
     }
 
     /// `tk`'s folder; nil where there can be none.
@@ -46,14 +66,17 @@ package struct BackupStore: Sendable {
         "lock", "run", BytePath(StateLock.restoring), "ledger.backup.sqlite", "ledger.backup.sqlite.new",
     ]
 
-    private static func state(_ directories: Directories) -> BackupStore {
-        let inner = [DotContext.folder(directories), directories.runtime, directories.cache].compactMap {
-            $0.relative(to: directories.state)
+    private static func state(_ directories: Directories, not others: [BytePath]) -> BackupStore {
+        let root = resolved(directories.state)
+        let foreign = (others + [directories.runtime, directories.cache]).map(resolved).filter {
+            $0 != root && $0.isWithin(root)
         }
-        return BackupStore(name: stateName, root: directories.state, databases: ["ledger.sqlite", "comics.sqlite"]) {
-            path in
-            !fleeting.contains { path.isWithin($0) } && !inner.contains { path.isWithin($0) } && !isTemporary(path)
-        }
+        let inner = foreign.compactMap { $0.relative(to: root) }
+        return BackupStore(
+            name: stateName, root: directories.state, databases: ["ledger.sqlite", "comics.sqlite"],
+            takes: { path in
+                !fleeting.contains { path.isWithin($0) } && !inner.contains { path.isWithin($0) } && !isTemporary(path)
+            }, foreign: foreign)
     }
 
     private static func captures(_ directories: Directories) -> BackupStore {
@@ -62,12 +85,12 @@ package struct BackupStore: Sendable {
             takes: { !isTemporary($0) })
     }
 
-    private static func vault(_ name: String, _ path: BytePath) -> BackupStore {
+    private static func vault(_ name: String, _ path: BytePath, _ directories: Directories) -> BackupStore {
         BackupStore(
             name: vaultPrefix + name, root: path, databases: [],
             // The folder has to be there; what lies in it is at work.
             takes: { ($0 == "tmp" || !$0.isWithin("tmp")) && !isTemporary($0) },
-            lockedFile: "vault.pub")
+            lockedFile: "vault.pub", vaultHost: directories.vaultHost(name))
     }
 
     private static func drafts(_ folder: BytePath, _ takesSecrets: Bool) -> BackupStore {
@@ -84,7 +107,8 @@ package struct BackupStore: Sendable {
         let file = BytePath(bytes: directories.configuration.name)
         return BackupStore(
             name: configurationName, root: directories.configuration.parent, databases: [],
-            takes: { ($0 == file || $0.isWithin("rules.d")) && !isTemporary($0) }, followsLinks: true, isAlone: false)
+            takes: { ($0 == file || $0.isWithin("rules.d")) && !isTemporary($0) }, followsLinks: true, isAlone: false,
+            parts: [file, "rules.d"])
     }
 
     /// Between the name of a store's folder and the time, where a restore has moved something aside.

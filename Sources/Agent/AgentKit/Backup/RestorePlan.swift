@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OwnFiles
 import Platform
+import Rules
 import TKCore
 
 /// What a restore puts where. Everything here blocks.
@@ -15,10 +16,16 @@ package struct RestorePlan: Encodable, Sendable {
         /// Bytes.
         package let size: Int64
         let emptyFolders: [BytePath]
+        /// Those that more than their owner may enter.
+        let folders: [BackupManifest.Folder]
+        /// What lies below its root and is not its, without links.
+        let foreign: [BytePath]
         /// What lies there already and has to go aside.
         package var inTheWay: [BytePath] = []
         /// Why it stays as it is; nil for what is restored.
         package var leftOut: String?
+
+        private enum CodingKeys: CodingKey { case name, root, files, size, emptyFolders, inTheWay, leftOut }
     }
 
     package let backup: BytePath
@@ -29,9 +36,11 @@ package struct RestorePlan: Encodable, Sendable {
     /// - Parameters:
     ///   - vaults: the folders that the configuration which is there names; of others the backup says where they lay.
     ///   - only: names of stores; nil for all.
-    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names.
+    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names, or where root would restore to where
+    ///   nobody but the backup says.
     package init(
-        _ proof: BackupProof, _ directories: Directories, vaults: [VaultPlace], tk: BytePath?, only: [String]?
+        _ proof: BackupProof, _ directories: Directories, vaults: [VaultPlace], places: [PlaceInfo], tk: BytePath?,
+        only: [String]?
     ) throws {
         let manifest = proof.manifest
         backup = proof.path
@@ -43,7 +52,8 @@ package struct RestorePlan: Encodable, Sendable {
             throw Fault(.usage, "the backup holds no `\(strange)`; it holds \(names.joined(separator: ", "))")
         }
         let known = BackupStore.all(
-            directories, vaults: vaults.map { ($0.name, $0.path) }, tk: tk, takesSecrets: true)
+            directories, vaults: vaults.map { ($0.name, $0.path) }, places: places.map(\.root), tk: tk,
+            takesSecrets: true)
         for store in manifest.stores where only?.contains(store.name) ?? true {
             guard BackupProof.isSafe(BytePath(store.name)) else {
                 throw Fault(
@@ -51,12 +61,24 @@ package struct RestorePlan: Encodable, Sendable {
             }
             let here = known.first { $0.name == store.name }
             let root = here?.root ?? Self.relocated(store.root, from: manifest.home, to: directories.home)
+            if here == nil, store.files > 0, only == nil { try Self.refuse(root, of: store, for: directories.home) }
             stores.append(
                 Store(
                     name: store.name, root: root, files: store.files, size: store.size,
-                    emptyFolders: store.emptyFolders))
+                    emptyFolders: store.emptyFolders, folders: store.folders ?? [], foreign: here?.foreign ?? []))
             try look(at: stores.count - 1, isAlone: here?.isAlone ?? true, others: known.map(\.root), proof, only)
         }
+    }
+
+    /// Whoever has made a backup can name any folder in it, and root can write to any.
+    private static func refuse(_ root: BytePath, of store: BackupManifest.Store, for home: BytePath) throws {
+        let isClimbing = root.components.contains { $0.elementsEqual("..".utf8) }
+        guard geteuid() == 0, isClimbing || !root.isWithin(home) else { return }
+        throw Fault(
+            .usage,
+            "the backup would have root restore \(store.name) into \(root), which is neither in the home nor named by the "
+                + "configuration here; if that is right, name what is to be restored: `--only state captures \(store.name) …`",
+            path: root)
     }
 
     /// What lay in the home lies in the home.
@@ -73,26 +95,43 @@ package struct RestorePlan: Encodable, Sendable {
             return
         }
         guard let real = root.real else { return }
-        let coming = try listDirectory(proof.path.appending(stores[index].name)).map { BytePath(bytes: $0.name) }
-        for entry in try listDirectory(real).map({ BytePath(bytes: $0.name) }) {
-            let whole = real.appending(entry)
-            // Another store's folder is asked about by itself.
-            let isOthers = others.contains { ($0.real ?? $0).isWithin(whole) && $0 != root }
-            let isFleeting =
-                stores[index].name == BackupStore.stateName && BackupStore.fleeting.contains(entry)
-                && !entry.text.hasSuffix("sqlite")
-            if isOthers || isFleeting || BackupStore.isTemporary(entry) { continue }
-            let collides = coming.contains { name in
-                entry == name || PrivateDatabase.companions.contains { entry == BytePath(name.text + $0) }
-            }
-            if isAlone || collides { stores[index].inTheWay.append(whole) }
+        let others = (others.map(BackupStore.resolved) + stores[index].foreign).filter {
+            $0 != real && $0.isWithin(real)
         }
+        try look(at: index, "", of: real, isAlone, others, proof)
         if stores[index].name == BackupStore.configurationName, !stores[index].inTheWay.isEmpty,
             only?.contains(BackupStore.configurationName) != true
         {
             stores[index].inTheWay = []
             stores[index].leftOut =
                 "there is one in \(root), which stays; --only configuration restores that of the backup"
+        }
+    }
+
+    /// What is in the way in one folder of a store.
+    private mutating func look(
+        at index: Int, _ folder: BytePath, of root: BytePath, _ isAlone: Bool, _ others: [BytePath],
+        _ proof: BackupProof
+    ) throws {
+        let backed = proof.path.appending(stores[index].name).appending(folder)
+        let isBacked = try FileStatus.of(backed)?.kind == .directory
+        let coming = try isBacked ? listDirectory(backed).map { BytePath(bytes: $0.name) } : []
+        for entry in try listDirectory(root.appending(folder)).map({ BytePath(bytes: $0.name) }) {
+            let whole = root.appending(folder).appending(entry)
+            // Another store's folder is asked about by itself.
+            if others.contains(whole) || BackupStore.isTemporary(entry) { continue }
+            if others.contains(where: { $0.isWithin(whole) }) {
+                try look(at: index, folder.appending(entry), of: root, isAlone, others, proof)
+                continue
+            }
+            let isFleeting =
+                stores[index].name == BackupStore.stateName && folder.isEmpty && BackupStore.fleeting.contains(entry)
+                && !entry.text.hasSuffix("sqlite")
+            if isFleeting { continue }
+            let collides = coming.contains { name in
+                entry == name || PrivateDatabase.companions.contains { entry == BytePath(name.text + $0) }
+            }
+            if isAlone || collides { stores[index].inTheWay.append(whole) }
         }
     }
 
