@@ -100,7 +100,7 @@ struct RestoreCommand: AsyncParsableCommand {
                     json: options.json)
             }
             guard let backup else { throw Fault(.usage, "say which backup is meant: `steward restore FOLDER`") }
-            let proof = try BackupProof(BackupPaths.absolute(backup))
+            let proof = try BackupProof(BackupPaths.absolute(backup), newestOf: directories.state)
             let meter = ProgressMeter.standard(isOff: options.json)
             defer { meter.clear() }
             if verify { return try show(proof, meter) }

@@ -1,3 +1,4 @@
+import ComicVault
 import Foundation
 import Glibc
 import JSONText
@@ -63,17 +64,22 @@ package struct Backup {
             version: version, time: .now(), host: hostName(), home: directories.home, consistency: .unheld, stores: [],
             listing: ContentHash(of: []))
         manifest.stores = stores.map { BackupManifest.Store(name: $0.name, root: $0.root) }
-        let earlier = try anew ? nil : earlierBackup(like: manifest)
-        let filling = try folder.fill(at: manifest.time)
+        let last = try folder.finished().last { $0.manifest.isOfSameAgent(as: manifest) }
+        let earlier = anew ? nil : last.flatMap { EarlierBackup($0.path, $0.manifest) }
+        try expectVaults(last?.manifest)
+        let filling = try folder.fill(at: manifest.time, after: last?.path)
         do {
-            var report = BackupReport(path: filling.path, earlier: earlier?.path)
-            try fill(filling.path, &manifest, earlier?.files, &report)
+            var report = BackupReport(path: filling.path, earlier: earlier == nil ? nil : last?.path)
+            if let last, last.path.nameText > BackupFolder.name(at: manifest.time.adding(seconds: 60)) {
+                report.ahead = last.path
+            }
+            try fill(filling.path, &manifest, earlier, &report)
             report.path = try filling.finish()
             report.seconds = Self.seconds(since: begun)
             report.files = manifest.files
             report.size = manifest.size
             report.consistency = manifest.consistency
-            if let keep { report.removed = try folder.keep(keep, like: manifest) }
+            if let keep { report.removed = try folder.keep(keep, with: report.path, like: manifest) }
             return report
         } catch {
             // What went wrong is the news; what cannot be removed now the next backup removes.
@@ -82,7 +88,8 @@ package struct Backup {
                 throw Fault(
                     .transient,
                     "there is not enough room in \(folder.path) for a backup: \(fault.message); nothing of it was kept, and "
-                        + "earlier backups are as they were. Free some space, or remove the oldest with --keep",
+                        + "earlier backups are as they were. Free some space, or remove the folder of an old one by hand: --keep "
+                        + "removes older ones only when a new one is finished",
                     path: folder.path, errno: fault.errno)
             }
             throw error
@@ -93,11 +100,22 @@ package struct Backup {
         [ENOSPC, EDQUOT, EFBIG].contains(fault.errno)
     }
 
-    private func earlierBackup(like manifest: BackupManifest) throws -> (path: BytePath, files: EarlierBackup)? {
-        guard let found = try folder.finished().last(where: { $0.manifest.isOfSameAgent(as: manifest) }) else {
-            return nil
+    /// A vault whose disk is away must not be missing in silence: in the end it would be in no backup that is kept.
+    private func expectVaults(_ last: BackupManifest?) throws {
+        for store in stores {
+            guard let host = store.vaultHost,
+                try FileStatus.of(store.root.appending(VaultLayout.description)) == nil
+            else { continue }
+            let wasBackedUp = last?.stores.contains { $0.name == store.name && $0.files > 0 } ?? false
+            // What this host remembers may be damaged; then it has known one.
+            let isKnown = try FileStatus.of(host) != nil && (try? HostState(host).pins().isEmpty) != true
+            guard wasBackedUp || isKnown else { continue }
+            throw Fault(
+                .transient,
+                "there is no vault in \(store.root), where \(store.name) should be: mount its disk and try again or, where it "
+                    + "is gone for good, take it out of \(directories.configuration). Nothing was backed up, and no earlier "
+                    + "backup was removed", path: store.root)
         }
-        return EarlierBackup(found.path, found.manifest).map { (found.path, $0) }
     }
 
     private func fill(
@@ -132,7 +150,10 @@ package struct Backup {
         var files = try copy(databases, to: target)
         FaultPoint.reach("backup databases")
         for mirror in mirrors { files += try mirror.finish() }
-        for (index, mirror) in mirrors.enumerated() { manifest.stores[index].emptyFolders = mirror.emptyFolders }
+        for (index, mirror) in mirrors.enumerated() {
+            manifest.stores[index].emptyFolders = mirror.emptyFolders
+            manifest.stores[index].folders = mirror.openFolders
+        }
         report.linked = mirrors.reduce(0) { $0 + $1.linked }
         report.strange = mirrors.flatMap(\.strange).sorted()
         try write(files, &manifest, to: target)
@@ -218,12 +239,17 @@ package struct BackupReport: Encodable, Sendable {
     package var removed: [BytePath] = []
     /// What was left out: links, pipes.
     package var strange: [BytePath] = []
+    /// The one before, where its name is of a time to come.
+    package var ahead: BytePath?
 
     package var lines: [String] {
         let shared = earlier.map { ", \(linked) of them shared with \($0.nameText)" } ?? ""
         return ["\(path): \(files) files, \(ComicText.bytes(size))\(shared)"]
             + [consistency.line(heldSeconds)].compactMap { $0 } + removed.map { "removed \($0)" }
             + strange.map { "left out: \($0) is no file" }
+            + [ahead].compactMap { $0 }.map {
+                "the clock was ahead when \($0.nameText) was made: this one's name comes after that, and is not its time"
+            }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import OwnFiles
 import Platform
@@ -8,7 +9,8 @@ package struct BackupFolder: Sendable {
 
     package init(_ path: BytePath) { self.path = path }
 
-    private static let unfinished = ".partial"
+    /// What follows the name of one that is not finished. The host is in it because no lock tells of another host's.
+    private static let unfinished = ".\(hostName()).partial"
 
     static func name(at time: Timestamp) -> String {
         let stamp = time.description.prefix { $0 != "." }.filter { $0.isNumber || $0 == "T" }
@@ -21,14 +23,62 @@ package struct BackupFolder: Sendable {
             && stamp.enumerated().allSatisfy { $0 == 8 ? $1 == "T" : $0 == 15 || $1.isASCII && $1.isNumber }
     }
 
-    /// The finished ones, oldest first.
-    package func finished() throws -> [(path: BytePath, manifest: BackupManifest)] {
+    /// The time that a name says.
+    private static func time(of name: String) throws -> Timestamp {
+        let digits = name.filter { $0.isASCII && $0.isNumber }.map(String.init)
+        let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<12, 12..<14].map { digits[$0].joined() }
+        let text = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5]).000000000Z"
+        return try JSONDecoder().decode(Timestamp.self, from: Data("\"\(text)\"".utf8))
+    }
+
+    /// All that have the name of a finished one, oldest first.
+    private func named() throws -> [BytePath] {
         guard try FileStatus.of(path) != nil else { return [] }
         return try listDirectory(path).map { BytePath(bytes: $0.name) }.filter { Self.isName($0.text) }.sorted()
-            .compactMap { name in
-                // What cannot be read is not ours to rely on, nor to remove.
-                (try? BackupManifest.read(in: path.appending(name))).map { (path.appending(name), $0) }
+            .map { path.appending($0) }
+    }
+
+    /// The finished ones, oldest first.
+    package func finished() throws -> [(path: BytePath, manifest: BackupManifest)] {
+        // What cannot be read is not ours to rely on, nor to remove.
+        try named().compactMap { backup in (try? BackupManifest.read(in: backup)).map { (backup, $0) } }
+    }
+
+    /// The newest of the agent that has its state there on this host, or where there is none the newest of all.
+    ///
+    /// - Returns: nil where there is none at all.
+    /// - Throws: `Fault` where one that may be it is damaged: it is not passed over in silence.
+    func newest(of state: BytePath) throws -> BytePath? {
+        var (newest, damaged): (BytePath?, (any Error)?) = (nil, nil)
+        for backup in try named().reversed() {
+            let manifest: BackupManifest
+            do {
+                manifest = try BackupManifest.read(in: backup)
+            } catch let fault as Fault where fault.errno == EACCES && isAnothers(backup) {
+                continue
+            } catch {
+                if newest == nil { throw error }
+                damaged = damaged ?? error
+                continue
             }
+            if manifest.isOfAgent(in: state) {
+                if let damaged { throw damaged }
+                return backup
+            }
+            newest = newest ?? backup
+        }
+        return newest
+    }
+
+    private func isAnothers(_ backup: BytePath) -> Bool { (try? FileStatus.of(backup)?.owner) != geteuid() }
+
+    /// Runs `body` while no other process begins or removes a backup here.
+    private func exclusively<R>(_ body: () throws -> R) throws -> R {
+        let lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+        while flock(lock.raw, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Fault.system("lock", path) }
+        }
+        return try withExtendedLifetime(lock, body)
     }
 
     /// A backup that is being filled, under a name that nobody takes for a finished one.
@@ -57,33 +107,39 @@ package struct BackupFolder: Sendable {
     }
 
     /// Begins a backup, and removes what others have left that died.
-    func fill(at time: Timestamp) throws -> Filling {
-        try sweep()
-        var time = time
-        while true {
-            let name = Self.name(at: time)
-            if try FileStatus.of(path.appending(name)) == nil {
-                do {
-                    return try Filling(path, name)
-                } catch let fault as Fault where fault.errno == EEXIST {}
+    ///
+    /// - Parameter newest: after which its name is to come: what is newer is told by the names.
+    func fill(at time: Timestamp, after newest: BytePath?) throws -> Filling {
+        try exclusively {
+            try sweep()
+            var time = time
+            if let newest, newest.nameText >= Self.name(at: time) {
+                time = try Self.time(of: newest.nameText).adding(seconds: 1)
             }
-            // Another has this second.
-            time = time.adding(seconds: 1)
+            while true {
+                let name = Self.name(at: time)
+                let isTaken = try listDirectory(path).contains { BytePath(bytes: $0.name).text.contains(name) }
+                if !isTaken { return try Filling(path, name) }
+                // Another has this second.
+                time = time.adding(seconds: 1)
+            }
         }
     }
 
-    /// Removes older backups of the same agent, beyond `count` of them.
+    /// Removes older backups of the same agent, beyond `count` of them, and never the one that was just made.
     ///
     /// - Returns: those that it has removed.
-    func keep(_ count: Int, like newest: BackupManifest) throws -> [BytePath] {
-        let ours = try finished().filter { $0.manifest.isOfSameAgent(as: newest) }.map(\.path)
-        let old = Array(ours.dropLast(max(1, count)))
-        for backup in old {
-            let doomed = path.appending(".\(backup.nameText)\(Self.unfinished)")
-            guard try Durable.renameNew(backup, to: doomed) else { continue }
-            try Self.remove(doomed)
+    func keep(_ count: Int, with made: BytePath, like newest: BackupManifest) throws -> [BytePath] {
+        try exclusively {
+            let ours = try finished().filter { $0.manifest.isOfSameAgent(as: newest) }.map(\.path)
+            let old = ours.dropLast(max(1, count)).filter { $0 != made }
+            for backup in old {
+                let doomed = path.appending(".\(backup.nameText)\(Self.unfinished)")
+                guard try Durable.renameNew(backup, to: doomed) else { continue }
+                try Self.remove(doomed)
+            }
+            return old
         }
-        return old
     }
 
     private func sweep() throws {

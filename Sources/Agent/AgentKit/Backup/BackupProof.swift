@@ -16,18 +16,20 @@ package struct BackupProof {
     package let path: BytePath
     package let manifest: BackupManifest
 
-    /// - Parameter path: a finished backup, or a folder of such, of which the newest is meant.
+    /// - Parameters:
+    ///   - path: a finished backup, or a folder of such: then the newest of the agent that has its state in `state` is
+    ///     meant, or where there is none of it the newest of all.
     /// - Throws: `Fault`, also where the manifest or the list of files is damaged.
-    package init(_ path: BytePath) throws {
+    package init(_ path: BytePath, newestOf state: BytePath) throws {
         var backup = path
         if try !BackupFolder.isName(path.nameText) && FileStatus.of(path.appending(BackupManifest.name)) == nil {
-            guard let newest = try BackupFolder(path).finished().last else {
+            guard let newest = try BackupFolder(path).newest(of: state) else {
                 throw Fault(
                     .usage,
                     "there is no finished backup in \(path): name a folder steward-…, or one in which `steward backup` has "
                         + "made such", path: path)
             }
-            backup = newest.path
+            backup = newest
         }
         self.path = backup
         manifest = try BackupManifest.read(in: backup)
