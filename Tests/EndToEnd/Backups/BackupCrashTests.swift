@@ -72,6 +72,34 @@ struct BackupCrashTests {
         }
     }
 
+    @Test("Killed at any rename, a restore over what is there is finished by the next one, and nothing is lost")
+    func replaceKilled() async throws {
+        let steward = try await home()
+        try steward.backUp()
+        try await steward.stop()
+        let state: BytePath = ".local/state/steward"
+        let before = try steward.hashes(below: state)
+        var number = 0
+        while true {
+            number += 1
+            try steward.home.write(state.appending("later"), "\(number)")
+            steward.variables["STEWARD_FAULT"] = "restore moved:\(number)"
+            let ended = try steward.run(["restore", steward.backups.text, "--replace"])
+            steward.variables["STEWARD_FAULT"] = nil
+            if ended.status == 0 { break }
+            try #require(ended.status == SIGKILL, "at rename \(number): \(ended.errors)")
+            let finished = try steward.run(["restore"])
+            try #require(finished.status == 0, "at rename \(number): \(finished.errors)")
+            #expect(try steward.hashes(below: state) == before, "at rename \(number)")
+            #expect(try steward.inStore() == (1...3).map { "capture \($0)" }, "at rename \(number)")
+        }
+        #expect(number > 6)
+        let aside = try listDirectory(steward.home.path.appending(state.parent)).map { BytePath(bytes: $0.name) }
+            .filter { $0.text.contains("before-restore") }
+        let kept = try aside.map { try steward.home.read(state.parent.appending($0).appending("later")) }
+        #expect(kept.sorted() == (1...number).map(String.init).sorted())
+    }
+
     @Test("Where the disk is full nothing stays of a backup, the one before is whole, and the message says what to do")
     func fullDisk() async throws {
         let steward = try await home()
@@ -86,6 +114,7 @@ struct BackupCrashTests {
             ".local/state/steward/quarantine/large", [UInt8](repeating: 7, count: 5 << 20))
         let refused = try steward.run(["backup", steward.backups.text])
         #expect(refused.status == 1 && refused.errors.contains("not enough room"), "\(refused.errors)")
+        #expect(refused.errors.contains("by hand"), "\(refused.errors)")
         #expect(try listDirectory(steward.backups).count == 1)
         try steward.run(["restore", "--verify", steward.backups.text]).check()
         try steward.drop("dropbox/next.md", "goes on")

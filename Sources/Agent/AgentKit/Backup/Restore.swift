@@ -16,7 +16,7 @@ package struct Restore {
     private let tell: (BackupProgress) throws -> Void
 
     /// Below each store's folder: on the same disk as that.
-    private static let staging: BytePath = ".steward-restore"
+    static let staging: BytePath = ".steward-restore"
 
     package init(
         _ proof: BackupProof, _ plan: RestorePlan, _ directories: Directories,
@@ -30,10 +30,12 @@ package struct Restore {
     /// - Returns: the backup that it was from; nil where none was cut off.
     package static func finishInterrupted(_ directories: Directories) throws -> BytePath? {
         guard try FileStatus.of(RestoreJournal.file(directories.state)) != nil else { return nil }
-        let lock = try StateLock(directory: directories.state, restores: true)
+        let lock = try RestoreOwner(of: directories.state).act {
+            try StateLock(directory: directories.state, restores: true)
+        }
         defer { lock.release() }
-        guard let journal = try RestoreJournal.read(directories.state) else { return nil }
-        try journal.finish(directories.state)
+        guard let (journal, writer) = try RestoreJournal.read(directories.state) else { return nil }
+        try journal.finish(directories.state, resumes: true, writer: writer)
         return journal.backup
     }
 
@@ -55,22 +57,21 @@ package struct Restore {
                 path: plan.inTheWay.first)
         }
         let owner = try RestoreOwner(of: directories.state)
-        try owner.makeFolder(directories.state)
-        let lock = try StateLock(directory: directories.state)
+        let lock = try owner.act { try StateLock(directory: directories.state) }
         defer { lock.release() }
-        try owner.give(directories.state.appending("lock"))
+        var report = RestoreReport(backup: proof.path)
+        let journal: RestoreJournal
         do {
             for store in plan.restored { try clear(store) }
             try copyAll()
             try check()
+            journal = try self.journal(&report)
         } catch {
             for store in plan.restored { try? clear(store) }
             throw error
         }
-        var report = RestoreReport(backup: proof.path)
-        let journal = try journal(&report)
         try journal.write(directories.state, owner)
-        try journal.finish(directories.state)
+        try journal.finish(directories.state, resumes: false)
         report.files = plan.restored.reduce(0) { $0 + $1.files }
         report.size = plan.restored.reduce(0) { $0 + $1.size }
         return report
@@ -78,51 +79,98 @@ package struct Restore {
 
     private func clear(_ store: RestorePlan.Store) throws {
         let staged = store.root.appending(Self.staging)
-        if try FileStatus.of(staged) != nil { try BackupFolder.remove(staged) }
+        guard try FileStatus.of(staged) != nil else { return }
+        try RestoreOwner(of: store.root).act { try BackupFolder.remove(staged) }
     }
 
     private func copyAll() throws {
+        // What root reads must be whose the backup is: else its bytes would come to lie where another may read them.
+        let reader = try RestoreOwner(of: proof.path)
+        var listing = try self.listing(reader)
         var owners: [String: RestoreOwner] = [:]
-        for store in plan.restored {
-            let owner = try RestoreOwner(of: store.root)
-            try owner.makeFolder(store.root)
-            owners[store.name] = owner
-        }
         var folders: Set<BytePath> = []
-        var listing = try BackupListing(in: proof.path)
+        for store in plan.restored { owners[store.name] = try makeRoot(of: store) }
         while let file = try listing.next() {
             guard
                 let store = plan.restored.first(where: { file.path.isWithin(BytePath($0.name)) }),
                 let owner = owners[store.name], BackupProof.isSafe(file.path),
-                let name = file.path.relative(to: BytePath(store.name)), !name.isEmpty
+                let name = file.path.relative(to: BytePath(store.name)), !name.isEmpty, !isForeign(name, in: store)
             else { continue }
             let target = store.root.appending(Self.staging).appending(name)
-            var folder = target.parent
-            while folder.isWithin(store.root), folder != store.root, folders.insert(folder).inserted {
-                try owner.makeFolder(folder)
-                folder = folder.parent
+            let source = try reader.act { try open(file) }
+            try owner.act {
+                try makeFolders(to: target.parent, in: store, &folders)
+                try copy(file, source, to: target)
             }
-            try copy(file, to: target, owner)
             try tell(.file(path: file.path, size: file.size))
         }
         for store in plan.restored {
-            for empty in store.emptyFolders where BackupProof.isSafe(empty) {
-                var folder = store.root.appending(Self.staging).appending(empty)
-                try owners[store.name]?.makeFolder(folder)
-                while folder != store.root, folders.insert(folder).inserted { folder = folder.parent }
+            try owners[store.name]?.act {
+                for empty in store.emptyFolders where BackupProof.isSafe(empty) && !isForeign(empty, in: store) {
+                    try makeFolders(to: store.root.appending(Self.staging).appending(empty), in: store, &folders)
+                }
+                for folder in store.folders where BackupProof.isSafe(folder.path) {
+                    try setMode(folder, at: store.root.appending(Self.staging).appending(folder.path))
+                }
+                for folder in folders where folder.isWithin(store.root) { try Durable.syncDirectory(folder) }
             }
         }
-        for folder in folders { try Durable.syncDirectory(folder) }
         FaultPoint.reach("restore copied")
     }
 
-    private func copy(_ file: BackedFile, to target: BytePath, _ owner: RestoreOwner) throws {
-        let source: Descriptor
+    /// Makes the folder of a store where there is none.
+    private func makeRoot(of store: RestorePlan.Store) throws -> RestoreOwner {
+        let owner = try RestoreOwner(of: store.root)
+        if store.root.real == nil {
+            try owner.makeFolder(store.root)
+            if let folder = store.folders.first(where: \.path.isEmpty) {
+                try owner.act { try setMode(folder, at: store.root) }
+            }
+        }
+        return owner
+    }
+
+    private func makeFolders(to last: BytePath, in store: RestorePlan.Store, _ made: inout Set<BytePath>) throws {
+        guard !made.contains(last) else { return }
+        try Durable.makeDirectory(last, below: store.root, mode: 0o700)
+        var folder = last
+        while folder != store.root, made.insert(folder).inserted { folder = folder.parent }
+    }
+
+    /// Who could not enter it before cannot now, and its owner can, or it could not be filled.
+    private func setMode(_ folder: BackupManifest.Folder, at path: BytePath) throws {
+        guard path.withCString({ chmod($0, folder.mode & 0o755 | 0o700) }) == 0 || errno == ENOENT else {
+            throw Fault.system("set the mode of", path)
+        }
+    }
+
+    /// Backups of before took along what lies in the state folder and is another store's.
+    private func isForeign(_ name: BytePath, in store: RestorePlan.Store) -> Bool {
+        guard !store.foreign.isEmpty else { return false }
+        let path = BackupStore.resolved(store.root).appending(name)
+        return store.foreign.contains { path.isWithin($0) }
+    }
+
+    private func listing(_ reader: RestoreOwner) throws -> BackupListing {
         do {
-            source = try Descriptor(proof.path.appending(file.path))
+            return try reader.act { try BackupListing(in: proof.path) }
+        } catch let fault as Fault where fault.errno == EACCES && geteuid() == 0 {
+            throw Fault(
+                .usage,
+                "\(proof.path) is root's, and lies in a folder of somebody else's, who could exchange it: move it to where only "
+                    + "root may write, and try again", path: proof.path)
+        }
+    }
+
+    private func open(_ file: BackedFile) throws -> Descriptor {
+        do {
+            return try Descriptor(proof.path.appending(file.path))
         } catch let fault as Fault where fault.errno == ENOENT {
             throw damaged(file.path, "is missing")
         }
+    }
+
+    private func copy(_ file: BackedFile, _ source: Descriptor, to target: BytePath) throws {
         let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
         guard try SparseFile.copy(source, to: copy) == file.sha256 else {
             throw damaged(file.path, "is damaged: its bytes are not those that were copied")
@@ -134,7 +182,6 @@ package struct Restore {
         }
         // Nothing of it gives anybody more than its owner had.
         guard fchmod(copy.raw, file.mode & 0o755) == 0 else { throw Fault.system("set the mode of", target) }
-        try owner.give(target)
         try copy.sync()
         guard file.role == .database else { return }
         let damage = try DatabaseInstant.damage(in: target)
@@ -160,34 +207,73 @@ package struct Restore {
     }
 
     private func journal(_ report: inout RestoreReport) throws -> RestoreJournal {
-        var (moves, emptied) = ([RestoreJournal.Move](), [BytePath]())
-        let stamp = BackupFolder.name(at: .now()).dropFirst(8)
+        var coming: [[RestoreJournal.Move]] = []
+        var taken: Set<BytePath> = []
         for store in plan.restored {
             let root = store.root.real ?? store.root
+            coming.append(
+                try RestoreOwner(of: store.root).act {
+                    try arrivals(from: root.appending(Self.staging), to: root, of: store, &taken)
+                })
+        }
+        // From here on nothing should be left that could stop it half-way.
+        var moves: [RestoreJournal.Move] = []
+        for (store, arrivals) in zip(plan.restored, coming) {
             if !store.inTheWay.isEmpty {
-                let aside = try aside(root, "\(BackupStore.asideMark)\(stamp)")
-                report.aside.append(aside)
-                for path in store.inTheWay {
-                    moves.append(.init(from: path, to: aside.appending(name: path.name)))
+                try RestoreOwner(of: store.root).act {
+                    let root = store.root.real ?? store.root
+                    let aside = try aside(root)
+                    report.aside.append(aside)
+                    for path in store.inTheWay {
+                        let target = aside.appending(path.relative(to: root) ?? BytePath(bytes: path.name))
+                        try Durable.makeDirectory(target.parent, mode: 0o700)
+                        moves.append(try RestoreJournal.Move(from: path, to: target, in: store.root))
+                    }
                 }
             }
-            let staged = root.appending(Self.staging)
-            for entry in try listDirectory(staged).map(\.name) {
-                moves.append(.init(from: staged.appending(name: entry), to: root.appending(name: entry)))
-            }
-            emptied.append(staged)
+            moves += arrivals
         }
-        return RestoreJournal(backup: proof.path, moves: moves, emptied: emptied)
+        return RestoreJournal(
+            backup: proof.path, moves: moves, emptied: plan.restored.map { $0.root.appending(Self.staging) })
     }
 
-    /// Beside the store's folder, or in it where that is a disk of its own, and under a name that no store takes for its.
-    private func aside(_ root: BytePath, _ name: String) throws -> BytePath {
+    /// What goes where: a folder as it is, or one by one what lies in it, where it stays for something that is not the
+    /// store's.
+    private func arrivals(
+        from staged: BytePath, to folder: BytePath, of store: RestorePlan.Store, _ taken: inout Set<BytePath>
+    ) throws -> [RestoreJournal.Move] {
+        try listDirectory(staged).map(\.name).flatMap { name -> [RestoreJournal.Move] in
+            let (from, to) = (staged.appending(name: name), folder.appending(name: name))
+            let there = try store.inTheWay.contains(to) ? nil : FileStatus.of(to)
+            if there?.kind == .directory, try FileStatus.of(from)?.kind == .directory {
+                return try arrivals(from: from, to: to, of: store, &taken)
+            }
+            guard there == nil, taken.insert(to).inserted else {
+                throw Fault(
+                    .failed,
+                    "\(to) is in the way of what would be restored there; nothing was restored. Move it away, and try again",
+                    path: to)
+            }
+            return [try RestoreJournal.Move(from: from, to: to, in: store.root)]
+        }
+    }
+
+    /// Makes a folder beside the store's, or in it where that is a disk of its own or its owner may not write beside it, and
+    /// under a name that no store takes for its.
+    private func aside(_ root: BytePath) throws -> BytePath {
         let (inner, outer) = (try FileStatus.of(root)?.device, try FileStatus.of(root.parent)?.device)
-        let isBeside = inner == outer && root.parent.withCString { access($0, W_OK) } == 0
-        let folder =
-            isBeside ? root.parent.appending("\(root.nameText)\(name)") : root.appending(".steward\(name)")
-        try RestoreOwner(of: root).makeFolder(folder)
-        return folder
+        let isBeside = inner == outer && Spot(own: root.parent).isAccessible(W_OK)
+        var time = Timestamp.now()
+        while true {
+            let name = "\(BackupStore.asideMark)\(BackupFolder.name(at: time).dropFirst(8))"
+            let folder =
+                isBeside ? root.parent.appending("\(root.nameText)\(name)") : root.appending(".steward\(name)")
+            if try FileStatus.of(folder) == nil {
+                try Durable.makeDirectory(folder, mode: 0o700)
+                return folder
+            }
+            time = time.adding(seconds: 1)
+        }
     }
 }
 

@@ -11,6 +11,28 @@ struct RestoreJournal: Codable {
     struct Move: Codable {
         let from: BytePath
         let to: BytePath
+        /// Of the store, as it is configured, with whatever links are on the way: says with whose rights it is made.
+        let root: BytePath?
+        /// Of what is moved: another file of the same name may have come to `from` since, by a later move.
+        let identity: Identity?
+
+        init(from: BytePath, to: BytePath, in root: BytePath) throws {
+            (self.from, self.to, self.root) = (from, to, root)
+            identity = try Identity(of: from)
+        }
+    }
+
+    /// What tells a file from every other of its file system, whatever its name is.
+    struct Identity: Codable, Equatable {
+        let inode: UInt64
+        let birth: Int64?
+
+        /// - Returns: nil where nothing has that name.
+        init?(of path: BytePath) throws {
+            guard let status = try FileStatus.of(path) else { return nil }
+            inode = status.inode
+            birth = try Spot(own: path).birth()
+        }
     }
 
     let backup: BytePath
@@ -20,37 +42,45 @@ struct RestoreJournal: Codable {
 
     static func file(_ state: BytePath) -> BytePath { state.appending(StateLock.restoring) }
 
-    static func read(_ state: BytePath) throws -> RestoreJournal? {
+    /// - Returns: who wrote it as well, where that is not whoever reads it: they have root make no renames but their own.
+    static func read(_ state: BytePath) throws -> (journal: RestoreJournal, writer: RestoreOwner?)? {
         let path = file(state)
         guard try FileStatus.of(path) != nil else { return nil }
         do {
-            return try JSONDecoder().decode(
-                RestoreJournal.self, from: Data(try Descriptor(path).readAll(limit: 64 << 20)))
+            let opened = try Descriptor(path)
+            let journal = try JSONDecoder().decode(
+                RestoreJournal.self, from: Data(try opened.readAll(limit: 64 << 20)))
+            return (journal, try RestoreOwner.writer(of: opened))
         } catch is DecodingError {
             throw Fault(
                 .failed,
                 "\(path), which says what a restore still has to do, cannot be read; move it and what lies in \(state) away, "
                     + "and restore again", path: path)
+        } catch let fault as Fault where fault.errno == EACCES {
+            throw Fault(
+                .usage,
+                "root has begun the restore into \(state) that was cut off: run `steward restore` as root, who can "
+                    + "finish it", path: path)
         }
     }
 
+    /// Where root restores it stays root's, and nobody else's to read or to write: it says what root will rename.
     func write(_ state: BytePath, _ owner: RestoreOwner) throws {
-        try Durable.replaceOwn(Self.file(state), with: Array(try JSONText.document(self).utf8))
-        try owner.give(Self.file(state))
+        let bytes = Array(try JSONText.document(self).utf8)
+        try Durable.replaceOwn(owner.openFolder(state)[Array(StateLock.restoring.utf8)], with: bytes)
         FaultPoint.reach("restore noted")
     }
 
-    /// Makes the renames that have not been made.
-    func finish(_ state: BytePath) throws {
+    /// Makes the renames.
+    ///
+    /// - Parameters:
+    ///   - resumes: whether some may have been made.
+    ///   - writer: see ``read(_:)``.
+    func finish(_ state: BytePath, resumes: Bool, writer: RestoreOwner? = nil) throws {
         for move in moves {
-            guard try FileStatus.of(move.from) != nil else {
-                if try FileStatus.of(move.to) != nil { continue }
-                throw Fault(
-                    .failed,
-                    "neither \(move.from) nor \(move.to) is there: somebody has changed what a restore from \(backup) was "
-                        + "putting into its place; move \(Self.file(state)) away and restore again", path: move.from)
-            }
-            guard try Durable.renameNew(move.from, to: move.to) else {
+            let owner = try writer ?? RestoreOwner(of: move.root ?? move.from.parent)
+            if try owner.act({ try resumes && isMade(move, state) }) { continue }
+            guard try owner.act({ try Durable.renameNew(move.from, to: move.to) }) else {
                 throw Fault(
                     .failed,
                     "\(move.to) has appeared while it was restored; move it away and run `steward restore` again",
@@ -58,39 +88,34 @@ struct RestoreJournal: Codable {
             }
             FaultPoint.reach("restore moved")
         }
-        for folder in emptied { try BackupFolder.remove(folder) }
-        try Durable.remove(Self.file(state))
-        try Durable.syncDirectory(state)
-    }
-}
-
-/// Whose a restored file is to be: where root restores, whose the folder is that it comes to lie in.
-struct RestoreOwner {
-    private let owner: (user: uid_t, group: gid_t)?
-
-    init(of root: BytePath) throws {
-        guard geteuid() == 0 else {
-            owner = nil
-            return
+        for folder in emptied {
+            try (writer ?? RestoreOwner(of: folder.parent)).act { try BackupFolder.remove(folder) }
         }
-        var folder = root
-        while !folder.isEmpty, folder.real == nil { folder = folder.parent }
-        let status = try Descriptor(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY, follow: true).status()
-        owner = (status.owner, status.group)
-    }
-
-    func give(_ path: BytePath) throws {
-        guard let owner else { return }
-        guard path.withCString({ lchown($0, owner.user, owner.group) }) == 0 else {
-            throw Fault.system("change the owner of", path)
+        try (writer ?? RestoreOwner(of: state)).act {
+            try Durable.remove(Self.file(state))
+            try Durable.syncDirectory(state)
         }
     }
 
-    /// Makes a folder and those above it that are missing.
-    func makeFolder(_ path: BytePath) throws {
-        if path.isEmpty || path.real != nil { return }
-        try makeFolder(path.parent)
-        try Durable.makeDirectory(path, mode: 0o700)
-        try give(path)
+    private func isMade(_ move: Move, _ state: BytePath) throws -> Bool {
+        let (from, to) = try (Identity(of: move.from), Identity(of: move.to))
+        if let known = move.identity, to == known {
+            // Where a file system refuses to rename without replacing, there is a moment in which a file has both names.
+            if from == known { try Durable.remove(move.from) }
+            return true
+        }
+        // Some file systems number their files anew: then what is there has to do.
+        if from == nil, to != nil { return true }
+        let isStaged = move.from.components.contains { $0.elementsEqual(Restore.staging.bytes) }
+        if let from, from == move.identity || move.identity == nil || isStaged && to == nil { return false }
+        let there = [(move.from, from), (move.to, to)].filter { $0.1 != nil }.map(\.0.description)
+        throw Fault(
+            .failed,
+            "somebody has changed what a restore from \(backup) was putting into its place: "
+                + (there.isEmpty
+                    ? "neither \(move.from) nor \(move.to) is there"
+                    : "\(there.joined(separator: " and ")) \(there.count == 1 ? "is" : "are") there, and not what was moved")
+                + "; move \(Self.file(state)) away and restore again with --replace, which removes nothing",
+            path: move.from)
     }
 }
