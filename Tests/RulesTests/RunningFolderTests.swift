@@ -181,7 +181,7 @@ import Testing
         #expect(script.lines == ["perform out Lisbon", "perform back Lisbon"])
         #expect(try bench.read("inbox/Lisbon/1.jpg") == "one")
         #expect(try await bench.jobs().map(\.depth) == [0, 1])
-        let pruned = try await bench.ledger.write { try $0.prune(before: Timestamp.now().adding(seconds: 60)) }
+        let pruned = try await bench.ledger.prune(before: Timestamp.now().adding(seconds: 60))
         #expect(pruned == 2)
     }
 
