@@ -50,6 +50,60 @@ struct PeopleFilesTests {
         #expect(try FileStatus.of(path)?.inode == inode)
     }
 
+    @Test(
+        "Exchanged by another user: the copy keeps its group, and there is none where it cannot and that has a say",
+        .enabled(if: getuid() == 0),
+        arguments: [
+            OthersFile(group: 65_532, mode: 0o660, becomes: 65_532),
+            OthersFile(group: 65_531, mode: 0o644, becomes: 65_534),
+            OthersFile(group: 65_531, mode: 0o660), OthersFile(group: 65_531, mode: 0o604),
+            OthersFile(group: 65_531, mode: 0o644, hasList: true),
+        ])
+    func exchangedByAnother(file: OthersFile) async throws {
+        chmod(folder.path.text, 0o777)
+        chown(path.text, 65_533, file.group)
+        chmod(path.text, file.mode)
+        if file.hasList { try ExtendedAttributes.set("system.posix_acl_access", Self.list, on: Descriptor(path)) }
+        await #expect(processExitsWith: .success) {
+            [path = path.text as String, isExchanged = (file.becomes != nil) as Bool] in
+            // Not the file's owner, and in one group besides its own. Whoever reads it where the mode does not let this
+            // user has it open already.
+            let present = try Descriptor(BytePath(path))
+            setgroups(1, [65_532])
+            setgid(65_534)
+            setuid(65_534)
+            func exchange() throws {
+                let copy = try ExchangedFile(
+                    Array("new\n".utf8), inPlaceOf: present, at: Spot(own: BytePath(path)), keepsOwner: false)
+                try copy.exchange()
+                try copy.removeAside()
+            }
+            if isExchanged { return try exchange() }
+            let fault = #expect(throws: Fault.self) { try exchange() }
+            #expect(fault?.kind == .failed && fault?.errno == EPERM)
+            #expect(fault?.message.hasPrefix("cannot keep the group of \(path), so it was left as it is: ") == true)
+        }
+        let status = try #require(try FileStatus.of(path))
+        #expect(status.mode == file.mode && status.group == file.becomes ?? file.group)
+        #expect(status.owner == (file.becomes == nil ? 65_533 : 65_534))
+        #expect(try folder.read("note.md") == (file.becomes == nil ? "old\n" : "new\n"))
+        #expect(try names() == ["note.md"])
+    }
+
+    /// An access list by which the group may do nothing, though the mode shows what a user who is named may: acl(5), as
+    /// the kernel keeps it.
+    private static let list: [UInt8] = {
+        let entries: [(tag: UInt8, may: UInt8, user: UInt32)] = [
+            (0x01, 6, .max), (0x02, 4, 65_530), (0x04, 0, .max), (0x10, 4, .max), (0x20, 4, .max),
+        ]
+        var bytes: [UInt8] = [2, 0, 0, 0]
+        for entry in entries {
+            bytes += [entry.tag, 0, entry.may, 0]
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: entry.user >> ($0 * 8)) }
+        }
+        return bytes
+    }()
+
     @Test("New: whole under its name, and never in the place of another")
     func new() throws {
         let other = folder.path.appending("other.md")
@@ -90,4 +144,15 @@ struct PeopleFilesTests {
         #expect(try RenamedFile.edit(Array("new.md".utf8), in: held) { $0 == nil ? [65] : nil })
         #expect(try names() == ["new.md", "note.md"])
     }
+}
+
+/// A file of another owner.
+struct OthersFile: Sendable, CustomTestStringConvertible {
+    let group: gid_t
+    let mode: mode_t
+    /// The group after the exchange; nil where there is none.
+    var becomes: gid_t?
+    var hasList = false
+
+    var testDescription: String { "\(group), \(String(mode, radix: 8))\(hasList ? ", with an access list" : "")" }
 }

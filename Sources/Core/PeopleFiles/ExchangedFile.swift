@@ -15,7 +15,8 @@ package struct ExchangedFile {
     /// - Parameters:
     ///   - present: that file, open.
     ///   - target: its name.
-    ///   - keepsOwner: whether a copy that cannot get the owner is none; else it stays the caller's.
+    ///   - keepsOwner: whether a copy that cannot get owner and group is none; else it stays the caller's, and only the
+    ///     group is needed, where it has a say in who gets at the file.
     ///   - record: called with the copy while it is empty.
     package init(
         _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: Spot, keepsOwner: Bool,
@@ -59,17 +60,64 @@ package struct ExchangedFile {
     /// The system's own labels are given to every file anew.
     private static func liken(_ copy: Descriptor, to present: Descriptor, _ keepsOwner: Bool) throws {
         let status = try present.status()
-        // Only a superuser may give a file away.
-        if fchown(copy.raw, status.owner, status.group) != 0, keepsOwner {
-            throw Fault.system("keep the owner of", present.path)
+        let attributes = try ExtendedAttributes.names(of: present).filter { $0.hasPrefix("user.") || $0 == accessList }
+        // Only a superuser may give a file away. A change of owner takes mode bits away, so it comes first.
+        if fchown(copy.raw, status.owner, status.group) != 0 {
+            let reason = errno
+            if keepsOwner {
+                guard try hasStayed(reason, copy, { $0.owner == status.owner && $0.group == status.group }) else {
+                    throw notKept(
+                        "owner and group", present, reason, or: "only its owner may, and as a member of its group")
+                }
+            } else {
+                try keepGroup(status, hasList: attributes.contains(accessList), of: present, on: copy)
+            }
         }
-        for name in try ExtendedAttributes.names(of: present)
-        where name.hasPrefix("user.") || name == "system.posix_acl_access" {
+        for name in attributes {
             try ExtendedAttributes.set(name, try ExtendedAttributes.value(name, of: present) ?? [], on: copy)
         }
         guard fchmod(copy.raw, status.mode & 0o7777) == 0 else {
             throw Fault.system("keep the mode of", present.path)
         }
         try copy.sync()
+    }
+
+    private static let accessList = "system.posix_acl_access"
+
+    /// Gives the copy the group, without the owner. Where that cannot be, people would lose access by the exchange, or get
+    /// it, unless the group may do just what everybody may.
+    private static func keepGroup(
+        _ status: FileStatus, hasList: Bool, of present: Descriptor, on copy: Descriptor
+    ) throws {
+        guard fchown(copy.raw, uid_t.max, status.group) != 0 else { return }
+        let reason = errno
+        let decides = hasList || (status.mode >> 3) & 0o7 != status.mode & 0o7
+        guard try !decides || hasStayed(reason, copy, { $0.group == status.group }) else {
+            throw notKept(
+                "the group", present, reason,
+                or: "make the agent's user a member of that group, then run `steward retry`")
+        }
+    }
+
+    /// Whether the copy has by itself what it cannot be given, as on a file system all of whose files are one user's. A
+    /// number that the system does not take stands for any that it does not know.
+    private static func hasStayed(
+        _ reason: Int32, _ copy: Descriptor, _ isSame: (FileStatus) -> Bool
+    ) throws -> Bool {
+        try reason != EINVAL && isSame(copy.status())
+    }
+
+    private static func notKept(_ what: String, _ present: Descriptor, _ reason: Int32, or hint: String) -> Fault {
+        let hints: [Int32: String] = [
+            EPERM: hint, EACCES: hint,
+            EINVAL:
+                "other users and groups are hidden from the agent where it runs; in a user's unit PrivateUsers=no and "
+                + "ProtectSystem=no in a drop-in show them",
+        ]
+        guard let hint = hints[reason] else { return Fault.system("keep \(what) of", present.path, errno: reason) }
+        let why = String(cString: strerror(reason))
+        return Fault(
+            .failed, "cannot keep \(what) of \(present.path), so it was left as it is: \(why) (\(hint))",
+            path: present.path, errno: reason)
     }
 }
