@@ -49,7 +49,9 @@ struct ImportComic: Saying {
         example: "- import-comic: { into: main }")
 
     init(_ arguments: Arguments) throws {
-        if try arguments.literal("into") == "nowhere" { throw ArgumentFault("into", "there is no vault `nowhere`") }
+        if try arguments.literal("into") == "nowhere" {
+            throw ArgumentFault("into", "there is no vault `nowhere`", isLack: true)
+        }
     }
 
     func intent(for input: StepInput) async throws -> Said { Said(text: "import") }

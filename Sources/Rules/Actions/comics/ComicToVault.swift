@@ -26,7 +26,7 @@ struct ComicToVault: Sendable {
         do {
             _ = try services.vaults.service(vault)
         } catch {
-            throw ArgumentFault("vault", explain(error))
+            throw ArgumentFault("vault", explain(error), isLack: true)
         }
         hidesNames = try arguments.choice("names") == "hide"
         self.arguments = arguments

@@ -53,7 +53,8 @@ struct ConvertFile: RuleAction {
     init(_ arguments: Arguments, _ services: ProcessServices) throws {
         guard services.run.isAllowed else {
             throw ArgumentFault(
-                "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it")
+                "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it",
+                isLack: true)
         }
         let ending = try arguments.literal("to")
         guard ending.wholeMatch(of: /[A-Za-z0-9]{1,16}(\.[A-Za-z0-9]{1,16})?/) != nil else {

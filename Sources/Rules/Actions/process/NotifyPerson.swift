@@ -61,8 +61,8 @@ struct NotifyPerson: RuleAction {
             guard services.notify.sendmail != nil else {
                 throw ArgumentFault(
                     "mail",
-                    "no program sends mail here; name one as `notify: { sendmail: /usr/sbin/sendmail }` in steward.yaml"
-                )
+                    "no program sends mail here; name one as `notify: { sendmail: /usr/sbin/sendmail }` in steward.yaml",
+                    isLack: true)
             }
         }
         self.arguments = arguments

@@ -39,7 +39,8 @@ struct RunProgram: RuleAction {
     init(_ arguments: Arguments, _ services: ProcessServices) throws {
         guard services.run.isAllowed else {
             throw ArgumentFault(
-                "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it")
+                "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it",
+                isLack: true)
         }
         self.arguments = arguments
         self.services = services

@@ -73,7 +73,8 @@ struct Publish: RuleAction {
                     ? "there is no target to publish to; name one under `publish:` in steward.yaml"
                     : "there is no target `\(printable(name))` under `publish:` in steward.yaml; "
                         + (Suggest.closest(to: name, among: known).map { "did you mean `\($0)`?" }
-                            ?? "there are \(known.joined(separator: ", "))"))
+                            ?? "there are \(known.joined(separator: ", "))"),
+                isLack: true)
         }
         event = arguments.has("event") ? try arguments.literal("event") : nil
         if let event, event.wholeMatch(of: /[A-Za-z0-9._:\/-]{1,128}/) == nil {

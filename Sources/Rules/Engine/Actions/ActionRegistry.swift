@@ -30,9 +30,12 @@ package struct ActionDefinition: Sendable {
 package struct ArgumentFault: Error, Sendable {
     package let parameter: String
     package let message: String
+    /// Whether it asks for what the configuration does not have, as a vault or leave to run programs.
+    package let isLack: Bool
 
-    package init(_ parameter: String, _ message: String) {
+    package init(_ parameter: String, _ message: String, isLack: Bool = false) {
         self.parameter = parameter
         self.message = message
+        self.isLack = isLack
     }
 }

@@ -157,9 +157,9 @@ struct StepLoader {
                 index: index, action: action, declaration: declaration, arguments: checked, storedArguments: stored,
                 repeatSafe: isSafe, position: entry.keyPosition, repetition: repetition)
         } catch let fault as ArgumentFault {
-            reader.report(
-                given[fault.parameter]?.position ?? entry.keyPosition,
-                "`\(fault.parameter)` of \(what): \(fault.message)")
+            let position = given[fault.parameter]?.position ?? entry.keyPosition
+            let message = "`\(fault.parameter)` of \(what): \(fault.message)"
+            if fault.isLack { reader.reportLack(position, message) } else { reader.report(position, message) }
         } catch {
             reader.report(entry.keyPosition, "\(what) cannot be used so: \(explain(error))")
         }
@@ -192,7 +192,7 @@ struct StepLoader {
             return
         }
         let message = "\(what) uses the place `\(text)`, which is not configured, unless `\(spec.name)` is given"
-        reader.report(position, message, hint: Suggest.hint(for: "", among: places.map(\.name)))
+        reader.reportLack(position, message, hint: Suggest.hint(for: "", among: places.map(\.name)))
     }
 
     private func argument(_ node: YamlNode, _ spec: ParameterSpec, _ known: Set<String>) -> Arguments.Argument? {
@@ -222,7 +222,7 @@ struct StepLoader {
             guard let name = reader.text(node, what) else { return nil }
             if let place = places.first(where: { $0.name == name }) { return .place(place) }
             let hint = Suggest.hint(for: name, among: places.map(\.name))
-            reader.report(node.position, "unknown place `\(printable(name))`", hint: hint)
+            reader.reportLack(node.position, "unknown place `\(printable(name))`", hint: hint)
             return nil
         case .templateMap:
             guard let mapping = reader.mapping(node, what) else { return nil }

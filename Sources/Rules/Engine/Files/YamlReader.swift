@@ -6,6 +6,8 @@ package final class YamlReader {
     /// Nil for an empty document or one that cannot be read (then there is a diagnostic).
     package let root: YamlNode?
     private var collected: [Diagnostic]
+    /// Those of them that are about what the configuration lacks.
+    private var lacking: [Diagnostic] = []
 
     /// - Parameter file: as a person would name it.
     package init(file: String, bytes: [UInt8], limits: YamlParser.Limits = .init()) {
@@ -30,6 +32,27 @@ package final class YamlReader {
         _ position: SourcePosition, _ message: String, hint: String? = nil, severity: Diagnostic.Severity = .error
     ) {
         collected.append(source.diagnostic(at: position, message, hint: hint, severity: severity))
+    }
+
+    /// Complains of what the configuration does not have: a mistake, unless the file goes with another configuration as
+    /// well.
+    package func reportLack(_ position: SourcePosition, _ message: String, hint: String? = nil) {
+        let complaint = source.diagnostic(at: position, message, hint: hint)
+        collected.append(complaint)
+        lacking.append(complaint)
+    }
+
+    /// What `body` returns. Where the configuration lacks something for it, nil: then what it complained of is forgotten,
+    /// but for that, told as `tell` makes it.
+    func unlessLacking<R>(tell: (Diagnostic) -> Diagnostic, _ body: () -> R) -> R? {
+        let (before, lackingBefore) = (collected, lacking)
+        lacking = []
+        let result = body()
+        let lacks = lacking
+        lacking = lackingBefore
+        guard !lacks.isEmpty else { return result }
+        collected = before + lacks.map(tell)
+        return nil
     }
 
     /// A mapping with no other keys than `allowed` (nil: any).

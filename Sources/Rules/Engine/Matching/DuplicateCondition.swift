@@ -73,7 +73,7 @@ private struct DuplicateScope: Sendable {
             case "everywhere": isEverywhere = true
             default:
                 let hint = Suggest.hint(for: word, among: known + ["here", "everywhere"])
-                context.reader.report(item.position, "unknown place `\(printable(word))`", hint: hint)
+                context.reader.reportLack(item.position, "unknown place `\(printable(word))`", hint: hint)
                 return nil
             }
         }

@@ -65,7 +65,7 @@ extension ConditionSpec {
             var good = true
             for (item, name) in zip(context.reader.oneOrMore(node), names) where !known.contains(name) {
                 let hint = Suggest.hint(for: name, among: known)
-                context.reader.report(item.position, "unknown place `\(printable(name))`", hint: hint)
+                context.reader.reportLack(item.position, "unknown place `\(printable(name))`", hint: hint)
                 good = false
             }
             return good
