@@ -12,9 +12,12 @@ import Testing
         try ConfigurationFiles.read($0, limit: RuleFileReader.limit)
     }
 
-    private func load(_ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"]) -> LoadedRules {
+    private func load(
+        _ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"], others: String? = nil
+    ) -> LoadedRules {
         RuleDirectories.load(
-            names.map { folder.path.appending($0) }, files, registry: registry, places: places(), timeZone: utc)
+            names.map { folder.path.appending($0) }, others: others.map { folder.path.appending($0) }, files,
+            registry: registry, places: places(), timeZone: utc)
     }
 
     @Test("Files are read by name across directories and later ones replace") func filesReadName() throws {
@@ -61,6 +64,41 @@ import Testing
         #expect(set.rules.map(\.name) == ["b"])
         #expect(diagnostics.hasErrors)
         #expect(diagnostics.map(\.severity) == [.warning, .error, .error])
+    }
+
+    @Test(
+        "A rule of the machine's that names what only its own agent has is passed over with a warning",
+        arguments: [
+            ("in: [other, box]\n  do: [trash]", "2:15", "unknown place `box`"),
+            ("in: other\n  where: { not: { place: box } }\n  do: [trash]", "3:26", "unknown place `box`"),
+            ("in: other\n  where: { duplicate-of: box }\n  do: [trash]", "3:26", "unknown place `box`"),
+            ("in: other\n  do: [{ move: { to: box } }]", "3:22", "unknown place `box`"),
+            (
+                "in: other\n  do: [import-comic: { into: nowhere }]", "3:30",
+                "`into` of `import-comic`: there is no vault `nowhere`"
+            ),
+            // What else is wrong with it is for the machine's agent to say.
+            ("in: box\n  do: [trsh]", "2:7", "unknown place `box`"),
+        ])
+    func othersRule(rest: String, position: String, lack: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("etc/10-a.yaml", "- rule: Box\n  \(rest)\n\(text("a"))")
+        try folder.write("home/20-b.yaml", text("b"))
+        let loaded = load(folder, others: "etc")
+        #expect(loaded.rules.map(\.name) == ["a", "b"])
+        let warning = try #require(loaded.diagnostics.first)
+        #expect(loaded.diagnostics.count == 1 && warning.severity == .warning)
+        #expect(warning.message == "this agent does without the rule `Box`: \(lack)")
+        #expect("\(warning.line):\(warning.column)" == position && warning.file.hasSuffix("/etc/10-a.yaml"))
+        // For the machine's own agent, and in a folder of one's own, it is a mistake.
+        #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
+    }
+
+    @Test("Any other mistake in a rule of the machine's is an error for all agents") func othersMistake() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("etc/10-a.yaml", "- rule: A\n  in: other\n  do: [trsh]\n")
+        #expect(load(folder, others: "etc").diagnostics == load(folder).diagnostics)
+        #expect(load(folder, others: "etc").diagnostics.hasErrors)
     }
 
     @Test("Two rules of one name are an error that names both") func twoRulesName() throws {

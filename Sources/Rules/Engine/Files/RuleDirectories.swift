@@ -55,11 +55,13 @@ package enum RuleDirectories {
     ///
     /// - Parameters:
     ///   - directories: the earliest, weakest one first.
+    ///   - others: the one of them that is the machine's, where the configuration is another's: a rule there that asks
+    ///     for a place, or for anything else, that is not configured is none of this agent's, and a warning says so.
     ///   - timeZone: for the templates' `date` filter.
     ///   - settle: seconds that a file must have stood still where a rule does not say.
     package static func load(
-        _ directories: [BytePath], _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo],
-        timeZone: TimeZone, settle: Double = 1
+        _ directories: [BytePath], others: BytePath? = nil, _ files: RuleFileReader, registry: ActionRegistry,
+        places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
     ) -> LoadedRules {
         var diagnostics: [Diagnostic] = []
         var byName: [[UInt8]: [BytePath]] = [:]
@@ -83,7 +85,8 @@ package enum RuleDirectories {
                 found.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
                 let (loaded, complaints) = parse(
                     file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone,
-                    settle: settle, tableFolder: TableFolder(folder: winner.parent, shelf: shelf))
+                    settle: settle, tableFolder: TableFolder(folder: winner.parent, shelf: shelf),
+                    isOthers: winner.parent == others)
                 rules += loaded
                 diagnostics += complaints
             } catch {
@@ -108,12 +111,12 @@ package enum RuleDirectories {
 
     private static func parse(
         file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double,
-        tableFolder: TableFolder?
+        tableFolder: TableFolder?, isOthers: Bool = false
     ) -> ([Rule], [Diagnostic]) {
         let reader = YamlReader(file: file, bytes: bytes)
         let rules = RuleLoader(
             reader: reader, registry: registry, places: places, timeZone: timeZone, standardSettle: settle,
-            tableFolder: tableFolder
+            tableFolder: tableFolder, isOthers: isOthers
         ).rules()
         return (rules, reader.diagnostics)
     }

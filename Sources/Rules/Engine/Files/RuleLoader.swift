@@ -11,6 +11,9 @@ struct RuleLoader {
     var standardSettle = 1.0
     /// Where tables are read from; nil where they are not.
     var tableFolder: TableFolder?
+    /// Whether the file is the machine's, and the configuration another's: a rule there may be about places, vaults
+    /// or targets that only the machine's own agent has, and this one does without it.
+    var isOthers = false
 
     /// The rules that are valid, in their order.
     func rules() -> [Rule] {
@@ -27,6 +30,21 @@ struct RuleLoader {
 
     /// One rule, and the other that its `otherwise` is.
     private func rules(_ node: YamlNode) -> [Rule] {
+        guard isOthers else { return ownRules(node) }
+        var name: String?
+        if case .mapping(let entries) = node.content { name = entries.first { $0.key == "rule" }?.value.scalar }
+        let title = name.map { "the rule `\(printable($0))`" } ?? "the rule"
+        let rules = reader.unlessLacking {
+            Diagnostic(
+                file: $0.file, at: $0.position, "this agent does without \(title): \($0.message)", hint: $0.hint,
+                excerpt: $0.excerpt, severity: .warning)
+        } _: {
+            ownRules(node)
+        }
+        return rules ?? []
+    }
+
+    private func ownRules(_ node: YamlNode) -> [Rule] {
         guard let mapping = reader.mapping(node, "a rule", keys: RuleKey.names) else { return [] }
         let name = mapping["rule"].flatMap { reader.text($0, "`rule`") }?.trimmedSpaces
         let title = name.map { "`\(printable($0))`" } ?? "the rule"
@@ -144,7 +162,7 @@ struct RuleLoader {
             } else {
                 let hint =
                     Suggest.hint(for: name, among: places.map(\.name)) ?? "add it to `places` in the configuration"
-                reader.report(item.position, "unknown place `\(printable(name))`", hint: hint)
+                reader.reportLack(item.position, "unknown place `\(printable(name))`", hint: hint)
             }
         }
         return found.isEmpty ? nil : found
