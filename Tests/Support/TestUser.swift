@@ -4,6 +4,10 @@ import Platform
 /// A user that needs no account: a number, taken on by `setpriv`. Only root can be one.
 package struct TestUser: Sendable {
     package let id: uid_t
+    /// Those that it is in besides its own, by their numbers.
+    package var groups: [gid_t] = []
+    /// Whether its programs know no users and groups but its own, as in a unit with `PrivateUsers=yes`.
+    package var isPrivate = false
 
     /// Whose agent it is, and whose files nobody else may read.
     package static let victim = TestUser(id: 65_001)
@@ -12,7 +16,9 @@ package struct TestUser: Sendable {
 
     /// What stands before a program that this user runs.
     package var command: [String] {
-        ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups", "--"]
+        let others = groups.isEmpty ? "--clear-groups" : "--groups=" + groups.map(String.init).joined(separator: ",")
+        return ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", others, "--"]
+            + (isPrivate ? ["/usr/bin/unshare", "--user", "--map-current-user", "--"] : [])
     }
 
     /// Whether this process can be both; the test that needs them is skipped otherwise.
@@ -27,8 +33,15 @@ package struct TestUser: Sendable {
     package static let comment: String =
         "two users need root, setpriv, /usr/bin/python3, and a build folder that everybody may enter"
 
-    /// Gives a file or folder to this user.
-    package func own(_ path: BytePath) throws {
-        guard lchown(path.text, id, id) == 0 else { throw Fault.system("give away", path) }
+    /// Whether users may have namespaces of their own here.
+    package static let mayBePrivate: Bool = {
+        var user = victim
+        user.isPrivate = true
+        return areBothHere && (try? runProgram(user.command + ["/bin/true"], in: "/"))?.status == 0
+    }()
+
+    /// Gives a file or folder to this user, and to a group, by its number; by default to its own.
+    package func own(_ path: BytePath, group: gid_t? = nil) throws {
+        guard lchown(path.text, id, group ?? id) == 0 else { throw Fault.system("give away", path) }
     }
 }

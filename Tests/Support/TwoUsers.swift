@@ -16,8 +16,8 @@ package final class TwoUsers: @unchecked Sendable {  // belongs to its test's ow
     /// The places that everybody may write into, besides those that `init` makes.
     package static let out = "out"
 
-    package init(configuration: String = "run: { allow: true }") throws {
-        steward = try AgentFixture(configuration: configuration, as: .victim)
+    package init(configuration: String = "run: { allow: true }", victim: TestUser = .victim) throws {
+        steward = try AgentFixture(configuration: configuration, as: victim)
         closed = steward.home.path.appending("closed")
         try steward.addPlace(Self.out)
         for place in steward.places + [Self.out] {

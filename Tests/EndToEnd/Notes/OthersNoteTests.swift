@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -44,6 +46,64 @@ struct OthersNoteTests {
                 #expect(text.occurrences(of: "<capture \(round)-\(number);>") == 1, "\(round), \(number): \(text)")
             }
         }
+        try await steward.stop()
+    }
+
+    /// The group of a family, by its number.
+    private static let family: gid_t = 65_003
+
+    /// The agent of a user, a rule for captures, and a note that the family may read and write.
+    private func familyNote(of owner: TestUser, agent: TestUser) throws -> TwoUsers {
+        let users = try TwoUsers(configuration: "notes: { wait-editor: 1s, wait-open: 1s }", victim: agent)
+        try users.steward.rule(
+            "10-captures.yaml",
+            EditorTests.Notes.rule.replacingOccurrences(of: "{ heading", with: "{ note: inbox, heading"))
+        let note = try users.steward.drop("notes/inbox.md", "# Inbox\n")
+        try owner.own(note, group: Self.family)
+        chmod(note.text, 0o660)
+        return users
+    }
+
+    @Test("A note of another owner keeps the group through which others get at it")
+    func group() async throws {
+        var agent = TestUser.victim
+        agent.groups = [Self.family]
+        let steward = try familyNote(of: .attacker, agent: agent).steward
+        try await steward.start()
+        try steward.drop("dropbox/c.md", "capture")
+        try await steward.until("the capture is in the note") {
+            try steward.read("notes/inbox.md").contains("<capture>")
+        }
+        let status = try #require(try FileStatus.of(steward.path("notes/inbox.md")))
+        #expect(status.owner == agent.id && status.group == Self.family && status.mode == 0o660)
+        try await steward.stop()
+    }
+
+    @Test(
+        "A note whose group the agent cannot give is left as it is, and written once nobody reads it",
+        .enabled(if: TestUser.mayBePrivate, "users may have no namespaces here"))
+    func hiddenGroup() async throws {
+        var agent = TestUser.victim
+        agent.isPrivate = true
+        let steward = try familyNote(of: agent, agent: agent).steward
+        try await steward.start()
+        let note = steward.path("notes/inbox.md")
+        do {
+            let reader = try Descriptor(note)
+            defer { withExtendedLifetime(reader) {} }
+            try steward.drop("dropbox/c.md", "capture")
+            try await steward.until("the job is parked") { try !steward.status().parked.isEmpty }
+            let problem = try steward.status().parked.first?.problem ?? ""
+            #expect(problem.contains("cannot keep the group of \(note), so it was left as it is"), "\(problem)")
+            #expect(problem.contains("PrivateUsers=no"), "\(problem)")
+            #expect(try steward.files("notes") == [note] && steward.read("notes/inbox.md") == "# Inbox\n")
+        }
+        try steward.run(["retry"]).check()
+        try await steward.until("the capture is in the note") {
+            try steward.read("notes/inbox.md").contains("<capture>")
+        }
+        let status = try #require(try FileStatus.of(note))
+        #expect(status.group == Self.family && status.mode == 0o660)
         try await steward.stop()
     }
 
