@@ -143,7 +143,34 @@ struct ConfigurationTests {
         ])
         #expect(service.configuration == "/etc/steward/steward.yaml")
         #expect(service.socket == "/run/steward/control.sock")
+        #expect(user.othersRules == "/etc/steward/rules.d" && service.othersRules == nil)
+        let looking = try Directories(environment: ["HOME": "/home/u"], configuration: "/etc/steward/steward.yaml")
+        #expect(looking.othersRules == nil)
         #expect(throws: Fault.self) { try Directories(environment: [:]) }
+    }
+}
+
+@Suite("Rules of the machine")
+struct MachineRuleTests {
+    @Test("What another configuration has and allows is not asked of this one", arguments: [true, false])
+    func lacks(isOthers: Bool) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(".config/steward/steward.yaml", "places: { notes: { path: ~/N, kind: notes } }")
+        let steps = [
+            "import-comic: { vault: main }", "publish: { to: hub }", "run: { command: [/bin/true] }",
+            "convert: { command: [/bin/true], to: pdf }", "notify: { title: x, mail: a@example.org }",
+            "move: { place: box }",
+        ]
+        let rules = steps.enumerated().map { "- { rule: \($0), in: notes, do: [{ \($1) }] }\n" }
+        try folder.write("rules.d/10-a.yaml", rules.joined())
+        var directories = try Directories(environment: ["HOME": folder.path.text])
+        directories.rules = [folder.path.appending("rules.d")]
+        if isOthers { directories.othersRules = directories.rules[0] }
+        let configuration = try #require(Configuration.load(directories).0)
+        let loaded = try AgentCore.forPlanning(configuration, directories).loadRules()
+        #expect(loaded.rules.isEmpty)
+        #expect(loaded.diagnostics.map(\.line) == Array(1...steps.count), "\(loaded.diagnostics)")
+        #expect(loaded.diagnostics.allSatisfy { $0.severity == (isOthers ? .warning : .error) })
     }
 }
 

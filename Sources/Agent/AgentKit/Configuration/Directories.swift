@@ -13,6 +13,9 @@ package struct Directories: Sendable {
     package let data: BytePath
     /// `rules.d`, the weakest first.
     package var rules: [BytePath]
+    /// The one of them that is the machine's, where the configuration is not: what rules there are about may be known to
+    /// the machine's own agent alone.
+    package var othersRules: BytePath?
     package let home: BytePath
     /// The user's home trash.
     package let trash: BytePath
@@ -35,13 +38,15 @@ package struct Directories: Sendable {
         self.home = home
         let share = environment["XDG_DATA_HOME"].map { BytePath($0) }
         trash = (share ?? home.appending(".local/share")).appending("Trash")
+        let machine: BytePath = "/etc/steward"
         let isService = environment["STATE_DIRECTORY"] != nil
         let configHome = variable("XDG_CONFIG_HOME") ?? home.appending(".config")
         let configFolder =
-            variable("CONFIGURATION_DIRECTORY") ?? (isService ? "/etc/steward" : configHome.appending("steward"))
+            variable("CONFIGURATION_DIRECTORY") ?? (isService ? machine : configHome.appending("steward"))
         configuration =
             given.map { Self.absolute($0) } ?? variable("STEWARD_CONFIG") ?? configFolder.appending("steward.yaml")
         let folder = configuration.parent
+        othersRules = configuration == machine.appending("steward.yaml") ? nil : machine.appending("rules.d")
         state =
             variable("STEWARD_STATE", "STATE_DIRECTORY")
             ?? (variable("XDG_STATE_HOME") ?? home.appending(".local/state")).appending("steward")
@@ -55,7 +60,7 @@ package struct Directories: Sendable {
             rules = list.split(separator: ":").map { BytePath(String($0)) }
         } else {
             let standard: [BytePath] = [
-                "/usr/share/steward/rules.d", "/etc/steward/rules.d", configHome.appending("steward/rules.d"),
+                "/usr/share/steward/rules.d", machine.appending("rules.d"), configHome.appending("steward/rules.d"),
             ]
             let own = folder.appending("rules.d")
             rules = standard.contains(own) ? standard : standard + [own]

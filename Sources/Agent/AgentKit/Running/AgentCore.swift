@@ -90,7 +90,8 @@ package final class AgentCore: Sendable {
     /// Reads the rules in force. Blocks.
     package func loadRules() -> LoadedRules {
         RuleDirectories.load(
-            directories.rules, .configuration, registry: registry, places: configuration.places.map(\.info),
+            directories.rules, others: directories.othersRules, .configuration, registry: registry,
+            places: configuration.places.map(\.info),
             timeZone: configuration.timeZone, settle: configuration.settle)
     }
 

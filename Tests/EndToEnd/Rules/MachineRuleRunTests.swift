@@ -1,0 +1,50 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// An `/etc` for one program alone.
+enum OwnEtc {
+    static let isHere: Bool =
+        geteuid() == 0 && (try? runProgram(command(rules: "/dev/null") + ["/bin/true"], in: "/"))?.status == 0
+
+    /// What stands before a program that sees nothing in `/etc` but users, and in it the rules of that folder.
+    static func command(rules: BytePath) -> [String] {
+        let script = """
+            exec 3< /etc/passwd 4< /etc/group; mount -t tmpfs tmpfs /etc; mkdir -p /etc/steward
+            cat <&3 > /etc/passwd; cat <&4 > /etc/group; cp -r "$0" /etc/steward/rules.d; exec "$@" 3<&- 4<&-
+            """
+        return ["/usr/bin/unshare", "--mount", "/bin/sh", "-euc", script, rules.text]
+    }
+}
+
+/// Rules in `/etc/steward/rules.d`, which every agent of the machine reads.
+@Suite(
+    "The machine's rules beside one's own",
+    .enabled(if: OwnEtc.isHere, "an /etc of its own needs root, and leave to mount"))
+struct MachineRuleRunTests {
+    @Test("A rule there about a place that only the machine's agent has leaves a user's agent at work")
+    func foreignPlace() async throws {
+        let steward = try AgentFixture()
+        try steward.home.write(
+            "machine/60-box.yaml",
+            """
+            - { rule: Box, in: box, do: [trash] }
+            - { rule: All, in: drafts, do: [trash] }
+            """)
+        try steward.rule("70-own.yaml", "- { rule: Own, in: dropbox, do: [trash] }")
+        let own = steward.home.path.appending(".config/steward/rules.d")
+        steward.variables["STEWARD_RULES"] = "/etc/steward/rules.d:\(own)"
+        try await steward.start(wrapper: OwnEtc.command(rules: steward.home.path.appending("machine")))
+        #expect(
+            try steward.log().contains(
+                "/etc/steward/rules.d/60-box.yaml:1:20: warning: this agent does without the rule `Box`: "
+                    + "unknown place `box`"))
+        try steward.drop("dropbox/a.txt", "a")
+        try steward.drop("drafts/b.txt", "b")
+        try await steward.until("both rules have been carried out") {
+            try !steward.exists("dropbox/a.txt") && !steward.exists("drafts/b.txt")
+        }
+        try await steward.stop()
+    }
+}
