@@ -53,8 +53,12 @@ struct PlaneFeatureTests {
             var lines: [String] = []
             for try await event in stream { lines.append(event.payload) }
             #expect(lines == (1...20).map { "line \($0)" })
-            let resumed = plane.requests.compactMap { $0.header("last-event-id") }
-            #expect(resumed == ["3", "6", "9", "12", "15", "18", "20"])
+            let resumed = [0] + plane.requests.compactMap { $0.header("last-event-id").flatMap { Int($0) } }
+            // An error may overtake what lies unread before it: the server then gives that once more.
+            for (last, next) in zip(resumed, resumed.dropFirst()) {
+                #expect(way == "close" && next < 20 ? next == last + 3 : (last...last + 3).contains(next), "\(resumed)")
+            }
+            #expect(resumed.last == 20)
         }
     }
 
