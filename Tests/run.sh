@@ -53,14 +53,15 @@ run() {
     return $failed
 }
 
-# The tests that a report says failed: Module.Suite/name().
+# The tests that a report says failed, as `--filter` knows them: Module.Suite/Suite/name().
 failures() {
     if [[ ! -s $1 ]]; then return; fi
     python3 - "$1" <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
 for case in tree.parse(sys.argv[1]).iter("testcase"):
     if case.find("failure") is not None or case.find("error") is not None:
-        print(case.get("classname") + "/" + case.get("name"))
+        module, _, suites = case.get("classname").partition(".")
+        print(module + "." + suites.replace(".", "/") + "/" + case.get("name"))
 PYTHON
 }
 
