@@ -286,16 +286,12 @@ struct ExchangeTests {
         let other = try folder.write("other", "something else")
         // On a thread of its own: one of the pool would be waited for by the export, or wait for it.
         let end = End()
+        let opened = try OpenWatch(path)
         async let meddled = BlockingLane("meddler").run {
             while !end.hasCome.withLock({ $0 }) {
-                for entry in try listDirectory("/proc/self/fd") {
-                    let name = BytePath("/proc/self/fd").appending(name: entry.name).text
-                    guard (try? FileManager.default.destinationOfSymbolicLink(atPath: name)) == path.text else {
-                        continue
-                    }
-                    if isReplaced { _ = rename(other.text, path.text) } else { try Durable.remove(path) }
-                    return true
-                }
+                guard opened.hasBeenOpened(within: 100) else { continue }
+                if isReplaced { _ = rename(other.text, path.text) } else { try Durable.remove(path) }
+                return true
             }
             return false
         }
@@ -325,4 +321,20 @@ struct ExchangeTests {
 
 private final class End: Sendable {
     let hasCome = Mutex(false)
+}
+
+/// Tells that somebody opens a file, as soon as he does.
+private final class OpenWatch: Sendable {
+    private let queue: Descriptor
+
+    init(_ path: BytePath) throws {
+        queue = Descriptor(owning: inotify_init1(Int32(IN_CLOEXEC)), path: path)
+        guard inotify_add_watch(queue.raw, path.text, UInt32(IN_OPEN)) >= 0 else { throw Fault.system("watch", path) }
+    }
+
+    /// - Parameter limit: milliseconds to wait for it.
+    func hasBeenOpened(within limit: Int32) -> Bool {
+        var one = pollfd(fd: queue.raw, events: Int16(POLLIN), revents: 0)
+        return poll(&one, 1, limit) > 0
+    }
 }
