@@ -97,6 +97,11 @@ struct TimeScheduleTests {
         #expect(schedule.latest(upTo: try utcTime("2026-12-01"), anchor: anchor) == (try utcTime("2026-11-30 10:00")))
         #expect(
             schedule.next(after: try utcTime("2026-11-30 10:00"), anchor: anchor) == (try utcTime("2026-12-07 10:00")))
+        // A clock that was put back behind where it began.
+        let before = try utcTime("2026-10-20")
+        #expect(schedule.latest(upTo: before, anchor: anchor) == (try utcTime("2026-10-19 10:00")))
+        #expect(schedule.next(after: before, anchor: anchor) == (try utcTime("2026-10-26 10:00")))
+        #expect(schedule.next(after: try utcTime("2026-10-26 10:00"), anchor: anchor) == anchor)
     }
 
     @Test("Days and their numbers are one another's, as Foundation has them")

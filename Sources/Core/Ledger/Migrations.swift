@@ -68,6 +68,25 @@ enum Migrations {
         migrator.registerMigration("22 history in its own order") { db in
             try db.execute(sql: "DROP INDEX historyByTime")
         }
+        migrator.registerMigration("23 when temporary files were made") { db in
+            // An inode alone is another file's as soon as the temporary one is gone.
+            try db.execute(sql: "ALTER TABLE staged ADD COLUMN born INTEGER")
+        }
+        migrator.registerMigration("24 since which step of a chain a file is the same") { db in
+            try db.execute(
+                sql: """
+                    -- What was moved since is the same file; NULL for `depth`, as if it had just been made.
+                    ALTER TABLE product ADD COLUMN origin INTEGER;
+                    ALTER TABLE job ADD COLUMN origin INTEGER;
+                    """)
+        }
+        migrator.registerMigration("25 how far a schedule has got by a clock that was put back") { db in
+            try db.execute(sql: "ALTER TABLE schedule ADD COLUMN low INTEGER")
+        }
+        migrator.registerMigration("26 steps whose undo was cut off") { db in
+            // Asked for at each start: without it every step that is remembered is looked at.
+            try db.execute(sql: "CREATE INDEX stepBeingUndone ON step (job) WHERE state = 'undoing'")
+        }
         return migrator
     }
 

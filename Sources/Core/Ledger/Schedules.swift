@@ -9,8 +9,10 @@ package struct ScheduleRecord: Sendable, Equatable {
     package var spec: String
     /// When the schedule was first seen: an interval counts from here.
     package var anchor: Timestamp
-    /// The last time of the schedule that is dealt with.
+    /// The last time of the schedule that is dealt with, by whatever clock.
     package var last: Timestamp
+    /// The same by a clock that says less than `last`; nil where it says more.
+    package var low: Timestamp?
     /// The next one, for people.
     package var next: Timestamp?
     /// The time for which files are being entered.
@@ -22,28 +24,50 @@ package struct ScheduleRecord: Sendable, Equatable {
         self.anchor = anchor
         last = anchor
     }
+
+    /// Up to where it is dealt with, for a clock that says `now`. Where that was put back behind ``last``, the times to come
+    /// are by what it says since; what was dealt with is no more to come when it is set right.
+    package func reached(by now: Timestamp) -> Timestamp { last <= now ? last : min(low ?? now, now) }
+
+    /// Notes what the clock says.
+    package mutating func meet(_ now: Timestamp) { low = last <= now ? nil : reached(by: now) }
+
+    /// Notes that a time is dealt with.
+    package mutating func deal(with instant: Timestamp) {
+        if instant < last { low = instant } else { last = instant }
+    }
 }
 
 extension LedgerTransaction {
     /// By the rules' names.
     package func schedules() throws -> [ScheduleRecord] {
         guard try db.tableExists("schedule") else { return [] }
-        return try all("SELECT * FROM schedule ORDER BY rule", []) { row in
-            var record = ScheduleRecord(
-                rule: row["rule"], spec: row["spec"], anchor: Timestamp(nanoseconds: row["anchor"]))
-            record.last = Timestamp(nanoseconds: row["last"])
-            record.next = (row["next"] as Int64?).map(Timestamp.init(nanoseconds:))
-            record.entering = (row["entering"] as Int64?).map(Timestamp.init(nanoseconds:))
-            return record
-        }
+        return try all("SELECT * FROM schedule ORDER BY rule", [], Self.shownSchedule)
+    }
+
+    package func schedule(of rule: String) throws -> ScheduleRecord? {
+        try first("SELECT * FROM schedule WHERE rule = ?", [rule], Self.shownSchedule)
+    }
+
+    private static func shownSchedule(_ row: Row) -> ScheduleRecord {
+        var record = ScheduleRecord(
+            rule: row["rule"], spec: row["spec"], anchor: Timestamp(nanoseconds: row["anchor"]))
+        record.last = Timestamp(nanoseconds: row["last"])
+        record.next = (row["next"] as Int64?).map(Timestamp.init(nanoseconds:))
+        // A command may read a ledger that the agent has yet to bring up to date.
+        record.low = (row["low"] as Int64?).map(Timestamp.init(nanoseconds:))
+        record.entering = (row["entering"] as Int64?).map(Timestamp.init(nanoseconds:))
+        return record
     }
 
     package func setSchedule(_ record: ScheduleRecord) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO schedule VALUES (?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO schedule (rule, spec, anchor, last, low, next, entering) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
-                record.rule, record.spec, record.anchor.nanoseconds, record.last.nanoseconds, record.next?.nanoseconds,
-                record.entering?.nanoseconds,
+                record.rule, record.spec, record.anchor.nanoseconds, record.last.nanoseconds, record.low?.nanoseconds,
+                record.next?.nanoseconds, record.entering?.nanoseconds,
             ])
     }
 

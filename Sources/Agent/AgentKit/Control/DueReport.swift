@@ -98,8 +98,7 @@ package struct ComingRule: Codable, Sendable {
         }
         for rule in ruleSet.rules where !rule.schedules.isEmpty && rule.places.contains(facts.place) {
             let record = schedules.first { $0.rule == rule.name && $0.spec == rule.schedules.spec }
-            let next = rule.schedules.next(
-                after: max(record?.last ?? facts.now, facts.now), anchor: record?.anchor ?? facts.now)
+            let next = rule.schedules.next(after: facts.now, anchor: record?.anchor ?? facts.now)
             guard let next else { continue }
             found.append(
                 ComingRule(

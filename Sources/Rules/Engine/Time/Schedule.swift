@@ -83,8 +83,7 @@ package struct Schedule: Sendable, Equatable {
     package func next(after time: Timestamp, anchor: Timestamp) -> Timestamp {
         switch kind {
         case .interval(let length):
-            guard time >= anchor else { return anchor.adding(nanoseconds: length) }
-            let count = (time.nanoseconds - anchor.nanoseconds) / length + 1
+            let count = Self.count(time, anchor, length) + 1
             let (passed, isFar) = length.multipliedReportingOverflow(by: count)
             return isFar ? Timestamp(nanoseconds: .max) : anchor.adding(nanoseconds: passed)
         case .calendar(let days, let second):
@@ -94,17 +93,24 @@ package struct Schedule: Sendable, Equatable {
         }
     }
 
-    /// The last of its times up to that one; nil where there has been none since the anchor.
+    /// The last of its times up to that one, which an interval has before its anchor as well; nil for the anchor itself and
+    /// what follows it until the first.
     package func latest(upTo time: Timestamp, anchor: Timestamp) -> Timestamp? {
         switch kind {
         case .interval(let length):
-            guard time >= anchor else { return nil }
-            let count = (time.nanoseconds - anchor.nanoseconds) / length
+            let count = Self.count(time, anchor, length)
             return count == 0 ? nil : anchor.adding(nanoseconds: length * count)
         case .calendar(let days, let second):
             let today = timeZone.local(at: time).date.daysSince1970
             return times(of: days, second, in: (today - Self.reach)...(today + 1)).last { $0 <= time }
         }
+    }
+
+    /// How many intervals lie between the two. Where the clock was put back behind the anchor its times are those that they
+    /// would have been: counted from another time, each of them would be one that has never been.
+    private static func count(_ time: Timestamp, _ anchor: Timestamp, _ length: Int64) -> Int64 {
+        let passed = time.nanoseconds - anchor.nanoseconds
+        return passed / length - (passed % length < 0 ? 1 : 0)
     }
 
     private func times(of days: Days, _ second: Int, in range: ClosedRange<Int>) -> [Timestamp] {
