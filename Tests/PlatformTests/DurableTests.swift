@@ -123,10 +123,14 @@ struct DurableTests {
 
     @Test("A staged file is recorded while it is empty, and stays out of the way of its target")
     func stage() throws {
-        var recorded: (BytePath, Int64)?
-        let temporary = try Durable.stage(Array("text".utf8), for: at("target")) { recorded = ($0, $1.size) }
-        #expect(recorded?.0 == temporary)
-        #expect(recorded?.1 == 0)
+        var recorded: (path: BytePath, file: FileIdentity?, size: Int64)?
+        let temporary = try Durable.stage(Array("text".utf8), for: at("target")) {
+            // Where the file system can, it has no name yet.
+            recorded = ($0, $1, try FileStatus.of($0)?.size ?? 0)
+        }
+        #expect(recorded?.path == temporary)
+        #expect(try recorded?.file == Descriptor(temporary).identity())
+        #expect(recorded?.size == 0)
         #expect(temporary.parent == folder.path)
         #expect(temporary.nameText.hasPrefix(".steward-"))
         #expect(try FileStatus.of(at("target")) == nil)

@@ -4,8 +4,9 @@ import Glibc
 /// Changes to the file system that are on the disk when they return (write, fsync, rename, fsync of the folder: each
 /// of the four was measured to be needed), made at names in folders that are held open. Everything here blocks.
 package enum Durable {
-    /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns.
-    package typealias Record = (BytePath, FileStatus) throws -> Void
+    /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns; and with
+    /// nil once it has been removed again: what gets its inode then is not to be taken for it.
+    package typealias Record = (BytePath, FileIdentity?) throws -> Void
 
     /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
     package static func temporaryName() -> String { ".steward-\(hostName())-\(randomHex(8))" }
@@ -27,7 +28,7 @@ package enum Durable {
             try file.write(bytes, at: 0)
             try file.sync()
         } catch {
-            try? remove(temporary)
+            try? discard(temporary, record: record)
             throw error
         }
         return temporary
@@ -61,7 +62,7 @@ package enum Durable {
             try file.sync()
             return Copy(spot: temporary, file: file, hash: hash, lost: given.lost, dropped: given.dropped)
         } catch {
-            try? remove(temporary)
+            try? discard(temporary, record: record)
             throw error
         }
     }
@@ -75,7 +76,7 @@ package enum Durable {
         }
         if nameless >= 0 {
             let file = Descriptor(owning: nameless, path: spot.path)
-            try record(spot.path, file.status())
+            try record(spot.path, file.identity())
             FaultPoint.reach("recorded")
             let named = spot.name.withCString { target in
                 linkat(AT_FDCWD, "/proc/self/fd/\(nameless)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
@@ -85,9 +86,16 @@ package enum Durable {
                 return file
             }
         }
-        let file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        let file: Descriptor
         do {
-            try record(spot.path, file.status())
+            file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        } catch {
+            // The one that got no name is gone.
+            if nameless >= 0 { try? record(spot.path, nil) }
+            throw error
+        }
+        do {
+            try record(spot.path, file.identity())
         } catch {
             try? remove(spot)
             throw error
@@ -179,6 +187,13 @@ package enum Durable {
         FaultPoint.reach("removed")
     }
 
+    /// Removes a temporary file, and has it forgotten, unless it has its real name: then it is still the step's product.
+    package static func discard(_ temporary: Spot, record: Record) throws {
+        guard let status = try temporary.status() else { return }
+        try remove(temporary)
+        if status.links <= 1 { try record(temporary.path, nil) }
+    }
+
     /// Removes a folder.
     ///
     /// - Returns: false where it still holds something, or is not there.
@@ -190,14 +205,16 @@ package enum Durable {
     }
 
     /// Puts a staged file in the place of another, in one step, and syncs the folder.
-    package static func replace(_ target: Spot, with staged: Spot) throws {
+    ///
+    /// - Parameter record: what it was staged with.
+    package static func replace(_ target: Spot, with staged: Spot, record: Record = { _, _ in }) throws {
         Blocking.call()
         let result = staged.name.withCString { from in
             target.name.withCString { to in renameat(staged.folder.raw, from, target.folder.raw, to) }
         }
         guard result == 0 else {
             let fault = Fault.system("replace", target.path)
-            try? remove(staged)
+            try? discard(staged, record: record)
             throw fault
         }
         FaultPoint.reach("replaced")

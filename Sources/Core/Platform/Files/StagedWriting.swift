@@ -28,7 +28,7 @@ extension Durable {
             try file.sync()
         } catch {
             // What went wrong is the news; a name that stays is a temporary one.
-            try? remove(temporary)
+            try? discard(temporary, record: record)
             throw error
         }
         return temporary
