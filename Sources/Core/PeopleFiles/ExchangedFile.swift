@@ -9,6 +9,7 @@ package struct ExchangedFile {
     /// The name of the copy; after the exchange, of the version that was displaced.
     package let aside: Spot
     private let target: Spot
+    private let record: Durable.Record
 
     /// Makes the copy, on the disk, with mode, attributes and owner of the file that it is to displace.
     ///
@@ -20,7 +21,7 @@ package struct ExchangedFile {
     ///   - record: called with the copy while it is empty.
     package init(
         _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: Spot, keepsOwner: Bool,
-        record: Durable.Record = { _, _ in }
+        record: @escaping Durable.Record = { _, _ in }
     ) throws {
         let aside = target.sibling(Durable.temporaryName().utf8)
         try self.init(inPlaceOf: present, at: target, aside: aside, keepsOwner: keepsOwner, record: record) { put in
@@ -33,15 +34,16 @@ package struct ExchangedFile {
     /// - Parameter fill: is given what takes the next part; where it throws, nothing is left.
     package init(
         inPlaceOf present: Descriptor, at target: Spot, aside name: Spot, keepsOwner: Bool,
-        record: Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
+        record: @escaping Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         self.target = target
+        self.record = record
         aside = try Durable.stage(at: name, mode: 0o600, record: record, fill: fill)
         do {
             try Self.liken(aside.open(O_RDWR), to: present, keepsOwner)
         } catch {
             // The first failure says more.
-            try? Durable.remove(aside)
+            try? Durable.discard(aside, record: record)
             throw error
         }
     }
@@ -53,7 +55,7 @@ package struct ExchangedFile {
 
     /// Removes what stands aside.
     package func removeAside() throws {
-        try Durable.remove(aside)
+        try Durable.discard(aside, record: record)
         try target.syncFolder()
     }
 

@@ -7,14 +7,16 @@ package struct NewFile {
     /// The name that it has until then.
     package let staged: Spot
     private let target: Spot
+    private let record: Durable.Record
 
     /// Writes the file beside `target`, on the disk, under a name that nobody else has.
     ///
     /// - Parameter record: called with the file while it is empty.
     package init(
-        _ bytes: [UInt8], at target: Spot, mode: mode_t, record: Durable.Record = { _, _ in }
+        _ bytes: [UInt8], at target: Spot, mode: mode_t, record: @escaping Durable.Record = { _, _ in }
     ) throws {
         self.target = target
+        self.record = record
         staged = try Durable.stage(bytes, for: target, mode: mode, record: record)
     }
 
@@ -23,10 +25,10 @@ package struct NewFile {
     /// - Returns: false where something has that name by now; the new file is gone then.
     package func name() throws -> Bool {
         if try Durable.renameNew(staged, to: target) { return true }
-        try Durable.remove(staged)
+        try discard()
         return false
     }
 
     /// For what failed before it had its name.
-    package func discard() throws { try Durable.remove(staged) }
+    package func discard() throws { try Durable.discard(staged, record: record) }
 }

@@ -8,6 +8,7 @@ package enum OwnFile {
     package static func replace(
         _ target: Spot, with bytes: [UInt8], mode: mode_t, record: Durable.Record = { _, _ in }
     ) throws {
-        try Durable.replace(target, with: Durable.stage(bytes, for: target, mode: mode, record: record))
+        let staged = try Durable.stage(bytes, for: target, mode: mode, record: record)
+        try Durable.replace(target, with: staged, record: record)
     }
 }

@@ -71,7 +71,7 @@ package final class ComicLibrary: Sendable {
     /// - Throws: `InkyPanelsError.fileSystem`; the source is in place then.
     package func moveFile(
         from source: BytePath, to destination: BytePath,
-        record: @escaping @Sendable (BytePath, FileStatus) throws -> Void = { _, _ in }
+        record: @escaping @Sendable (BytePath, FileIdentity?) throws -> Void = { _, _ in }
     ) async throws -> BytePath {
         try await lane.run {
             let target = try self.confined(destination)
