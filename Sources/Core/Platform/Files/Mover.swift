@@ -31,6 +31,8 @@ package enum Mover {
     }
 
     package typealias Record = Durable.Record
+    /// Makes a name free that is taken; called once the file that is to have it is whole.
+    package typealias Clear = () throws -> Void
     /// Finds the name in its held folder.
     package typealias Reach = (BytePath) throws -> Spot
 
@@ -92,12 +94,14 @@ package enum Mover {
     /// Moves the source to the first of `targets` that is free: by rename, or, between file systems, by copy, sync,
     /// verification and removal of the source last.
     ///
-    /// - Parameter targets: candidates in order; the first that does not exist is taken.
+    /// - Parameters:
+    ///   - targets: candidates in order; the first that does not exist is taken.
+    ///   - clear: what makes one free; nil where the next is tried.
     /// - Throws: `Fault(.superseded)` where the source is gone or holds other content; `Fault` for everything else. The
     ///   source is in place then.
     package static func move(
         _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
-        record: Record
+        clear: Clear? = nil, record: Record
     ) throws -> Placed {
         // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
         let status = try source.file.status()
@@ -114,20 +118,32 @@ package enum Mover {
                 }
                 // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
                 guard mayRename, let dropped else { throw Fault.system("rename", source.spot.path, errno: EXDEV) }
-                guard
-                    try Durable.renameNew(source.spot, to: target, check: { try compare(target, with: source) })
-                else { continue }
+                guard try name(source.spot, target, clear, check: { try compare(target, with: source) }) else {
+                    continue
+                }
                 return Placed(
                     path: target.path, fingerprint: try source.file.status().fingerprint, hash: source.expected,
                     dropped: dropped)
             } catch let fault as Fault where fault.errno == EXDEV {
-                guard let placed = try place(copyOf: source, at: target, manner, record: record) else { continue }
+                guard let placed = try place(copyOf: source, at: target, manner, clear, record: record) else {
+                    continue
+                }
                 try removeSource(source.spot, expecting: source.expected)
                 return placed
             }
         }
         throw Fault(
             .failed, "no free name for \(source.spot.path) in the folder it should go to", path: source.spot.path)
+    }
+
+    /// Gives a file a name that is free, or that `clear` makes free.
+    private static func name(
+        _ file: Spot, _ target: Spot, _ clear: Clear?, check: () throws -> Void = {}
+    ) throws -> Bool {
+        if try Durable.renameNew(file, to: target, check: check) { return true }
+        guard let clear else { return false }
+        try clear()
+        return try Durable.renameNew(file, to: target, check: check)
     }
 
     /// What was renamed must be what had been opened: between opening and renaming, the name may have been given to
@@ -154,10 +170,12 @@ package enum Mover {
     /// Copies the source to the first of `targets` that is free; durable and verified when it returns.
     package static func copy(
         _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
-        record: Record
+        clear: Clear? = nil, record: Record
     ) throws -> Placed {
         for target in targets {
-            if let placed = try place(copyOf: source, at: reach(target), manner, record: record) { return placed }
+            if let placed = try place(copyOf: source, at: reach(target), manner, clear, record: record) {
+                return placed
+            }
         }
         throw Fault(
             .failed, "no free name for a copy of \(source.spot.path) in the folder it should go to",
@@ -167,13 +185,13 @@ package enum Mover {
     /// Writes a new file at the first of `targets` that is free; durable when it returns.
     package static func create(
         _ bytes: [UInt8], at targets: some Sequence<BytePath>, through reach: Reach, mode: mode_t = 0o644,
-        record: Record
+        clear: Clear? = nil, record: Record
     ) throws -> Placed {
         for path in targets {
             let target = try reach(path)
-            guard try target.status() == nil else { continue }
+            guard try clear != nil || target.status() == nil else { continue }
             let temporary = try Durable.stage(bytes, for: target, mode: mode, record: record)
-            if let status = try rename(temporary, to: target) {
+            if let status = try rename(temporary, to: target, clear, record: record) {
                 return Placed(path: target.path, fingerprint: status.fingerprint, hash: ContentHash(of: bytes))
             }
         }
@@ -182,20 +200,29 @@ package enum Mover {
 
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
     /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
-    package static func removeSource(_ source: Spot, expecting expected: ContentHash) throws {
+    ///
+    /// - Parameter going: called when the file is sure to go, and still there.
+    package static func removeSource(
+        _ source: Spot, expecting expected: ContentHash, going: () throws -> Void = {}
+    ) throws {
         let aside = aside(of: source, expecting: expected)
-        try removeAside(aside, of: source, expecting: expected)
+        _ = try removeAside(aside, of: source, expecting: expected, going)
         do {
             guard try Durable.renameNew(source, to: aside) else { return }
         } catch let fault as Fault where fault.errno == ENOENT {
             return
         }
-        try removeAside(aside, of: source, expecting: expected)
+        _ = try removeAside(aside, of: source, expecting: expected, going)
     }
 
-    /// Finishes what ``removeSource(_:expecting:)`` had begun when it was cut off, and leaves alone what has the name now.
-    package static func finishRemoval(of source: Spot, expecting expected: ContentHash) throws {
-        try removeAside(aside(of: source, expecting: expected), of: source, expecting: expected)
+    /// Finishes what ``removeSource(_:expecting:going:)`` had begun when it was cut off, and leaves alone what has the name
+    /// now.
+    ///
+    /// - Returns: false where the file has gone back to a name.
+    package static func finishRemoval(
+        of source: Spot, expecting expected: ContentHash, going: () throws -> Void = {}
+    ) throws -> Bool {
+        try removeAside(aside(of: source, expecting: expected), of: source, expecting: expected, going)
     }
 
     private static func aside(of source: Spot, expecting expected: ContentHash) -> Spot {
@@ -203,15 +230,20 @@ package enum Mover {
         return source.sibling(Durable.temporaryName(for: purpose).utf8)
     }
 
-    private static func removeAside(_ aside: Spot, of source: Spot, expecting expected: ContentHash) throws {
-        guard let status = try aside.status() else { return }
+    private static func removeAside(
+        _ aside: Spot, of source: Spot, expecting expected: ContentHash, _ going: () throws -> Void
+    ) throws -> Bool {
+        guard let status = try aside.status() else { return true }
         if status.kind == .file, try isUnused(aside, expecting: expected) {
+            try going()
             try Durable.remove(aside)
             try source.syncFolder()
-        } else if try !Durable.renameNew(aside, to: source) {
-            // Somebody has made a new file of that name meanwhile; neither may be lost.
-            for name in alternatives(source).dropFirst() where try Durable.renameNew(aside, to: name) { return }
+            return true
         }
+        if try Durable.renameNew(aside, to: source) { return false }
+        // Somebody has made a new file of that name meanwhile; neither may be lost.
+        for name in alternatives(source).dropFirst() where try Durable.renameNew(aside, to: name) { break }
+        return false
     }
 
     private static func isUnused(_ spot: Spot, expecting expected: ContentHash) throws -> Bool {
@@ -251,30 +283,32 @@ package enum Mover {
     }
 
     private static func place(
-        copyOf source: Source, at target: Spot, _ manner: Manner, record: Record
+        copyOf source: Source, at target: Spot, _ manner: Manner, _ clear: Clear?, record: Record
     ) throws -> Placed? {
-        guard try target.status() == nil else { return nil }
+        guard try clear != nil || target.status() == nil else { return nil }
         let copy = try Durable.stageCopy(
             of: source.file, for: target, keepsOwner: manner.keepsOwner, record: record)
         guard copy.hash == source.expected else {
-            try Durable.remove(copy.spot)
+            try Durable.discard(copy.spot, record: record)
             throw Fault(
                 .superseded, "\(source.spot.path) changed while it was copied", path: source.spot.path)
         }
-        guard let status = try rename(copy.spot, to: target) else { return nil }
+        guard let status = try rename(copy.spot, to: target, clear, record: record) else { return nil }
         return Placed(
             path: target.path, fingerprint: status.fingerprint, hash: copy.hash, lost: copy.lost,
             dropped: copy.dropped + manner.sharing(try source.file.status()))
     }
 
-    private static func rename(_ temporary: Spot, to target: Spot) throws -> FileStatus? {
+    private static func rename(
+        _ temporary: Spot, to target: Spot, _ clear: Clear?, record: Record
+    ) throws -> FileStatus? {
         do {
-            guard try Durable.renameNew(temporary, to: target) else {
-                try Durable.remove(temporary)
+            guard try name(temporary, target, clear) else {
+                try Durable.discard(temporary, record: record)
                 return nil
             }
         } catch {
-            try? Durable.remove(temporary)
+            try? Durable.discard(temporary, record: record)
             throw error
         }
         guard let status = try target.status() else {

@@ -191,12 +191,13 @@ package final class HeldFiles: Sendable {
         folders.withLock { $0[path.parent] = folder }
     }
 
-    /// See ``Mover/move(_:to:through:_:record:)``; the names are tried in order.
+    /// See ``Mover/move(_:to:through:_:clear:record:)``; the names are tried in order.
     package func move(
         _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>,
-        _ manner: Mover.Manner = Mover.Manner(), record: Mover.Record
+        _ manner: Mover.Manner = Mover.Manner(), clear: Mover.Clear? = nil, record: Mover.Record
     ) throws -> Mover.Placed {
-        let placed = try Mover.move(opened(source, expected), to: targets, through: spot, manner, record: record)
+        let placed = try Mover.move(
+            opened(source, expected), to: targets, through: spot, manner, clear: clear, record: record)
         let held = files.withLock { $0.removeValue(forKey: source) }
         // By rename it is the same file; what was copied is another.
         let print = try held?.status().fingerprint
@@ -205,35 +206,45 @@ package final class HeldFiles: Sendable {
         return placed
     }
 
-    /// See ``Mover/copy(_:to:through:_:record:)``.
+    /// See ``Mover/copy(_:to:through:_:clear:record:)``.
     package func copy(
         _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>,
-        _ manner: Mover.Manner = Mover.Manner(), record: Mover.Record
+        _ manner: Mover.Manner = Mover.Manner(), clear: Mover.Clear? = nil, record: Mover.Record
     ) throws -> Mover.Placed {
-        let placed = try Mover.copy(opened(source, expected), to: targets, through: spot, manner, record: record)
+        let placed = try Mover.copy(
+            opened(source, expected), to: targets, through: spot, manner, clear: clear, record: record)
         forget(placed.path)
         return placed
     }
 
-    /// See ``Mover/create(_:at:through:mode:record:)``.
+    /// See ``Mover/create(_:at:through:mode:clear:record:)``.
     package func create(
-        _ bytes: [UInt8], at targets: some Sequence<BytePath>, mode: mode_t = 0o644, record: Mover.Record
+        _ bytes: [UInt8], at targets: some Sequence<BytePath>, mode: mode_t = 0o644, clear: Mover.Clear? = nil,
+        record: Mover.Record
     ) throws -> Mover.Placed {
-        let placed = try Mover.create(bytes, at: targets, through: spot, mode: mode, record: record)
+        let placed = try Mover.create(bytes, at: targets, through: spot, mode: mode, clear: clear, record: record)
         forget(placed.path)
         return placed
     }
 
-    /// See ``Mover/removeSource(_:expecting:)``.
-    package func removeSource(_ source: BytePath, expecting expected: ContentHash) throws {
+    /// See ``Mover/removeSource(_:expecting:going:)``.
+    package func removeSource(
+        _ source: BytePath, expecting expected: ContentHash, going: () throws -> Void = {}
+    ) throws {
         guard let spot = try spotIfAny(source) else { return }
-        try Mover.removeSource(spot, expecting: expected)
+        try Mover.removeSource(spot, expecting: expected, going: going)
         forget(source)
     }
 
     /// Unlinks a file; one that is already gone is fine.
     package func remove(_ path: BytePath) throws {
         if let spot = try spotIfAny(path) { try Durable.remove(spot) }
+        forget(path)
+    }
+
+    /// See ``Durable/discard(_:record:)``.
+    package func discard(_ path: BytePath, record: Durable.Record) throws {
+        if let spot = try spotIfAny(path) { try Durable.discard(spot, record: record) }
         forget(path)
     }
 
