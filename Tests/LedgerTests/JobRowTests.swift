@@ -150,6 +150,37 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", besides: 1) })
     }
 
+    @Test("A rule has run on what a file was made from, not on the file itself under names that it had before")
+    func ancestors() async throws {
+        try await add(Sample.job("L"), Sample.job("1", rule: "S", lineage: "L", depth: 2), job("2", .superseded))
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L", before: 1) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "L", before: 0) })
+        #expect(try await ledger.read { try $0.hasRun(rule: "S", lineage: "L", before: 3) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "L", before: 2) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", before: 9) })
+    }
+
+    @Test("At which depth a job's file was made is kept")
+    func origin() async throws {
+        var made = Sample.job("1", lineage: "L", depth: 3)
+        made.origin = 2
+        try await add(made)
+        #expect(try await ledger.read { try $0.job("1")?.origin } == 2)
+    }
+
+    @Test("Of the jobs that a schedule has had of one product, forgetting keeps the last")
+    func pruneScheduled() async throws {
+        try await add(job("L", .done))
+        for number in 1...5 { try await add(job("\(number)", .done, lineage: "L")) }
+        try await add(job("6", .superseded, lineage: "L"))
+        try await ledger.write {
+            try $0.addProduct(ProductRecord(path: "/p", hash: Sample.hash("p"), lineage: "L", depth: 1, job: "L"))
+        }
+        let before = future
+        #expect(try await ledger.prune(before: before) == 4)
+        #expect(try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) } == ["L", "5", "6"])
+    }
+
     @Test("A job is found by where its file is now, and keeps the name under which that was judged")
     func whereabouts() async throws {
         let (old, new) = (

@@ -176,18 +176,19 @@ struct NoteRowTests {
             try await ledger.read { try $0.history(limit: 10, job: "even").map(\.message) } == ["line 2", "line 4"])
     }
 
-    @Test("A temporary file is known by name and inode until its step is done with it")
+    @Test("A temporary file is known by inode and birth until its step is done with it")
     func staged() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(".steward-x", "")
-        let status = try #require(try FileStatus.of(path))
-        let other = try #require(try FileStatus.of(folder.path))
-        try await ledger.write { try $0.setStaged(path, status, job: "j.0") }
-        #expect(try await ledger.read { try $0.isStaged(path, status) })
-        #expect(try await ledger.read { try !$0.isStaged(path, other) })
-        #expect(try await ledger.read { try $0.isStaged(by: "j.0", status) })
-        #expect(try await ledger.read { try !$0.isStaged(by: "j.1", status) })
-        #expect(try await ledger.read { try $0.staged().map(\.inode) } == [status.inode])
+        let file = try Descriptor(path).identity()
+        try await ledger.write { try $0.setStaged(path, file, job: "j.0") }
+        #expect(try await ledger.read { try $0.staged(by: "j.0") } == [file])
+        #expect(try await ledger.read { try $0.staged(by: "j.1") }.isEmpty)
+        #expect(try await ledger.read { try $0.staged().map(\.file) } == [file])
+        let unborn = FileIdentity(device: file.device, inode: file.inode, born: nil)
+        let later = FileIdentity(device: file.device, inode: file.inode, born: (file.born ?? 0) + 1)
+        #expect(file.isSame(as: unborn) && unborn.isSame(as: later))
+        #expect(file.born == nil || !file.isSame(as: later), "the inode of one that is gone")
         try await ledger.write { try $0.clearStaged(job: "j.1") }
         #expect(try await ledger.read { try $0.staged().count } == 1)
         try await ledger.write { try $0.clearStaged(job: "j.0") }

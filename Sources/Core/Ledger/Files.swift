@@ -101,9 +101,13 @@ package struct ProductRecord: Sendable, Equatable {
     package var hash: ContentHash
     package var lineage: String
     package var depth: Int
+    /// The depth at which the file was made. What is deeper is the same file, moved; what is less deep are its ancestors.
+    package var origin: Int
     package var job: String
 
-    package init(path: BytePath, hash: ContentHash, lineage: String, depth: Int, job: String) {
+    /// - Parameter origin: nil for `depth`.
+    package init(path: BytePath, hash: ContentHash, lineage: String, depth: Int, origin: Int? = nil, job: String) {
+        self.origin = origin ?? depth
         self.path = path
         self.hash = hash
         self.lineage = lineage
@@ -307,17 +311,22 @@ extension LedgerTransaction {
             guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [form.blob]),
                 let hash = ContentHash(blob: row["hash"])
             else { continue }
-            return ProductRecord(path: path, hash: hash, lineage: row["lineage"], depth: row["depth"], job: row["job"])
+            return ProductRecord(
+                path: path, hash: hash, lineage: row["lineage"], depth: row["depth"],
+                // A command may read a ledger that the agent has yet to bring up to date.
+                origin: row["origin"] as Int?, job: row["job"])
         }
         return nil
     }
 
     package func addProduct(_ product: ProductRecord) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO product VALUES (?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO product (path, hash, lineage, depth, origin, job, made) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
-                try names.stored(product.path).blob, product.hash.blob, product.lineage, product.depth, product.job,
-                Timestamp.now().nanoseconds,
+                try names.stored(product.path).blob, product.hash.blob, product.lineage, product.depth, product.origin,
+                product.job, Timestamp.now().nanoseconds,
             ])
     }
 
@@ -386,33 +395,25 @@ extension LedgerTransaction {
 
     // MARK: Staged files
 
-    package func setStaged(_ path: BytePath, _ status: FileStatus, job: String) throws {
+    package func setStaged(_ path: BytePath, _ file: FileIdentity, job: String) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?)",
-            arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode), job])
+            sql: "INSERT OR REPLACE INTO staged (path, device, inode, job, born) VALUES (?, ?, ?, ?, ?)",
+            arguments: [path.blob, Int64(bitPattern: file.device), Int64(bitPattern: file.inode), job, file.born])
     }
 
-    /// Whether the agent made the file with this name and inode, and did not finish with it.
-    package func isStaged(_ path: BytePath, _ status: FileStatus) throws -> Bool {
-        try Bool.fetchOne(
-            cached("SELECT 1 FROM staged WHERE path = ? AND device = ? AND inode = ?"),
-            arguments: [path.blob, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
-    }
-
-    /// Whether `step` made the file with this inode, under whatever name it is now.
-    package func isStaged(by step: String, _ status: FileStatus) throws -> Bool {
-        try Bool.fetchOne(
-            cached("SELECT 1 FROM staged WHERE job = ? AND device = ? AND inode = ?"),
-            arguments: [step, Int64(bitPattern: status.device), Int64(bitPattern: status.inode)]) ?? false
+    /// The files that `step` made and did not finish with, whatever their names are now.
+    package func staged(by step: String) throws -> [FileIdentity] {
+        try all("SELECT device, inode, born FROM staged WHERE job = ?", [step], FileIdentity.init(row:))
     }
 
     /// Every temporary file that was begun and not finished with.
-    package func staged() throws -> [(path: BytePath, device: UInt64, inode: UInt64, job: String)] {
+    package func staged() throws -> [(path: BytePath, file: FileIdentity, job: String)] {
         try Row.fetchAll(cached("SELECT * FROM staged")).map {
-            (BytePath(blob: $0["path"]), UInt64(bitPattern: $0["device"]), UInt64(bitPattern: $0["inode"]), $0["job"])
+            (BytePath(blob: $0["path"]), FileIdentity(row: $0), $0["job"])
         }
     }
 
+    /// Forgets a temporary file that is gone.
     package func clearStaged(path: BytePath) throws {
         try execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
     }
@@ -421,6 +422,13 @@ extension LedgerTransaction {
     package func clearStaged(job: String) throws {
         try execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
         try setMeta("effect:\(job)", nil)
+    }
+}
+
+extension FileIdentity {
+    fileprivate init(row: Row) {
+        self.init(
+            device: UInt64(bitPattern: row["device"]), inode: UInt64(bitPattern: row["inode"]), born: row["born"])
     }
 }
 

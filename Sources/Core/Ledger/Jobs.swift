@@ -40,6 +40,8 @@ package struct JobRecord: Sendable, Equatable {
     package var hash: ContentHash?
     package var lineage: String
     package var depth: Int
+    /// The depth at which its file was made: see ``ProductRecord/origin``.
+    package var origin = 0
     package var arrived: Timestamp
     package var state: State
     package var attempts: Int
@@ -130,8 +132,8 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, onFailure, created, updated, nowPlace, nowPath)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, onFailure, created, updated, nowPlace, nowPath, origin)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
@@ -139,7 +141,7 @@ extension LedgerTransaction {
                 job.hash?.blob,
                 job.lineage,
                 job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, job.onFailure, now,
-                now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob },
+                now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob }, job.origin,
             ])
         guard db.changesCount > 0 else { return false }
         for step in steps {
@@ -283,7 +285,7 @@ extension LedgerTransaction {
     /// What an action has noted of an effect that it is in the midst of; kept until the step's receipt is there.
     package func effectNote(step id: String) throws -> String? { try meta("effect:\(id)") }
 
-    package func setEffectNote(_ text: String, step id: String) throws { try setMeta("effect:\(id)", text) }
+    package func setEffectNote(_ text: String?, step id: String) throws { try setMeta("effect:\(id)", text) }
 
     /// Drops an intent of which recovery has found that it was not done, to be decided anew.
     package func clearIntent(_ step: StepRecord) throws {
@@ -349,6 +351,22 @@ extension LedgerTransaction {
                             AND state <> 'superseded')
                 """), arguments: [lineage, rule, depth]) ?? false
     }
+
+    /// Whether this rule has run in `lineage` on what a file was made from.
+    ///
+    /// - Parameter origin: the depth at which that file was made.
+    package func hasRun(rule: String, lineage: String, before origin: Int) throws -> Bool {
+        try Bool.fetchOne(
+            cached(
+                """
+                SELECT EXISTS (
+                        SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2 AND depth < ?3
+                            AND state <> 'superseded')
+                    OR EXISTS (
+                        SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2 AND depth < ?3
+                            AND state <> 'superseded')
+                """), arguments: [lineage, rule, origin]) ?? false
+    }
 }
 
 extension JobRecord {
@@ -366,6 +384,8 @@ extension JobRecord {
         hash = ContentHash(blob: row["hash"])
         lineage = row["lineage"]
         depth = row["depth"]
+        // As with `onFailure` below.
+        origin = row["origin"] as Int? ?? depth
         arrived = Timestamp(nanoseconds: row["arrived"])
         state = State(rawValue: row["state"]) ?? .parked
         attempts = row["attempts"]

@@ -41,7 +41,7 @@ enum FailureSteps {
             id: id, rule: "\(job.rule), on failure", digest: job.digest, event: job.event, place: job.place,
             path: job.path, file: job.file, hash: job.hash, lineage: job.lineage, depth: job.depth,
             arrived: job.arrived, values: try LedgerJSON.encode(values), refused: Rule.Refused.leave.rawValue)
-        next.moved = job.moved
+        (next.moved, next.origin) = (job.moved, job.origin)
         let steps = try LedgerJSON.decode([Stored].self, from: stored).enumerated().map { number, step in
             StepRecord(
                 job: id, number: number, action: step.action, arguments: step.arguments, repeatSafe: step.repeatSafe)
