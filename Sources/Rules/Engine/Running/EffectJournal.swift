@@ -28,15 +28,27 @@ package struct EffectJournal: Sendable {
         }
     }
 
-    /// Notes a temporary file while it is empty. Blocks.
-    package func recordStaged(_ path: BytePath, _ status: FileStatus, step: String) throws {
-        try ledger.writeBlocking { try $0.setStaged(path, status, job: step) }
+    /// Notes a temporary file while it is empty, and forgets it when it is gone (nil). Blocks.
+    package func recordStaged(_ path: BytePath, _ file: FileIdentity?, step: String) throws {
+        try ledger.writeBlocking { transaction in
+            if let file {
+                try transaction.setStaged(path, file, job: step)
+            } else {
+                try transaction.clearStaged(path: path)
+            }
+        }
     }
 
-    /// Whether the file at `path` is the product that `step` staged, whatever its name is now. Blocks.
-    package func isProduct(of step: String, _ status: FileStatus) throws -> Bool {
-        try ledger.readBlocking { try $0.isStaged(by: step, status) }
+    /// What ``recordStaged(_:_:step:)`` is as a parameter.
+    package func staging(_ step: String) -> Durable.Record { { try recordStaged($0, $1, step: step) } }
+
+    /// What `step` has staged, whatever it is called by now. Blocks.
+    package func products(of step: String) throws -> [FileIdentity] {
+        try ledger.readBlocking { try $0.staged(by: step) }
     }
+
+    /// Whether the file of that name is one of ``products(of:)``. Blocks.
+    package func isProduct(of step: String, at spot: Spot) throws -> Bool { try spot.isAny(of: products(of: step)) }
 
     /// Enters `effects` in the ledger as the agent's own: in the job's own place they are judged already; in another
     /// place they are news, with the job's lineage.
@@ -45,7 +57,11 @@ package struct EffectJournal: Sendable {
         for effect in effects {
             switch effect {
             case .created(let path, let fingerprint, let hash):
-                try arrive(path, fingerprint, hash, job, from: nil, transaction)
+                try arrive(path, fingerprint, hash, job, from: nil, origin: job.depth + 1, transaction)
+                if isOwnAndScheduled(path, job, transaction) {
+                    try transaction.addProduct(
+                        ProductRecord(path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, job: job.id))
+                }
             case .moved(let from, let to, let fingerprint, let hash):
                 let former = try places.locate(from).flatMap { try transaction.file($0.place.name, $0.path) }
                 // What a schedule has yet to do with it is done under its new name.
@@ -56,9 +72,19 @@ package struct EffectJournal: Sendable {
                     product = try transaction.product(from)
                 }
                 try leave(from, transaction)
-                try arrive(to, fingerprint, hash, job, from: former, transaction)
-                if var product, product.hash == hash, places.locate(to)?.place.name == job.place {
-                    product.path = to
+                // The job's own file is the one that it was; of another it is not known.
+                let origin = isFile(of: job, to) ? job.origin : job.depth + 1
+                try arrive(to, fingerprint, hash, job, from: former, origin: origin, transaction)
+                if product == nil, job.lineage != job.id, job.hash == hash,
+                    isOwnAndScheduled(to, job, transaction)
+                {
+                    // It is back from another place, or the trash, and is still what it was made from.
+                    product = ProductRecord(
+                        path: to, hash: hash, lineage: job.lineage, depth: job.depth, origin: origin, job: job.id)
+                }
+                let isChanged = from == to && product?.hash == former?.hash
+                if var product, product.hash == hash || isChanged, places.locate(to)?.place.name == job.place {
+                    (product.path, product.hash) = (to, hash)
                     try transaction.addProduct(product)
                 }
             case .movedFolder(let from, let to, let fingerprint, let contents):
@@ -99,6 +125,10 @@ package struct EffectJournal: Sendable {
     ) throws {
         guard let (place, relative) = places.locate(path) else { return }
         try transaction.addBlocks(place.name, relative, blocks)
+        if base != hash, var product = try transaction.product(path), product.hash == base {
+            product.hash = hash
+            try transaction.addProduct(product)
+        }
         guard var file = try transaction.file(place.name, relative), file.present else { return }
         guard file.hash == base else { return }
         if file.fingerprint.inode != fingerprint.inode { file.born = nil }
@@ -107,10 +137,12 @@ package struct EffectJournal: Sendable {
         try transaction.setFile(file)
     }
 
-    /// - Parameter former: what was known of it by the name that it had.
+    /// - Parameters:
+    ///   - former: what was known of it by the name that it had.
+    ///   - origin: at which depth it was made.
     private func arrive(
         _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, _ job: JobRecord, from former: FileRecord?,
-        _ transaction: LedgerTransaction
+        origin: Int, _ transaction: LedgerTransaction
     ) throws {
         guard let (place, relative) = places.locate(path) else { return }
         if place.name == job.place {
@@ -123,8 +155,20 @@ package struct EffectJournal: Sendable {
                     arrived: former?.arrived ?? job.arrived))
         } else {
             try transaction.addProduct(
-                ProductRecord(path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, job: job.id))
+                ProductRecord(
+                    path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, origin: origin, job: job.id))
         }
+    }
+
+    /// Whether a job's file lies there, as far as the job has been told.
+    private func isFile(of job: JobRecord, _ path: BytePath) -> Bool {
+        places.locate(path).map { JobRecord.Whereabouts(place: $0.place.name, path: $0.path) } == job.whereabouts
+    }
+
+    /// Of what is made in the job's own place nothing arrives; but the times of a schedule come to it as to any file there.
+    private func isOwnAndScheduled(_ path: BytePath, _ job: JobRecord, _ transaction: LedgerTransaction) -> Bool {
+        guard let (place, relative) = places.locate(path), place.name == job.place else { return false }
+        return transaction.mayBeScheduled(place.name, relative)
     }
 
     private func leave(_ path: BytePath, _ transaction: LedgerTransaction) throws {

@@ -107,10 +107,12 @@ extension EffectJournal {
         for file in files {
             guard let below = file.path.relative(to: old) else { continue }
             let path = new.appending(below)
+            let absolute = place.root.appending(path)
+            let known = try transaction.product(absolute).flatMap { $0.lineage == job.lineage ? $0 : nil }
             try transaction.addProduct(
                 ProductRecord(
-                    path: place.root.appending(path), hash: file.hash ?? ProductRecord.stamp(of: file.fingerprint),
-                    lineage: job.lineage, depth: job.depth + 1, job: job.id))
+                    path: absolute, hash: file.hash ?? ProductRecord.stamp(of: file.fingerprint), lineage: job.lineage,
+                    depth: job.depth + 1, origin: known?.origin ?? job.origin, job: job.id))
             var above = below.parent
             while !above.isEmpty, inner.insert(above).inserted { above = above.parent }
         }
