@@ -152,13 +152,13 @@ import Testing
         }
         try await deed.undo()
         let after = try scene.snapshot()
-        // What was made lies in the trash now; what it replaced stays there as well, for a person to fetch.
-        for (name, text) in before where after[name] != text && !sample.undoRewrites.contains(name) {
-            #expect(sample.variant == "replacing", "\(name) is \(after[name] ?? "gone"), was \(text)")
+        // What was made lies in the trash now; what it replaced is back.
+        for (name, text) in before where !sample.undoRewrites.contains(name) {
+            #expect(after[name] == text, "\(name) is \(after[name] ?? "gone"), was \(text)")
         }
         let extra = after.filter { before[$0.key] == nil && $0.value != "folder" && !$0.key.hasPrefix("trash/") }
         let isNewNote = sample.variant == "to a note that is missing"
-        #expect(extra.isEmpty || isNewNote || sample.variant == "replacing", "\(extra)")
+        #expect(extra.isEmpty || isNewNote, "\(extra)")
         #expect(!after.keys.contains { $0.contains(".steward-") })
     }
 

@@ -299,11 +299,15 @@ extension RuleAction {
         try await recover(LedgerJSON.decode(Intent.self, from: json), context(step))
     }
 
-    /// - Parameter resumes: as after a crash in the midst of it.
-    func undone(_ json: String, _ receipt: Receipt, step: String, resumes: Bool = false) async throws -> Receipt {
+    /// - Parameters:
+    ///   - resumes: as after a crash in the midst of it.
+    ///   - file: where the job's file lies now.
+    func undone(
+        _ json: String, _ receipt: Receipt, step: String, resumes: Bool = false, file: FileReference? = nil
+    ) async throws -> Receipt {
         try await undo(
             LedgerJSON.decode(Intent.self, from: json), receipt,
-            StepContext(jobID: "job", stepID: step, attempt: 0, resumesUndo: resumes, files: .fromTheTop))
+            StepContext(jobID: "job", stepID: step, attempt: 0, resumesUndo: resumes, file: file, files: .fromTheTop))
     }
 
     func reencoded(_ json: String) throws -> String {

@@ -142,23 +142,34 @@ struct UnpackArchive: RuleAction {
     ) throws -> Receipt {
         let folder = try product.open(O_RDONLY | O_DIRECTORY)
         // Not under its own name: a file of such a name would be taken for a leftover, and removed.
-        try services.journal.recordStaged(
-            staging.path.appending("product"), folder.status(), step: context.stepID)
-        for path in placement.destination.candidates {
-            guard try Durable.renameNew(product, to: context.files.spot(path)) else { continue }
-            try FolderTree.remove(staging)
-            return try Self.receipt(placement, path, Folder(folder))
+        let name = staging.path.appending("product")
+        try services.journal.recordStaged(name, folder.identity(), step: context.stepID)
+        do {
+            for path in placement.destination.candidates {
+                guard try Durable.renameNew(product, to: context.files.spot(path)) else { continue }
+                try FolderTree.remove(staging)
+                return try Self.receipt(placement, path, Folder(folder))
+            }
+        } catch {
+            // One that got its name, and could not be synced, is still the step's.
+            if (try? product.status()) != nil { try? forget(staging, name, context) }
+            throw error
         }
+        try forget(staging, name, context)
         throw Fault(
             .failed, "no free name for \(placement.destination.target) in the folder it should go to",
             path: placement.source)
     }
 
+    /// Removes what got no name, and forgets it then.
+    private func forget(_ staging: Spot, _ name: BytePath, _ context: StepContext) throws {
+        try FolderTree.remove(staging)
+        try services.journal.recordStaged(name, nil, step: context.stepID)
+    }
+
     /// The receipt, if the folder is there: the very one that this step has filled.
     private func finished(_ placement: FilePlacement, _ context: StepContext) throws -> Receipt? {
-        let found = try placement.destination.find(context.files) {
-            try services.journal.isProduct(of: context.stepID, $0)
-        }
+        let found = try placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .directory,
             let folder = try context.files.spot(path).openFolder()
         else { return nil }

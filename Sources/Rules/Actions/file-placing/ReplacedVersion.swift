@@ -51,15 +51,12 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         }
         try services.trash.prepare(slot, files)
         // Of a try that was cut off; what is not the step's own is not touched.
-        if let left = try files.status(aside) {
-            guard try services.journal.isProduct(of: context.stepID, left) else {
-                throw Fault(.failed, "\(aside) is in the way", path: aside)
-            }
-            try files.remove(aside)
+        if try files.status(aside) != nil, try !removeCopy(services, context) {
+            throw Fault(.failed, "\(aside) is in the way", path: aside)
         }
         let copy = try ExchangedFile(
             inPlaceOf: old, at: files.spot(path), aside: files.spot(aside), keepsOwner: true,
-            record: { try services.journal.recordStaged($0, $1, step: context.stepID) }
+            record: services.journal.staging(context.stepID)
         ) { put in try make(old, put) }
         do {
             try verifying(old, files.file(aside))
@@ -71,15 +68,24 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
             try exchange(copy, files)
         } catch {
             // What went wrong is the news; what stays has a name of the agent's own.
-            if let left = try files.status(aside), try services.journal.isProduct(of: context.stepID, left) {
-                try? files.remove(aside)
-            }
+            _ = try? removeCopy(services, context)
             throw error
         }
         guard let done = try finish(services, context) else {
             throw Fault(.superseded, "\(path) was saved by somebody else just now", path: path)
         }
         return done
+    }
+
+    /// Removes what stands aside, if it is the copy that the step made.
+    ///
+    /// - Returns: whether it was.
+    private func removeCopy(_ services: FileServices, _ context: StepContext) throws -> Bool {
+        guard let spot = try context.files.spotIfAny(aside),
+            try services.journal.isProduct(of: context.stepID, at: spot)
+        else { return false }
+        try context.files.discard(aside, record: services.journal.staging(context.stepID))
+        return true
     }
 
     private func exchange(_ copy: ExchangedFile, _ files: HeldFiles) throws {
@@ -96,16 +102,14 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
     /// What was done, if the new version has the file's name; what is left to do with the old one is done.
     package func finish(_ services: FileServices, _ context: StepContext) throws -> [FileEffect]? {
         let files = context.files
-        guard let status = try files.status(path), status.kind == .file,
-            try services.journal.isProduct(of: context.stepID, status)
+        guard let spot = try files.spotIfAny(path), let status = try spot.status(), status.kind == .file,
+            try services.journal.isProduct(of: context.stepID, at: spot)
         else { return nil }
         let isAside = try files.status(aside) != nil
         if isAside, try files.hash(aside) != hash {
             // Somebody's save that came in between: it gets its name back, and the copy goes.
             try files.exchange(aside, path)
-            if let copy = try files.status(aside), try services.journal.isProduct(of: context.stepID, copy) {
-                try files.remove(aside)
-            }
+            _ = try removeCopy(services, context)
             return nil
         }
         var kept: FileEffect?
@@ -116,7 +120,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         } else if isAside {
             let placed = try services.trash.put(
                 aside, as: path, expecting: hash, at: slot, files,
-                record: { try services.journal.recordStaged($0, $1, step: context.stepID) })
+                record: services.journal.staging(context.stepID))
             kept = .created(placed.path, placed.fingerprint, hash)
         }
         let new = FileEffect.moved(path, to: path, status.fingerprint, try files.hash(path))

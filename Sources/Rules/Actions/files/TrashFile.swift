@@ -21,9 +21,7 @@ struct TrashFile: RuleAction {
     func perform(_ intent: TrashedFile, _ context: StepContext) async throws -> Receipt {
         let (trash, journal) = (services.trash, services.journal)
         return try await services.files.run {
-            let placed = try intent.put(in: trash, context.files) {
-                try journal.recordStaged($0, $1, step: context.stepID)
-            }
+            let placed = try intent.put(in: trash, context.files, record: journal.staging(context.stepID))
             return receipt(intent, placed)
         }
     }

@@ -106,15 +106,15 @@ struct ExchangedNote {
     /// What an earlier life left under temporary names that the ledger knows: products that never got their name go;
     /// so do displaced versions of notes, but for those that somebody wrote into, which are kept beside their note.
     func retireLeftovers() throws {
-        for (path, device, inode, job) in try journal.ledger.readBlocking({ try $0.staged() })
+        for (path, file, job) in try journal.ledger.readBlocking({ try $0.staged() })
         where try journal.presence.isHere(path) {
             let note = Self.note(of: job)
             let files = journal.files()
             // Whoever has put a link in the way has what lies there now.
             guard try !files.isBehindLink(path) else { continue }
-            if path.nameText.hasPrefix(".steward-"), let status = try files.status(path) {
-                if status.inode == inode, status.device == device {
-                    try files.remove(path)
+            if path.nameText.hasPrefix(".steward-"), let found = try files.spotIfAny(path)?.identity() {
+                if found.isSame(as: file) {
+                    try files.discard(path, record: journal.staging(job))
                 } else if let note {
                     if try isKnown(path, files) {
                         try files.remove(path)

@@ -28,6 +28,7 @@ struct NoteRecovery {
         // Before the transaction: reaching a place may have to note in the ledger that it is another.
         let isReached = finding != .held && finding != .void
         let found = try isReached ? files.status(write.note) : nil
+        let identity = try isReached ? files.spotIfAny(write.note)?.identity() : nil
         try journal.ledger.writeBlocking { transaction in
             switch finding {
             case .done, .mended, .rewritten(blocksPresent: true):
@@ -40,7 +41,7 @@ struct NoteRecovery {
                     try journal.wrote(
                         write.note, base: write.base, status.fingerprint, write.result,
                         blocks: write.blocks.map(\.token), in: transaction)
-                    try knowNew(write, status, in: transaction)
+                    try knowNew(write, status, identity, in: transaction)
                 } else if let (place, relative) = journal.places.locate(write.note) {
                     // Whoever wrote since is judged by what they wrote, not by these blocks.
                     try transaction.addBlocks(place.name, relative, write.blocks.map(\.token))
@@ -55,9 +56,13 @@ struct NoteRecovery {
     }
 
     /// A note that the write has made, not changed, is the agent's own and no news.
-    private func knowNew(_ write: NoteWriteRecord, _ status: FileStatus, in transaction: LedgerTransaction) throws {
-        guard write.position == 0, write.oldTail.isEmpty,
-            try write.blocks.contains(where: { try transaction.isStaged(by: $0.step, status) }),
+    private func knowNew(
+        _ write: NoteWriteRecord, _ status: FileStatus, _ identity: FileIdentity?, in transaction: LedgerTransaction
+    ) throws {
+        guard write.position == 0, write.oldTail.isEmpty, let identity,
+            try write.blocks.contains(where: { block in
+                try transaction.staged(by: block.step).contains { $0.isSame(as: identity) }
+            }),
             let (place, relative) = journal.places.locate(write.note)
         else { return }
         let known = try transaction.file(place.name, relative)

@@ -78,8 +78,8 @@ struct ReviewWriting: Sendable {
             held.spot(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
     }
 
-    private func record(_ staged: BytePath, _ status: FileStatus) throws {
-        try services.journal.recordStaged(staged, status, step: step)
+    private func record(_ staged: BytePath, _ file: FileIdentity?) throws {
+        try services.journal.recordStaged(staged, file, step: step)
     }
 
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
