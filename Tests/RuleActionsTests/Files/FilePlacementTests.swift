@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import NoteWriting
 import OwnFiles
 import Platform
 import Rules
@@ -87,6 +88,67 @@ import Testing
         #expect(try scene.home.read(BytePath("trash/files/\(kept[0])")) == "old")
     }
 
+    @Test(
+        "What cannot be made replaces nothing",
+        arguments: [
+            ("copy: { place: drafts, exists: replace }", "a.txt"),
+            ("move: { place: far, exists: replace }", "a.txt"),
+            ("link: { place: drafts, kind: hard, exists: replace }", "a.txt"),
+            ("pack: { place: drafts, exists: replace }", "a.txt.zip"),
+        ])
+    func replacesNothing(_ entry: String, _ name: String) async throws {
+        let old = (entry.contains("far") ? scene.far : scene.path("drafts")).appending(BytePath(name))
+        try write(old, "old")
+        let action = try world.action(entry)
+        let intent = try await action.decided(try world.input("a.txt"))
+        // Found only when it is read.
+        try write(scene.path("dropbox/a.txt"), "NEW")
+        let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(fault?.kind == .superseded)
+        #expect(try String(decoding: Descriptor(old).readAll(), as: UTF8.self) == "old")
+    }
+
+    @Test("Undo of `replace` says where what was there before has gone to, if it is no longer in the trash")
+    func replacedIsGone() async throws {
+        try scene.home.write("drafts/a.txt", "old")
+        let deed = try await world.run("move: { place: drafts, exists: replace }", on: "a.txt")
+        #expect(deed.receipt.summary.contains("what was there before is in the trash"))
+        let kept = try #require(try names("trash/files").first)
+        try Durable.remove(scene.path(BytePath("trash/files/\(kept)")))
+        let undone = try await deed.undo()
+        #expect(undone.summary.contains("is no longer in the trash"), "\(undone.summary)")
+        #expect(try scene.home.read("dropbox/a.txt") == "new")
+        #expect(try names("drafts").isEmpty)
+    }
+
+    @Test("What was replaced is known to the receipt though a crash came before the new file had the name")
+    func replacedBeforeCrash() async throws {
+        let scene = try ActionScene()
+        try scene.home.write("dropbox/a.txt", "new")
+        try scene.home.write("drafts/a.txt", "old")
+        let entry = "copy: { place: drafts, exists: replace }"
+        do {
+            let world = try scene.open()
+            try scene.home.write("intent.json", try await world.action(entry).decided(world.input("a.txt")))
+        }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [home = scene.home.path.text as String] in
+            // The copy gets its name by the second rename.
+            setenv("STEWARD_FAULT", "renamed:1", 1)
+            let world = try ActionWorld(BytePath(home))
+            let intent = String(
+                decoding: try Descriptor(BytePath(home).appending("intent.json")).readAll(), as: UTF8.self)
+            _ = try await world.action("copy: { place: drafts, exists: replace }").performed(intent, step: "job.0")
+        }
+        #expect(try !scene.exists("drafts/a.txt"))
+        #expect(try listDirectory(scene.path("trash/files")).count == 1)
+        let next = try scene.open()
+        try await next.notes.recover()
+        let deed = try await next.run(entry, on: "a.txt")
+        #expect(try listDirectory(scene.path("drafts")).map(\.name) == [Array("a.txt".utf8)])
+        try await deed.undo()
+        #expect(try scene.home.read("drafts/a.txt") == "old")
+    }
+
     @Test("The same content can be replaced again and again") func contentReplacedAgain() async throws {
         try scene.home.write("drafts/x.md", "# one\n")
         for (number, text) in ["two", "one", "two", "one"].enumerated() {
@@ -97,6 +159,33 @@ import Testing
         }
         #expect(try names("trash/files").count == 4)
         #expect(try names("trash/info").count == 4)
+    }
+
+    @Test(
+        "What was made is found again though an earlier name has become free",
+        arguments: [
+            ("move: { place: drafts }", "a.txt"), ("copy: { place: drafts }", "a.txt"),
+            ("move: { place: far }", "a.txt"), ("link: { place: drafts, kind: hard }", "a.txt"),
+            ("pack: { place: drafts, source: trash }", "a.txt.zip"),
+            ("write-note: { place: drafts, name: x, text: t }", "x.md"), ("link: { place: drafts }", "a.txt"),
+        ])
+    func foundBeyondGap(_ entry: String, _ name: String) async throws {
+        let folder = entry.contains("far") ? scene.far : scene.path("drafts")
+        let older = folder.appending(BytePath(name))
+        try write(older, "older")
+        let deed = try await world.run(entry, on: "a.txt")
+        let made = deed.receipt.values["target.path"]
+        #expect(made != nil && made != .text(older.text))
+        // Before the receipt was written down, the agent ended; the older file was moved on.
+        try Durable.remove(older)
+        let after = try scene.snapshot()
+        guard case .done(let receipt) = try await deed.action.recovered(deed.intent, step: deed.step) else {
+            Issue.record("it is not found done")
+            return
+        }
+        #expect(receipt == deed.receipt)
+        #expect(try await deed.action.performed(deed.intent, step: deed.step) == deed.receipt)
+        #expect(try scene.snapshot() == after)
     }
 
     @Test("`replace` refuses a folder of that name") func replaceRefusesFolder() async throws {
@@ -146,6 +235,21 @@ import Testing
         #expect(try scene.home.read("notes/a/b/x.md") == "one\ntwo\n")
         _ = try await world.run("write-note: { place: notes, name: x.txt, text: t }", on: "a.txt", step: "job.1")
         #expect(try scene.home.read("notes/x.txt") == "t\n")
+    }
+
+    @Test(
+        "A name that the file has already, by a hard link, is taken like any other", arguments: ["rename", "replace"])
+    func movedOntoItself(_ policy: String) async throws {
+        let other = scene.path("drafts/a.txt")
+        #expect(link(scene.path("dropbox/a.txt").text, other.text) == 0)
+        let deed = try await world.run("move: { place: drafts, exists: \(policy) }", on: "a.txt")
+        #expect(deed.target == (policy == "rename" ? scene.path("drafts/a (1).txt") : other))
+        #expect(try !scene.exists("dropbox/a.txt"))
+        #expect(try scene.home.read("drafts/a.txt") == "new")
+        #expect(try scene.exists("trash/files") == (policy == "replace"))
+        try await deed.undo()
+        #expect(try scene.home.read("dropbox/a.txt") == "new")
+        #expect(try scene.home.read("drafts/a.txt") == "new")
     }
 
     @Test("A file that is moved to where it is stays there") func fileMovedStays() async throws {

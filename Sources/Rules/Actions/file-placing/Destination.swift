@@ -82,24 +82,40 @@ package struct Destination: Codable, Sendable, Equatable {
         Mover.alternatives(target).prefix(exists == .replace ? 1 : 1000)
     }
 
-    /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Blocks.
-    package func clear(trash: TrashCan, _ files: HeldFiles) throws {
-        guard exists == .replace, let replaces, try files.status(target) != nil else { return }
-        guard try files.hash(target) == replaces else {
-            throw Fault(.transient, "\(target) has changed since it was to be replaced", path: target)
-        }
-        _ = try trash.put(target, expecting: replaces, mark: replaces.description.prefix(8), files)
+    /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Only once the
+    /// new one is whole, so that what cannot be made takes nothing away. Blocks.
+    package func clear(_ services: FileServices, _ context: StepContext) throws {
+        guard exists == .replace, let replaces, try context.files.status(target) != nil else { return }
+        try ReplacedFile.replace(target, expecting: replaces, services, context)
+    }
+
+    /// The receipt with what ``clear(_:_:)`` has put into the trash. Blocks.
+    package func replacing(_ receipt: Receipt, _ services: FileServices, _ context: StepContext) throws -> Receipt {
+        exists == .replace ? try ReplacedFile.adding(to: receipt, services, context) : receipt
     }
 
     /// After a crash: the file among the candidates that `isOurs` recognises. Blocks.
+    ///
+    /// - Parameter isBegun: whether it may be there: then it is looked for beyond a name that is free, too, since the file
+    ///   that had that name may have gone meanwhile.
     package func find(
-        _ files: HeldFiles, _ isOurs: (FileStatus) throws -> Bool
+        _ files: HeldFiles, isBegun: Bool, _ isOurs: (Spot, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
         for candidate in candidates {
-            guard let status = try files.status(candidate) else { return nil }
-            if try isOurs(status) { return (candidate, status) }
+            guard let spot = try files.spotIfAny(candidate) else { return nil }
+            guard let status = try spot.status() else {
+                if isBegun { continue }
+                return nil
+            }
+            if try isOurs(spot, status) { return (candidate, status) }
         }
         return nil
+    }
+
+    /// The same for what the step has staged.
+    package func product(_ journal: EffectJournal, _ context: StepContext) throws -> (BytePath, FileStatus)? {
+        let products = try journal.products(of: context.stepID)
+        return try find(context.files, isBegun: !products.isEmpty) { spot, _ in try spot.isAny(of: products) }
     }
 }
 

@@ -66,7 +66,10 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     ) -> Placing {
         Placing(
             services: services, destination: destination, content: hash,
-            make: { try $2.copy(source, expecting: hash, to: $0, manner, record: $1) }, receipt: receipt,
+            make: { way, files in
+                try files.copy(
+                    source, expecting: hash, to: way.names, manner, clear: way.clear, record: way.record)
+            }, receipt: receipt,
             skipped: skipped)
     }
 
@@ -80,13 +83,16 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             return Placing(
                 services: services, destination: destination, content: hash,
                 moving: Placing.Source(path: source, fingerprint: fingerprint, isFolder: true),
-                make: { targets, _, files in try move.carryOut(to: targets, files) }, receipt: receipt,
+                make: { way, files in try move.carryOut(to: way.names, files) }, receipt: receipt,
                 skipped: skipped)
         }
         return Placing(
             services: services, destination: destination, content: hash,
             moving: Placing.Source(path: source, fingerprint: fingerprint),
-            make: { try $2.move(source, expecting: hash, to: $0, manner, record: $1) }, receipt: receipt,
+            make: { way, files in
+                try files.move(
+                    source, expecting: hash, to: way.names, manner, clear: way.clear, record: way.record)
+            }, receipt: receipt,
             skipped: skipped)
     }
 }

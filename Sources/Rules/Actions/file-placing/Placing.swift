@@ -1,3 +1,4 @@
+import Ledger
 import Platform
 import Rules
 
@@ -10,21 +11,25 @@ package struct Placing: Sendable {
     let content: ContentHash
     /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
     let moving: Source?
-    /// Makes the product at the first of the names that is free.
-    let make: @Sendable (any Sequence<BytePath>, Mover.Record, HeldFiles) throws -> Mover.Placed
+    /// Whether a further name of a file is made, which may have others: then it is told from them by what it is called.
+    let isFurtherName: Bool
+    /// Makes the product at the first of the names that is free, or that can be made free.
+    let make: @Sendable (Way, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
     /// For a destination that says that nothing is to be done.
     let skipped: @Sendable () -> Receipt
 
     package init(
         services: FileServices, destination: Destination, content: ContentHash, moving: Source? = nil,
-        make: @escaping @Sendable (any Sequence<BytePath>, Mover.Record, HeldFiles) throws -> Mover.Placed,
+        isFurtherName: Bool = false,
+        make: @escaping @Sendable (Way, HeldFiles) throws -> Mover.Placed,
         receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) {
         self.services = services
         self.destination = destination
         self.content = content
         self.moving = moving
+        self.isFurtherName = isFurtherName
         self.make = make
         self.receipt = receipt
         self.skipped = skipped
@@ -35,10 +40,20 @@ package struct Placing: Sendable {
         let fingerprint: Fingerprint?
         /// Whether it is a folder: what lies in it by now is not asked, once it has been renamed.
         var isFolder = false
+        /// Whether it is known to have gone: what has its name now is another, and stays.
+        var isPast = false
 
         func isSame(_ status: FileStatus) -> Bool {
             status.inode == fingerprint?.inode && status.device == fingerprint?.device
         }
+    }
+
+    /// What the product is made by.
+    package struct Way {
+        package let names: any Sequence<BytePath>
+        /// Nil where a name that is taken is passed over.
+        package let clear: Mover.Clear?
+        package let record: Mover.Record
     }
 
     package func perform(_ context: StepContext) async throws -> Receipt {
@@ -50,8 +65,7 @@ package struct Placing: Sendable {
         return try await services.files.run {
             // What was done lies in a place that may be away by now.
             try services.journal.presence.require(destination.target)
-            if let done = try finished(context) { return .done(done) }
-            return .notDone
+            return try destination.recovered(finished(context), services, context)
         }
     }
 
@@ -61,23 +75,51 @@ package struct Placing: Sendable {
         try services.journal.makeFolders(for: destination.target, context.files)
         // Called again after it was done, the file is found where it went.
         if let done = try finished(context) { return done }
-        try destination.clear(trash: services.trash, context.files)
-        return receipt(
-            try make(
-                destination.candidates, { try services.journal.recordStaged($0, $1, step: context.stepID) },
-                context.files))
+        let way = Way(
+            names: destination.candidates,
+            clear: destination.replaces == nil ? nil : { try destination.clear(services, context) },
+            record: services.journal.staging(context.stepID))
+        let placed = try destination.clearing(services, context) { try make(way, context.files) }
+        return try destination.replacing(receipt(placed), services, context)
     }
 
-    /// The receipt, if the product is there: by rename its inode is the source's, else it is the one that was staged.
+    /// The receipt, if the product is there: by rename its inode is the source's, else it is the file that was staged.
     /// Blocks; removes the source of a copy that was to be a move.
     package func finished(_ context: StepContext) throws -> Receipt? {
-        let found = try destination.find(context.files) { status in
-            try moving?.isSame(status) == true || services.journal.isProduct(of: context.stepID, status)
+        let products = try services.journal.products(of: context.stepID)
+        // A hard link of what is moved may have had the name before.
+        let hasLeft = hasLeft(context.files)
+        let found = try destination.find(context.files, isBegun: !products.isEmpty || hasLeft) { spot, status in
+            if hasLeft, moving?.isSame(status) == true { return true }
+            return try spot.isAny(of: products) && isMade(spot.path, context)
         }
         guard let (path, status) = found, path != moving?.path else { return nil }
         guard try moving?.isFolder == true || context.files.hash(path) == content else { return nil }
         // A crash may have come at any point of removing it.
-        if let moving, !moving.isSame(status) { try context.files.removeSource(moving.path, expecting: content) }
-        return receipt(Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content))
+        if let moving, !moving.isSame(status) {
+            if !moving.isPast {
+                try context.files.removeSource(moving.path, expecting: content)
+            } else if let former = try context.files.spotIfAny(moving.path) {
+                _ = try Mover.finishRemoval(of: former, expecting: content)
+            }
+        }
+        let placed = Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content)
+        return try destination.replacing(receipt(placed), services, context)
+    }
+
+    /// Whether the step has made the name of its product.
+    private func isMade(_ name: BytePath, _ context: StepContext) throws -> Bool {
+        // What replaces another comes from a name of the agent's own, and there is one name that it can get.
+        guard isFurtherName, destination.exists != .replace else { return true }
+        return try services.journal.ledger.readBlocking { try $0.staged() }.contains {
+            $0.job == context.stepID && $0.path == name
+        }
+    }
+
+    /// Whether what is moved is not where it was, or nobody can tell, because its place is away.
+    private func hasLeft(_ files: HeldFiles) -> Bool {
+        guard let moving else { return false }
+        guard let status = try? files.status(moving.path) else { return true }
+        return !moving.isSame(status)
     }
 }

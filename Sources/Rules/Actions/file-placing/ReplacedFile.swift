@@ -1,0 +1,174 @@
+import Ledger
+import Platform
+import Rules
+
+/// What a step with `exists: replace` put into the trash to make room. It is noted of the step before it goes, so that the
+/// receipt names it also where a crash came between; undo takes it out again. Everything here blocks.
+struct ReplacedFile: Codable, Sendable {
+    let path: BytePath
+    let slot: BytePath
+    let hash: ContentHash
+
+    /// Puts it there, if it is still the one that was seen.
+    static func replace(
+        _ path: BytePath, expecting hash: ContentHash, _ services: FileServices, _ context: StepContext
+    ) throws {
+        let (files, trash) = (context.files, services.trash)
+        guard try files.hash(path) == hash else {
+            throw Fault(.transient, "\(path) has changed since it was to be replaced", path: path)
+        }
+        let slot = try trash.slot(for: path, mark: hash.description.prefix(8), files)
+        let free = try Mover.alternatives(slot).prefix(100).first { try files.status($0) == nil } ?? slot
+        try ReplacedFile(path: path, slot: free, hash: hash).note(services, context)
+        let placed = try trash.put(
+            path, expecting: hash, at: free, files, record: services.journal.staging(context.stepID))
+        if placed.path != free { try ReplacedFile(path: path, slot: placed.path, hash: hash).note(services, context) }
+    }
+
+    private func note(_ services: FileServices, _ context: StepContext) throws {
+        try services.journal.note(
+            LedgerJSON.encode(self, hiding: services.journal.ledger.names), step: context.stepID)
+    }
+
+    private static func noted(_ services: FileServices, _ context: StepContext) throws -> ReplacedFile? {
+        let journal = services.journal
+        return try journal.noted(step: context.stepID).map {
+            try LedgerJSON.decode(ReplacedFile.self, from: $0, showing: journal.ledger.names)
+        }
+    }
+
+    /// What lies in the trash for it; nil where it is not there, or another.
+    private func inTrash(_ files: HeldFiles) throws -> FileStatus? {
+        guard let status = try files.status(slot), status.kind == .file, try files.hash(slot) == hash else {
+            return nil
+        }
+        return status
+    }
+
+    /// The receipt with what lies in the trash for it, if anything does.
+    static func adding(to receipt: Receipt, _ services: FileServices, _ context: StepContext) throws -> Receipt {
+        guard let old = try noted(services, context), let status = try old.inTrash(context.files) else {
+            return receipt
+        }
+        var receipt = receipt
+        receipt.summary += "; what was there before is in the trash"
+        receipt.effects.append(.created(old.slot, status.fingerprint, old.hash))
+        return receipt
+    }
+
+    // MARK: For a step that comes to nothing
+
+    /// Takes it out of the trash again, if it is there and its name is free.
+    ///
+    /// - Returns: where it lies and why, in words, where it stays there; nil where nothing is missing.
+    /// - Throws: `Fault(.transient)` where that is to be tried again.
+    static func takeBack(_ services: FileServices, _ context: StepContext) throws -> String? {
+        guard let old = try noted(services, context) else { return nil }
+        let why: String
+        do {
+            guard let reason = try old.takeBack(services, context) else { return nil }
+            why = reason
+        } catch let fault as Fault where fault.kind != .transient {
+            why = fault.message
+        }
+        return "what was at \(old.path) before is in the trash as \(old.slot): \(why)"
+    }
+
+    /// - Returns: why it stays there; nil where nothing is missing.
+    private func takeBack(_ services: FileServices, _ context: StepContext) throws -> String? {
+        let (files, journal) = (context.files, services.journal)
+        guard try inTrash(files) != nil else {
+            // It never went, or is back.
+            try journal.forgetNote(step: context.stepID)
+            return nil
+        }
+        // What of it is left beside its name, where a copy went into the trash, goes.
+        if let spot = try files.spotIfAny(path) { _ = try Mover.finishRemoval(of: spot, expecting: hash) }
+        if let status = try files.status(path) {
+            let isSame = try status.kind == .file && files.hash(path) == hash
+            return isSame ? nil : "another file has its name by now"
+        }
+        // A copy that comes back is no product of the step.
+        let owner = "\(context.stepID) back"
+        _ = try files.move(slot, expecting: hash, to: [path], .unchanged, record: journal.staging(owner))
+        // The file is back; that the trash still knows of it harms nobody.
+        try? services.trash.forget(slot, files)
+        try journal.ledger.writeBlocking { try $0.clearStaged(job: owner) }
+        try journal.forgetNote(step: context.stepID)
+        return nil
+    }
+}
+
+extension Destination {
+    /// Carries out what may clear the way for itself: where it fails, what has gone into the trash for it is back when this
+    /// throws, or the fault says where it is. Blocks.
+    package func clearing<Product>(
+        _ services: FileServices, _ context: StepContext, _ make: () throws -> Product
+    ) throws -> Product {
+        do {
+            return try make()
+        } catch {
+            guard exists == .replace else { throw error }
+            let rest: String?
+            do {
+                rest = try ReplacedFile.takeBack(services, context)
+            } catch let other {
+                rest = "what was at \(target) before may be in the trash: \(explain(other))"
+            }
+            guard let rest else { throw error }
+            let fault = error as? Fault ?? Fault(.failed, explain(error))
+            throw Fault(
+                fault.kind, "\(fault.message); \(rest)", path: fault.path, errno: fault.errno, code: fault.code)
+        }
+    }
+
+    /// What recovery finds: where the step has made nothing, what has gone into the trash for it is back, or the history of
+    /// its job says where it is. Blocks.
+    package func recovered(
+        _ receipt: Receipt?, _ services: FileServices, _ context: StepContext
+    ) throws -> Recovery {
+        if let receipt { return .done(receipt) }
+        guard exists == .replace, let rest = try ReplacedFile.takeBack(services, context) else { return .notDone }
+        let journal = services.journal
+        let names = journal.ledger.names
+        try journal.ledger.writeBlocking { transaction in
+            let job = try transaction.job(context.jobID)
+            var text = rest
+            if let job, let place = journal.places[name: job.place] {
+                text = names.redacted(text, job.place, root: place.root, job.path)
+            }
+            try transaction.note("replaced", text, job: context.jobID, place: job?.place, path: job?.path)
+        }
+        return .notDone
+    }
+}
+
+extension Receipt {
+    /// That what the step replaced went into the trash; nil where it replaced nothing.
+    package var replaced: FileEffect? {
+        guard effects.count > 1, case .created(let slot, let fingerprint, let hash)? = effects.last else { return nil }
+        switch effects.first {
+        case .created(let path, _, _), .moved(_, let path, _, _), .touched(let path, _, _):
+            return .moved(path, to: slot, fingerprint, hash)
+        default: return nil
+        }
+    }
+}
+
+extension PuttingBack {
+    /// Takes what a step replaced out of the trash, now that its name is free again. Where that cannot be, the rest counts
+    /// as taken back all the same, and the summary says so.
+    ///
+    /// - Parameters:
+    ///   - receipt: the step's.
+    ///   - done: what has been taken back.
+    package func bringBackReplaced(_ receipt: Receipt, after done: Receipt) throws -> Receipt {
+        guard let replaced = receipt.replaced else { return done }
+        do {
+            let back = try restoreFromTrash(replaced)
+            return Receipt("\(done.summary), \(back.summary)", effects: done.effects + back.effects)
+        } catch let fault as Fault where fault.kind == .failed {
+            return Receipt("\(done.summary); what was there before stays away: \(fault.message)", effects: done.effects)
+        }
+    }
+}
