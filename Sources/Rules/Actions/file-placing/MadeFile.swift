@@ -29,42 +29,46 @@ package struct MadeFile: Sendable {
         guard try ContentHash.of(source) == placement.hash else {
             throw Fault(.superseded, "\(placement.source) has changed since it was looked at", path: placement.source)
         }
+        let record = services.journal.staging(context.stepID)
         let staged = try Durable.stage(
-            for: files.spot(destination.target), mode: source.status().mode & 0o666 | 0o600
-        ) {
-            try services.journal.recordStaged($0, $1, step: context.stepID)
-        } fill: { put in
+            for: files.spot(destination.target), mode: source.status().mode & 0o666 | 0o600, record: record
+        ) { put in
             try make(source, put)
         }
-        do {
-            try destination.clear(trash: services.trash, files)
-            for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) { return path }
-        } catch {
-            // What went wrong is the news; what stays has a name of the agent's own.
-            try? Durable.remove(staged)
-            throw error
+        return try destination.clearing(services, context) {
+            do {
+                try destination.clear(services, context)
+                for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
+                    return path
+                }
+            } catch {
+                // What went wrong is the news; what stays has a name of the agent's own.
+                try? Durable.discard(staged, record: record)
+                throw error
+            }
+            try Durable.discard(staged, record: record)
+            throw Fault(
+                .failed, "no free name for \(destination.target) in the folder it should go to",
+                path: placement.source)
         }
-        try Durable.remove(staged)
-        throw Fault(
-            .failed, "no free name for \(destination.target) in the folder it should go to", path: placement.source)
     }
 
     /// Where it lies, if it was made.
     package func found(_ context: StepContext) throws -> BytePath? {
-        let found = try placement.destination.find(context.files) {
-            try services.journal.isProduct(of: context.stepID, $0)
-        }
+        let found = try placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .file else { return nil }
         return path
     }
 
     /// - Parameter summary: what was done, by where the file lies.
-    package func receipt(_ path: BytePath, _ files: HeldFiles, _ summary: String) throws -> Receipt {
+    package func receipt(_ path: BytePath, _ context: StepContext, _ summary: String) throws -> Receipt {
+        let files = context.files
         guard let status = try files.status(path) else {
             throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
         }
-        return Receipt(
+        let receipt = Receipt(
             summary, values: PlacementValues.of(path),
             effects: [.created(path, status.fingerprint, try files.hash(path))])
+        return try placement.destination.replacing(receipt, services, context)
     }
 }

@@ -12,15 +12,34 @@ package struct ProductRemoval: Sendable {
             return Receipt("nothing had been made")
         }
         let trash = services.trash
-        let files = context.files
-        try await services.files.run {
-            let status = try files.status(path)
-            if context.resumesUndo, status == nil { return }
-            guard let status, status.kind == .file, try files.hash(path) == hash else {
-                throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run {
+            if try isThere(receipt, context) {
+                _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8), context.files)
             }
-            _ = try trash.put(path, expecting: hash, mark: hash.description.prefix(8), files)
+            let done = Receipt("put \(path) into the trash", effects: [.removed(path)])
+            return try back.bringBackReplaced(receipt, after: done)
         }
-        return Receipt("put \(path) into the trash", effects: [.removed(path)])
+    }
+
+    /// Whether the file is yet to be taken back. Blocks.
+    ///
+    /// - Throws: `Fault(.failed)` where it is no longer what was made.
+    package func isThere(_ receipt: Receipt, _ context: StepContext) throws -> Bool {
+        guard case .created(let path, _, let hash)? = receipt.effects.first else { return false }
+        let files = context.files
+        let status = try files.status(path)
+        if context.resumesUndo, status == nil { return false }
+        let now = status?.kind == .file ? try files.hash(path) : nil
+        // Cut off after what it had replaced was brought back.
+        if context.resumesUndo, case .moved(_, let slot, _, let old)? = receipt.replaced, now == old,
+            try old != hash || files.status(slot) == nil
+        {
+            return false
+        }
+        guard now == hash else {
+            throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
+        }
+        return true
     }
 }

@@ -12,9 +12,11 @@ package struct PuttingBack: Sendable {
         self.context = context
     }
 
-    /// - Parameter effect: what the step had done.
-    package func move(_ effect: FileEffect?) throws -> Receipt {
-        try carryOut(effect, missing: "is gone or has been changed since; nothing was moved back") {
+    /// - Parameters:
+    ///   - effect: what the step had done.
+    ///   - isPast: whether another file has the name by now that it was moved to, which stays.
+    package func move(_ effect: FileEffect?, isPast: Bool = false) throws -> Receipt {
+        try carryOut(effect, isPast: isPast, missing: "is gone or has been changed since; nothing was moved back") {
             "moved back to \($0.path)\($0.losses)"
         } ?? Receipt("nothing had been moved")
     }
@@ -25,13 +27,19 @@ package struct PuttingBack: Sendable {
             "took \($0.path) out of the trash\($0.losses)"
         }
         guard let receipt, let slot = receipt.effects.first?.origin else { return Receipt("nothing was in the trash") }
-        try services.trash.forget(slot, context.files)
+        do {
+            try services.trash.forget(slot, context.files)
+        } catch let fault as Fault where fault.kind == .failed {
+            // The file is back, and that is what counts.
+            return Receipt("\(receipt.summary) (\(fault.message))", values: receipt.values, effects: receipt.effects)
+        }
         return receipt
     }
 
     /// - Throws: `Fault(.failed)` where the file is no longer where it was put, or has been changed there.
     private func carryOut(
-        _ effect: FileEffect?, missing: String, _ summary: @escaping @Sendable (Mover.Placed) -> String
+        _ effect: FileEffect?, isPast: Bool = false, missing: String,
+        _ summary: @escaping @Sendable (Mover.Placed) -> String
     ) throws -> Receipt? {
         if case .movedFolder(let from, let to, let fingerprint, let contents)? = effect {
             return try carryOut(
@@ -41,8 +49,8 @@ package struct PuttingBack: Sendable {
         let placing = Placing(
             services: services,
             destination: Destination(target: from, exists: .rename, replaces: nil, skips: false), content: hash,
-            moving: Placing.Source(path: to, fingerprint: fingerprint),
-            make: { try $2.move(to, expecting: hash, to: $0, .unchanged, record: $1) }
+            moving: Placing.Source(path: to, fingerprint: fingerprint, isPast: isPast),
+            make: { try $1.move(to, expecting: hash, to: $0.names, .unchanged, record: $0.record) }
         ) { placed in
             Receipt(summary(placed), effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
         } skipped: {

@@ -19,7 +19,14 @@ struct FileMoving: Sendable {
     /// Moves the file back to its old name, if nobody has changed it since.
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let back = PuttingBack(services: services, context: context)
-        return try await services.files.run { try back.move(receipt.effects.first) }
+        return try await services.files.run {
+            // Cut off after what it had replaced was brought back.
+            var isPast = false
+            if context.resumesUndo, case .moved(_, let slot, _, _)? = receipt.replaced {
+                isPast = try context.files.status(slot) == nil
+            }
+            return try back.bringBackReplaced(receipt, after: back.move(receipt.effects.first, isPast: isPast))
+        }
     }
 
     private func placing(_ intent: FilePlacement) -> Placing {
