@@ -84,17 +84,19 @@ struct PackFile: RuleAction {
         if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
         return try await services.lanes.run {
             try services.journal.presence.require(intent.placement.destination.target)
-            return try finished(intent, context).map { .done($0) } ?? .notDone
+            return try intent.placement.destination.recovered(finished(intent, context), services.placing, context)
         }
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let removal = ProductRemoval(services: services.placing)
-        guard intent.trashed != nil, receipt.effects.count == 2 else { return try await removal.undo(receipt, context) }
+        guard intent.trashed != nil, let trashed = receipt.effects.first(where: { $0.origin != nil }) else {
+            return try await removal.undo(receipt, context)
+        }
         // First what can fail without a change: the archive goes last.
-        try await services.lanes.run { try Self.requireUnchanged(receipt, context) }
+        _ = try await services.lanes.run { try removal.isThere(receipt, context) }
         let back = PuttingBack(services: services.placing, context: context)
-        let restored = try await services.lanes.run { try back.restoreFromTrash(receipt.effects.last) }
+        let restored = try await services.lanes.run { try back.restoreFromTrash(trashed) }
         let removed = try await removal.undo(receipt, context)
         return Receipt("\(restored.summary), \(removed.summary)", effects: restored.effects + removed.effects)
     }
@@ -115,28 +117,30 @@ struct PackFile: RuleAction {
         try services.journal.makeFolders(for: placement.destination.target, files)
         if let done = try finished(intent, context) { return done }
         let packing = try packing(intent, files)
-        try placement.destination.clear(trash: services.trash, files)
+        let record = services.journal.staging(context.stepID)
         let staged = try Durable.stage(
-            for: files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600)
-        ) {
-            try services.journal.recordStaged($0, $1, step: context.stepID)
-        } fill: { put in
+            for: files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600), record: record
+        ) { put in
             try packing.pack(put)
         }
-        do {
-            try packing.verify(staged.openFile())
-            for path in placement.destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
-                return try receipt(intent, path, context)
+        let path: BytePath = try placement.destination.clearing(services.placing, context) {
+            do {
+                try packing.verify(staged.openFile())
+                try placement.destination.clear(services.placing, context)
+                for path in placement.destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
+                    return path
+                }
+            } catch {
+                // What went wrong is the news; what stays has a name of the agent's own.
+                try? Durable.discard(staged, record: record)
+                throw error
             }
-        } catch {
-            // What went wrong is the news; what stays has a name of the agent's own.
-            try? Durable.remove(staged)
-            throw error
+            try Durable.discard(staged, record: record)
+            throw Fault(
+                .failed, "no free name for \(placement.destination.target) in the folder it should go to",
+                path: placement.source)
         }
-        try Durable.remove(staged)
-        throw Fault(
-            .failed, "no free name for \(placement.destination.target) in the folder it should go to",
-            path: placement.source)
+        return try receipt(intent, path, context)
     }
 
     /// How the archive gets its bytes, and how they are compared.
@@ -196,10 +200,17 @@ struct PackFile: RuleAction {
 
     /// The receipt, if the archive is there; what is left to do with the source is done.
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        let found = try intent.placement.destination.find(context.files) {
-            try services.journal.isProduct(of: context.stepID, $0)
-        }
+        let found = try intent.placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .file else { return nil }
+        // Before the only other copy goes what lies there is compared with it, whatever it is taken for.
+        if let trashed = intent.trashed, try trashed.found(context.files) == nil {
+            let packing = try packing(intent, context.files)
+            do {
+                try packing.verify(context.files.spot(path).openFile())
+            } catch let fault as Fault where fault.kind != .transient {
+                return nil
+            }
+        }
         return try receipt(intent, path, context)
     }
 
@@ -210,13 +221,13 @@ struct PackFile: RuleAction {
         var receipt = Receipt(
             "packed \(intent.placement.source) into \(path)", values: PlacementValues.of(path),
             effects: [.created(path, status.fingerprint, try context.files.hash(path))])
-        guard let trashed = intent.trashed else { return receipt }
-        let placed = try trashed.put(in: services.trash, context.files) {
-            try services.journal.recordStaged($0, $1, step: context.stepID)
+        if let trashed = intent.trashed {
+            let placed = try trashed.put(
+                in: services.trash, context.files, record: services.journal.staging(context.stepID))
+            receipt.summary += ", and put it into the trash\(placed.losses)"
+            receipt.effects.append(trashed.effect(placed))
         }
-        receipt.summary += ", and put it into the trash\(placed.losses)"
-        receipt.effects.append(trashed.effect(placed))
-        return receipt
+        return try intent.placement.destination.replacing(receipt, services.placing, context)
     }
 
     private static func skipped(_ intent: Intent) -> Receipt {
@@ -224,14 +235,6 @@ struct PackFile: RuleAction {
         return Receipt("packed nothing: \(target) is there already", values: PlacementValues.of(target))
     }
 
-    private static func requireUnchanged(_ receipt: Receipt, _ context: StepContext) throws {
-        guard case .created(let path, _, let hash)? = receipt.effects.first else { return }
-        let status = try context.files.status(path)
-        if context.resumesUndo, status == nil { return }
-        guard status?.kind == .file, try context.files.hash(path) == hash else {
-            throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
-        }
-    }
 }
 
 extension Timestamp {

@@ -90,8 +90,8 @@ struct ConvertPicture: RuleAction {
         return try await services.lanes.run {
             try services.journal.presence.require(intent.placement.destination.target)
             let made = MadeFile(intent.placement, services.placing)
-            guard let path = try made.found(context) else { return .notDone }
-            return .done(try Self.receipt(intent, path, made, context))
+            let receipt = try made.found(context).map { try Self.receipt(intent, $0, made, context) }
+            return try intent.placement.destination.recovered(receipt, services.placing, context)
         }
     }
 
@@ -109,7 +109,7 @@ struct ConvertPicture: RuleAction {
         _ intent: Intent, _ path: BytePath, _ made: MadeFile, _ context: StepContext
     ) throws -> Receipt {
         try made.receipt(
-            path, context.files, "made a \(intent.format.rawValue) of \(intent.placement.source): \(path)")
+            path, context, "made a \(intent.format.rawValue) of \(intent.placement.source): \(path)")
     }
 
     private static func skipped(_ intent: Intent) -> Receipt {

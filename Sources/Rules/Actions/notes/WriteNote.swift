@@ -86,8 +86,9 @@ struct WriteNote: RuleAction {
 
     private func placing(_ intent: Intent) -> Placing {
         Placing(services: services.placing, destination: intent.destination, content: intent.hash) {
-            try $2.create(
-                Array(try intent.text.text().utf8), at: $0, mode: 0o644 & (intent.mode ?? 0o644), record: $1)
+            try $1.create(
+                Array(try intent.text.text().utf8), at: $0.names, mode: 0o644 & (intent.mode ?? 0o644),
+                clear: $0.clear, record: $0.record)
         } receipt: { placed in
             Receipt(
                 "wrote \(placed.path)", values: PlacementValues.of(placed.path),

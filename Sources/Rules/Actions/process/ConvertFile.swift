@@ -112,7 +112,7 @@ struct ConvertFile: RuleAction {
         if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
         return try await services.files.run {
             try services.journal.presence.require(intent.placement.destination.target)
-            return try finished(intent, context).map { .done($0) } ?? .notDone
+            return try intent.placement.destination.recovered(finished(intent, context), services.placing, context)
         }
     }
 
@@ -177,26 +177,35 @@ struct ConvertFile: RuleAction {
         let most = try files.status(placement.source)?.mode ?? 0o600
         try file.setMode(file.status().mode & (most & 0o077 | 0o700))
         try file.sync()
-        try services.journal.recordStaged(product.path, file.status(), step: context.stepID)
-        try placement.destination.clear(trash: services.placing.trash, files)
-        for path in placement.destination.candidates where try Durable.renameNew(product, to: files.spot(path)) {
-            try FolderTree.remove(staging)
-            return try Self.receipt(intent, path, files)
+        try services.journal.recordStaged(product.path, file.identity(), step: context.stepID)
+        let path: BytePath = try placement.destination.clearing(services.placing, context) {
+            do {
+                try placement.destination.clear(services.placing, context)
+                for path in placement.destination.candidates where try Durable.renameNew(product, to: files.spot(path))
+                {
+                    return path
+                }
+            } catch {
+                // The rest of the folder goes with the program.
+                try? Durable.discard(product, record: services.journal.staging(context.stepID))
+                throw error
+            }
+            try Durable.discard(product, record: services.journal.staging(context.stepID))
+            throw Fault(
+                .failed, "no free name for \(placement.destination.target) in the folder it should go to",
+                path: placement.source)
         }
-        throw Fault(
-            .failed, "no free name for \(placement.destination.target) in the folder it should go to",
-            path: placement.source)
+        try FolderTree.remove(staging)
+        return try receipt(intent, path, context)
     }
 
     /// The receipt, if the product is there: the very one that this step has taken.
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        let found = try intent.placement.destination.find(context.files) {
-            try services.journal.isProduct(of: context.stepID, $0)
-        }
+        let found = try intent.placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .file else { return nil }
         // Its folder may have stayed, when the agent was stopped just then.
         try FolderTree.remove(Self.staging(intent, context))
-        return try Self.receipt(intent, path, context.files)
+        return try receipt(intent, path, context)
     }
 
     /// Where the program works, beside the destination: the same name each time for one step.
@@ -205,13 +214,15 @@ struct ConvertFile: RuleAction {
         return try context.files.spot(intent.placement.destination.target.parent.appending(name))
     }
 
-    private static func receipt(_ intent: Intent, _ path: BytePath, _ files: HeldFiles) throws -> Receipt {
+    private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
+        let files = context.files
         guard let status = try files.status(path) else {
             throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
         }
-        return Receipt(
+        let receipt = Receipt(
             "converted \(intent.placement.source) to \(path)", values: PlacementValues.of(path),
             effects: [.created(path, status.fingerprint, try files.hash(path))])
+        return try intent.placement.destination.replacing(receipt, services.placing, context)
     }
 
     private static func skipped(_ intent: Intent) -> Receipt {
