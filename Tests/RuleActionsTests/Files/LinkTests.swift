@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Ledger
 import OwnFiles
 import Platform
 import Rules
@@ -68,6 +69,22 @@ import Testing
         }
         #expect(fault?.kind == .failed && fault?.message.contains("kind: symbolic") == true, "\(fault?.message ?? "")")
         #expect(try listDirectory(scene.far).isEmpty)
+        #expect(try world.ledger.readBlocking { try $0.staged() }.isEmpty)
+    }
+
+    @Test("An older hard link of the file is not taken for the one that a step was about to make when it was killed")
+    func older() async throws {
+        let source = scene.path("dropbox/in/a.txt")
+        #expect(link(source.text, scene.path("drafts/a (1).txt").text) == 0)
+        let action = try world.action("link: { kind: hard, place: drafts }")
+        let intent = try await action.decided(world.input("in/a.txt"))
+        try world.journal.recordStaged(scene.path("drafts/a.txt"), Descriptor(source).identity(), step: "job.0")
+        guard case .notDone = try await action.recovered(intent, step: "job.0") else {
+            Issue.record("it had not been made")
+            return
+        }
+        let receipt = try await action.performed(intent, step: "job.0")
+        #expect(receipt.values["target.path"] == .text(scene.path("drafts/a.txt").text))
     }
 
     @Test("Undo leaves a link that has been pointed elsewhere") func pointedElsewhere() async throws {

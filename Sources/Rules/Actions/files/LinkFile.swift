@@ -70,7 +70,9 @@ struct LinkFile: RuleAction {
         guard let text = intent.text else { return try await hard(intent).recover(context) }
         return try await services.files.run {
             try services.journal.presence.require(intent.placement.destination.target)
-            return try found(intent, text, context.files).map { .done($0) } ?? .notDone
+            let done = try found(intent, text, context)
+            if done == nil { try discardStaged(intent, text, context) }
+            return try intent.placement.destination.recovered(done, services, context)
         }
     }
 
@@ -78,14 +80,18 @@ struct LinkFile: RuleAction {
         guard let text = intent.text else { return try await ProductRemoval(services: services).undo(receipt, context) }
         guard case .touched(let link, _, _)? = receipt.effects.first else { return Receipt("no link had been made") }
         let files = context.files
+        let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
             let spot = try files.spotIfAny(link)
             guard try spot?.linkText() == text || context.resumesUndo else {
                 throw Fault(
                     .failed, "\(link) is gone, or no longer the link to \(text); it was left as it is", path: link)
             }
-            if let spot { _ = try Durable.removeLink(spot, saying: text) }
-            return Receipt("removed the link \(link)")
+            // Cut off in the midst of it, the link may be out of sight; and what it had replaced may be back already.
+            if let spot, try spot.linkText() == text || spot.status() == nil {
+                _ = try Durable.removeLink(spot, saying: text)
+            }
+            return try back.bringBackReplaced(receipt, after: Receipt("removed the link \(link)"))
         }
     }
 
@@ -103,8 +109,8 @@ struct LinkFile: RuleAction {
     private func hard(_ intent: Intent) -> Placing {
         let placement = intent.placement
         return Placing(
-            services: services, destination: placement.destination, content: placement.hash,
-            make: { try Self.link(placement, to: $0, record: $1, $2) }
+            services: services, destination: placement.destination, content: placement.hash, isFurtherName: true,
+            make: { try Self.link(placement, to: $0.names, $0, $1) }
         ) { placed in
             Receipt(
                 "made the hard link \(placed.path) to \(placement.source)", values: PlacementValues.of(placed.path),
@@ -119,7 +125,7 @@ struct LinkFile: RuleAction {
     }
 
     private static func link(
-        _ placement: FilePlacement, to targets: some Sequence<BytePath>, record: Mover.Record, _ files: HeldFiles
+        _ placement: FilePlacement, to targets: some Sequence<BytePath>, _ way: Placing.Way, _ files: HeldFiles
     ) throws -> Mover.Placed {
         let source = placement.source
         _ = try files.judged(source)
@@ -128,9 +134,8 @@ struct LinkFile: RuleAction {
             throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
         }
         for path in targets {
-            try record(path, file.status())
             do {
-                guard try Durable.linkNew(file, at: files.spot(path)) else { continue }
+                guard try link(file, at: files.spot(path), way) else { continue }
             } catch let fault as Fault where fault.errno == EXDEV {
                 throw Fault(
                     .failed,
@@ -140,6 +145,46 @@ struct LinkFile: RuleAction {
             return Mover.Placed(path: path, fingerprint: try file.status().fingerprint, hash: placement.hash)
         }
         throw noName(placement)
+    }
+
+    private static func link(_ file: Descriptor, at target: Spot, _ way: Placing.Way) throws -> Bool {
+        if try recorded(file, at: target, way, make: { try Durable.linkNew(file, at: target) }) { return true }
+        guard let clear = way.clear else { return false }
+        // That the name is taken is found before anything else is: nothing is cleared for a link that cannot be.
+        let staged = target.sibling(Durable.temporaryName().utf8)
+        return try recorded(file, at: staged, way) {
+            do {
+                guard try Durable.linkNew(file, at: staged) else { return false }
+            } catch let fault as Fault {
+                guard let errno = fault.errno else { throw fault }
+                throw Fault.system("give \(file.path) the further name", target.path, errno: errno)
+            }
+            do {
+                try clear()
+                if try Durable.renameNew(staged, to: target) { return true }
+            } catch {
+                try? Durable.remove(staged)
+                throw error
+            }
+            try Durable.remove(staged)
+            return false
+        }
+    }
+
+    /// Has it known to the journal, by the name that it gets, for as long as it may have got it.
+    private static func recorded(
+        _ file: Descriptor, at name: Spot, _ way: Placing.Way, make: () throws -> Bool
+    ) throws -> Bool {
+        try way.record(name.path, file.identity())
+        do {
+            if try make() { return true }
+        } catch {
+            // What has the inode of a person's file is not to be taken for what was made.
+            if try name.status()?.isSameFile(as: file.status()) != true { try? way.record(name.path, nil) }
+            throw error
+        }
+        try way.record(name.path, nil)
+        return false
     }
 
     // MARK: Symbolic links
@@ -160,34 +205,90 @@ struct LinkFile: RuleAction {
     private func makeSymbolic(_ intent: Intent, _ text: BytePath, _ context: StepContext) throws -> Receipt {
         let (destination, files) = (intent.placement.destination, context.files)
         try services.journal.makeFolders(for: destination.target, files)
-        if let done = try found(intent, text, files) { return done }
+        if let done = try found(intent, text, context) { return done }
         _ = try files.present(intent.placement.source)
-        try destination.clear(trash: services.trash, files)
-        for path in destination.candidates where try Durable.linkNew(saying: text, at: files.spot(path)) {
-            return try Self.made(intent, path, files)
+        let record = services.journal.staging(context.stepID)
+        let staged = try stage(text, intent, context, record)
+        let path: BytePath = try destination.clearing(services, context) {
+            do {
+                try destination.clear(services, context)
+                for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
+                    return path
+                }
+            } catch {
+                // What went wrong is the news; what stays has a name of the agent's own.
+                try? Durable.discard(staged, record: record)
+                throw error
+            }
+            try Durable.discard(staged, record: record)
+            throw Self.noName(intent.placement)
         }
-        throw Self.noName(intent.placement)
+        return try made(intent, path, context)
     }
 
-    /// The receipt, if the link is there: one that was there before was seen when this was decided.
-    private func found(_ intent: Intent, _ text: BytePath, _ files: HeldFiles) throws -> Receipt? {
-        for path in intent.placement.destination.candidates {
-            guard let status = try files.status(path) else { return nil }
-            if status.kind == .link, try files.spot(path).linkText() == text {
-                return try Self.made(intent, path, files)
+    /// Makes the link beside its destination, under a name of the step's own: nothing is cleared for one that cannot be,
+    /// and it is known whatever it is called later.
+    private func stage(
+        _ text: BytePath, _ intent: Intent, _ context: StepContext, _ record: Durable.Record
+    ) throws -> Spot {
+        let target = intent.placement.destination.target
+        let staged = try Self.staged(context.files.spot(target), context)
+        // A step that was cut off may have left it.
+        if try staged.linkText() != text {
+            do {
+                guard try Durable.linkNew(saying: text, at: staged) else {
+                    throw Fault(.transient, "\(staged.path) is in the way", path: staged.path)
+                }
+            } catch let fault as Fault {
+                guard let errno = fault.errno else { throw fault }
+                throw Fault.system("make the symbolic link", target, errno: errno)
             }
         }
-        return nil
+        do {
+            guard let identity = try staged.identity() else {
+                throw Fault(.failed, "\(staged.path) vanished as soon as it was made", path: staged.path)
+            }
+            try record(staged.path, identity)
+        } catch {
+            try? Durable.remove(staged)
+            throw error
+        }
+        return staged
     }
 
-    private static func made(_ intent: Intent, _ link: BytePath, _ files: HeldFiles) throws -> Receipt {
-        guard let status = try files.status(link) else {
+    /// The same name each time for one step: no link can be known before it has one.
+    private static func staged(_ target: Spot, _ context: StepContext) -> Spot {
+        target.sibling(Durable.temporaryName(for: ContentHash(of: Array("link \(context.stepID)".utf8))).utf8)
+    }
+
+    /// Removes what a step that was cut off has left.
+    private func discardStaged(_ intent: Intent, _ text: BytePath, _ context: StepContext) throws {
+        guard let target = try context.files.spotIfAny(intent.placement.destination.target) else { return }
+        let staged = Self.staged(target, context)
+        guard try staged.linkText() == text else { return }
+        try Durable.discard(staged, record: services.journal.staging(context.stepID))
+    }
+
+    /// The receipt, if the link is there: the one that the step has made, or, where it has not begun, one that came since
+    /// this was decided.
+    private func found(_ intent: Intent, _ text: BytePath, _ context: StepContext) throws -> Receipt? {
+        let products = try services.journal.products(of: context.stepID)
+        let found = try intent.placement.destination.find(context.files, isBegun: !products.isEmpty) { spot, status in
+            guard status.kind == .link, try spot.linkText() == text else { return false }
+            return try products.isEmpty || spot.isAny(of: products)
+        }
+        return try found.map { try made(intent, $0.0, context) }
+    }
+
+    private func made(_ intent: Intent, _ link: BytePath, _ context: StepContext) throws -> Receipt {
+        guard let status = try context.files.status(link) else {
             throw Fault(.failed, "\(link) vanished as soon as it was made", path: link)
         }
-        return Receipt(
+        let receipt = Receipt(
             "made the symbolic link \(link) to \(intent.placement.source)", values: PlacementValues.of(link),
             // A symbolic link is no file of its place: nothing is to be known of it but that it is there.
             effects: [.touched(link, status.fingerprint, intent.placement.hash)])
+        return try intent.placement.destination.replacing(receipt, services, context)
     }
 
     // MARK: Both
