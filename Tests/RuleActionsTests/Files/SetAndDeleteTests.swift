@@ -111,6 +111,74 @@ import Testing
             #expect(world.load(entry).1.hasErrors, "\(entry)")
         }
     }
+
+    private static let marks = [
+        "set: { mode: \"0600\" }", "tag: { add: [x] }", "write-attributes: { set: { user.xdg.tags: x } }",
+    ]
+
+    /// Whether the file is as the step has left it.
+    private func isMarked(_ path: BytePath, _ entry: String) throws -> Bool {
+        if entry.hasPrefix("set") { return try FileStatus.of(path)?.mode == 0o600 }
+        return try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(path)) == Array("x".utf8)
+    }
+
+    @Test("A mode is not put back where somebody has saved the file since, and the save stays news")
+    func savedMode() async throws {
+        let deed = try await world.run(Self.marks[0], on: "a.txt")
+        try write(file, "somebody's")
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.kind == .failed && fault?.message.contains("has been changed since") == true)
+        #expect(fault?.code == Fault.leftAlone)
+        #expect(try isMarked(file, Self.marks[0]))
+    }
+
+    @Test(
+        "Tags and attributes are taken back also where the file was written since, and what was written stays news",
+        arguments: marks.dropFirst())
+    func saved(entry: String) async throws {
+        let deed = try await world.run(entry, on: "a.txt")
+        try write(file, "somebody's")
+        let receipt = try await deed.undo()
+        #expect(receipt.effects.isEmpty)
+        #expect(try !isMarked(file, entry))
+        #expect(try scene.home.read("dropbox/a.txt") == "somebody's")
+    }
+
+    @Test("What is another file by now is left as it is by undo", arguments: marks)
+    func replaced(entry: String) async throws {
+        let deed = try await world.run(entry, on: "a.txt")
+        let new = try scene.home.write("dropbox/b.txt", "somebody's")
+        chmod(new.text, 0o600)
+        try ExtendedAttributes.set("user.xdg.tags", Array("x".utf8), on: Descriptor(new))
+        #expect(rename(new.text, file.text) == 0)
+        let fault = await #expect(throws: Fault.self) { try await deed.undo() }
+        #expect(fault?.kind == .failed && fault?.message.contains("has been changed since") == true)
+        #expect(fault?.code == Fault.leftAlone)
+        #expect(try isMarked(file, entry))
+    }
+
+    @Test("Undo is of the file where it lies now, and not of another under its old name", arguments: marks)
+    func moved(entry: String) async throws {
+        let deed = try await world.run(entry, on: "a.txt")
+        let hash = try ContentHash.ofFile(file)
+        let now = scene.path("dropbox/a (1).txt")
+        #expect(rename(file.text, now.text) == 0)
+        try scene.home.write("dropbox/a.txt", "another")
+        chmod(file.text, 0o600)
+        try ExtendedAttributes.set("user.xdg.tags", Array("x".utf8), on: Descriptor(file))
+        let reference = FileReference(
+            place: "dropbox", root: scene.path("dropbox"), path: "a (1).txt",
+            fingerprint: try FileStatus.of(now)?.fingerprint, hash: hash)
+        let receipt = try await deed.action.undone(deed.intent, deed.receipt, step: deed.step, file: reference)
+        #expect(try isMarked(file, entry) && !isMarked(now, entry))
+        guard case .touched(now, _, hash)? = receipt.effects.first else { throw TestFailure("\(receipt.effects)") }
+        try Durable.remove(now)
+        let fault = await #expect(throws: Fault.self) {
+            try await deed.action.undone(deed.intent, deed.receipt, step: deed.step, file: reference)
+        }
+        #expect(fault?.kind == .failed && fault?.message.contains("is not there any more") == true)
+        #expect(fault?.code == Fault.leftAlone)
+    }
 }
 
 @Suite("Deleting for good") struct DeleteFileTests {
@@ -158,6 +226,33 @@ import Testing
         }
         #expect(receipt == deed.receipt)
         #expect(try scene.home.read("dropbox/a.txt") == "content")
+    }
+
+    @Test(
+        "What went back because it was open, and was moved on or saved anew, is not said to be deleted",
+        arguments: [true, false])
+    func openForWriting(isSaved: Bool) async throws {
+        let action = try world.action("delete")
+        let intent = try await action.decided(world.input("a.txt"))
+        let writer = try Descriptor(file, O_RDWR)
+        let fault = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(fault?.kind == .transient && fault?.message.contains("open for writing") == true)
+        _ = writer
+        if isSaved {
+            let new = try scene.home.write("dropbox/.new", "edited: please keep")
+            #expect(rename(new.text, file.text) == 0)
+        } else {
+            #expect(rename(file.text, scene.path("moved.txt").text) == 0)
+        }
+        let again = await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
+        #expect(again?.kind == .superseded, "\(again?.message ?? "")")
+        guard case .notDone = try await action.recovered(intent, step: "job.0") else {
+            Issue.record("it says that it was deleted")
+            return
+        }
+        #expect(
+            try scene.home.read(isSaved ? "dropbox/a.txt" : "moved.txt")
+                == (isSaved ? "edited: please keep" : "content"))
     }
 
     private func load(_ text: String) -> [Diagnostic] {

@@ -27,8 +27,11 @@ struct DeleteFile: RuleAction {
             + "the same.",
         guarantee: .exactlyOnce, work: .disk, canUndo: false, isIrrevocable: true, parameters: [], example: "delete")
 
-    /// What is noted of the step from just before the file goes until the receipt.
+    /// What is noted of the step until the receipt: that the file is about to be taken from its name, and that it has
+    /// been found to be the one, aside and unused, and goes. Only then what is nowhere any more has been deleted; before,
+    /// somebody may have moved it on.
     private static let begun = "deleting"
+    private static let going = "gone"
 
     private let services: FileServices
 
@@ -56,7 +59,9 @@ struct DeleteFile: RuleAction {
                 throw Fault(.superseded, "\(path) has changed since it was looked at", path: path)
             }
             try services.journal.note(Self.begun, step: context.stepID)
-            try files.removeSource(path, expecting: hash)
+            try files.removeSource(path, expecting: hash) {
+                try services.journal.note(Self.going, step: context.stepID)
+            }
             // What was being written at that moment has gone back to its name.
             guard try open.status().links == 0 else {
                 guard try ContentHash.of(open) == hash else {
@@ -78,13 +83,21 @@ struct DeleteFile: RuleAction {
 
     /// The receipt, where the file was on its way out when the step was cut off; what was left of it is removed.
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        guard try services.journal.noted(step: context.stepID) == Self.begun else { return nil }
-        // Without its folder it is gone as well.
-        guard let spot = try context.files.spotIfAny(intent.content.file) else { return Self.receipt(intent) }
-        if try intent.isFile(at: spot) { return nil }
-        try Mover.finishRemoval(of: spot, expecting: intent.content.hash)
-        // It may have come back from there, because somebody had begun to write it.
-        return try intent.isFile(at: spot) ? nil : Self.receipt(intent)
+        let journal = services.journal
+        guard let noted = try journal.noted(step: context.stepID), [Self.begun, Self.going].contains(noted) else {
+            return nil
+        }
+        // Without its folder it is gone as well. From aside it may come back, because somebody had begun to write it.
+        if let spot = try context.files.spotIfAny(intent.content.file),
+            try intent.isFile(at: spot)
+                || !Mover.finishRemoval(
+                    of: spot, expecting: intent.content.hash,
+                    going: { try journal.note(Self.going, step: context.stepID) })
+        {
+            if noted == Self.going { try journal.note(Self.begun, step: context.stepID) }
+            return nil
+        }
+        return try journal.noted(step: context.stepID) == Self.going ? Self.receipt(intent) : nil
     }
 
     private static func receipt(_ intent: Intent) -> Receipt {
