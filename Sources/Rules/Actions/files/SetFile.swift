@@ -101,7 +101,7 @@ struct SetFile: RuleAction {
         return try await services.files.run {
             let open = try files.present(intent.content.file)
             try intent.content.require(open)
-            return try set(intent.after, intent, open)
+            return try set(intent.after, intent.content, open)
         }
     }
 
@@ -115,22 +115,21 @@ struct SetFile: RuleAction {
             guard try intent.content.isHeld(by: open) else { return .notDone }
             // One that was half done goes on: decided anew, it would no longer know what was there before.
             guard now == intent.after || now.isBetween(intent.before, intent.after) else { return .notDone }
-            return .done(try set(intent.after, intent, open))
+            return .done(try set(intent.after, intent.content, open))
         }
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let open = try files.file(intent.content.file)
+        try await services.files.run {
+            let (content, open) = try intent.content.openedForUndo(context)
             let now = try Self.now(intent.after, open)
             guard now.holds(intent.after, or: context.resumesUndo ? intent.before : intent.after) else {
                 throw Fault(
                     .failed,
-                    "the mode, owner or times of \(intent.content.file) have been changed since; they were left as they are",
-                    path: intent.content.file)
+                    "the mode, owner or times of \(content.file) have been changed since; they were left as they are",
+                    path: content.file, code: Fault.leftAlone)
             }
-            return try set(intent.before, intent, open)
+            return try set(intent.before, content, open)
         }
     }
 
@@ -162,7 +161,7 @@ struct SetFile: RuleAction {
     }
 
     /// Owner before mode: giving a file away takes rights from it. Times last: nothing reads the file after that.
-    private func set(_ wanted: Settings, _ intent: Intent, _ open: Descriptor) throws -> Receipt {
+    private func set(_ wanted: Settings, _ content: JudgedContent, _ open: Descriptor) throws -> Receipt {
         let now = try Self.now(wanted, open)
         do {
             if (wanted.owner, wanted.group) != (now.owner, now.group) {
@@ -179,8 +178,7 @@ struct SetFile: RuleAction {
             try open.setTimes(accessed: wanted.accessed, modified: wanted.modified)
         }
         try open.sync()
-        return Receipt(
-            "set \(wanted.shown) of \(intent.content.file)", effects: try intent.content.touched(open))
+        return Receipt("set \(wanted.shown) of \(content.file)", effects: try content.touched(open))
     }
 }
 

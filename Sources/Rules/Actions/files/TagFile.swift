@@ -11,9 +11,15 @@ struct TagFile: RuleAction {
         let hash: ContentHash
         /// Of the file that was judged; nil in intents of old.
         var fingerprint: Fingerprint?
+        /// As in ``JudgedContent``.
+        var identity: FileIdentity?
         /// The attribute as it was and as it is to be; nil where it is absent.
         let before: String?
         let after: String?
+
+        var content: JudgedContent {
+            JudgedContent(file: file, hash: hash, fingerprint: fingerprint, identity: identity)
+        }
     }
 
     static let attribute = "user.xdg.tags"
@@ -55,11 +61,12 @@ struct TagFile: RuleAction {
         let fingerprint = input.file.fingerprint
         let files = input.files
         return try await services.files.run {
-            let before = try read(files.file(path))
+            let open = try files.file(path)
+            let before = try read(open)
             var all = (before ?? "").split(separator: ",").map(String.init).filter { !remove.contains($0) }
             for tag in add where !all.contains(tag) { all.append(tag) }
             return Intent(
-                file: path, hash: hash, fingerprint: fingerprint, before: before,
+                file: path, hash: hash, fingerprint: fingerprint, identity: try open.identity(), before: before,
                 after: all.isEmpty ? nil : all.joined(separator: ","))
         }
     }
@@ -67,7 +74,7 @@ struct TagFile: RuleAction {
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let files = context.files
         return try await services.files.run {
-            try set(intent.after, intent, files.present(intent.file))
+            try set(intent.after, intent.content, files.present(intent.file))
         }
     }
 
@@ -77,19 +84,20 @@ struct TagFile: RuleAction {
             guard try files.status(intent.file)?.kind == .file else { return .notDone }
             let file = try files.file(intent.file)
             guard try read(file) == intent.after else { return .notDone }
-            return .done(try set(intent.after, intent, file))
+            return .done(try set(intent.after, intent.content, file))
         }
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let file = try files.file(intent.file)
+        try await services.files.run {
+            let (content, file) = try intent.content.openedForUndo(context, orIsWritten: true)
             let tags = try read(file)
             guard tags == intent.after || context.resumesUndo && tags == intent.before else {
-                throw Fault(.failed, "the tags of \(intent.file) have been changed since; they were left as they are")
+                throw Fault(
+                    .failed, "the tags of \(content.file) have been changed since; they were left as they are",
+                    path: content.file, code: Fault.leftAlone)
             }
-            return try set(intent.before, intent, file)
+            return try set(intent.before, content, file)
         }
     }
 
@@ -101,16 +109,15 @@ struct TagFile: RuleAction {
         try ExtendedAttributes.value(Self.attribute, of: file).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func set(_ tags: String?, _ intent: Intent, _ file: Descriptor) throws -> Receipt {
+    private func set(_ tags: String?, _ content: JudgedContent, _ file: Descriptor) throws -> Receipt {
         // Setting what is set already would only make the file look changed once more.
         if try ExtendedAttributes.value(Self.attribute, of: file) != tags.map({ Array($0.utf8) }) {
             try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
         }
         try file.sync()
         // What somebody else has saved there is news, whoever tagged it.
-        let content = JudgedContent(file: intent.file, hash: intent.hash, fingerprint: intent.fingerprint)
         return Receipt(
-            "set the tags of \(intent.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
+            "set the tags of \(content.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
             effects: try content.touched(
                 file, isJudged: content.isHeld(by: file), set: [Self.attribute: tags.map { Array($0.utf8) }]))
     }

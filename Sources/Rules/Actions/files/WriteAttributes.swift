@@ -59,8 +59,10 @@ struct WriteAttributes: RuleAction {
             if let complaint = Self.complaint(name) { throw Fault(.failed, complaint, path: content.file) }
         }
         let files = input.files
-        return try await services.files.run { [wanted] in
+        return try await services.files.run { [wanted, judged = content] in
+            var content = judged
             let open = try files.file(content.file)
+            content.identity = try open.identity()
             let changes = try wanted.map {
                 Change(name: $0.name, before: try Self.value($0.name, open), after: $0.value)
             }
@@ -70,7 +72,9 @@ struct WriteAttributes: RuleAction {
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let files = context.files
-        return try await services.files.run { try set(intent, files.present(intent.content.file)) { $0.after } }
+        return try await services.files.run {
+            try set(intent.changes, intent.content, files.present(intent.content.file)) { $0.after }
+        }
     }
 
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
@@ -84,24 +88,23 @@ struct WriteAttributes: RuleAction {
             let isOurs = zip(intent.changes, now).allSatisfy { $0.after == $1 || $0.before == $1 }
             // One that was half done goes on: decided anew, it would no longer know what was there before.
             guard isWhole || isBegun && isOurs else { return .notDone }
-            return .done(try set(intent, open) { $0.after })
+            return .done(try set(intent.changes, intent.content, open) { $0.after })
         }
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let open = try files.file(intent.content.file)
+        try await services.files.run {
+            let (content, open) = try intent.content.openedForUndo(context, orIsWritten: true)
             for change in intent.changes {
                 let now = try Self.value(change.name, open)
                 guard now == change.after || context.resumesUndo && now == change.before else {
                     throw Fault(
                         .failed,
-                        "the attribute \(change.name) of \(intent.content.file) has been changed since; all were left as "
-                            + "they are", path: intent.content.file)
+                        "the attribute \(change.name) of \(content.file) has been changed since; all were left as "
+                            + "they are", path: content.file, code: Fault.leftAlone)
                 }
             }
-            return try set(intent, open) { $0.before }
+            return try set(intent.changes, content, open) { $0.before }
         }
     }
 
@@ -114,9 +117,11 @@ struct WriteAttributes: RuleAction {
         return "\(changes.joined(separator: ", ")) at \(intent.content.file)"
     }
 
-    private func set(_ intent: Intent, _ open: Descriptor, to value: (Change) -> Data?) throws -> Receipt {
-        let isJudged = try intent.content.isHeld(by: open)
-        for change in intent.changes where try Self.value(change.name, open) != value(change) {
+    private func set(
+        _ changes: [Change], _ content: JudgedContent, _ open: Descriptor, to value: (Change) -> Data?
+    ) throws -> Receipt {
+        let isJudged = try content.isHeld(by: open)
+        for change in changes where try Self.value(change.name, open) != value(change) {
             do {
                 try ExtendedAttributes.set(change.name, value(change).map { Array($0) }, on: open)
             } catch let fault as Fault where [ENOSPC, E2BIG, ERANGE, ENOTSUP].contains(fault.errno) {
@@ -128,12 +133,12 @@ struct WriteAttributes: RuleAction {
             }
         }
         try open.sync()
-        let names = intent.changes.map(\.name).joined(separator: ", ")
+        let names = changes.map(\.name).joined(separator: ", ")
         return Receipt(
-            "wrote the attributes \(names) of \(intent.content.file)",
-            effects: try intent.content.touched(
+            "wrote the attributes \(names) of \(content.file)",
+            effects: try content.touched(
                 open, isJudged: isJudged,
-                set: Dictionary(intent.changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 }))
+                set: Dictionary(changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 }))
     }
 
     private static func value(_ name: String, _ open: Descriptor) throws -> Data? {

@@ -126,15 +126,18 @@ package struct StepContext: Sendable {
     package let attempt: Int
     /// For `undo`: it was begun before and cut off, so what is taken back already counts as taken back now.
     package let resumesUndo: Bool
+    /// For `undo`: the job's file where it lies now, which later steps may have moved.
+    package let file: FileReference?
     /// Through which the job's files are reached; the same for all its steps.
     package let files: HeldFiles
     /// For an action that journals itself.
     package let rows: StepRows?
 
     package init(
-        jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, files: HeldFiles,
-        rows: StepRows? = nil
+        jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, file: FileReference? = nil,
+        files: HeldFiles, rows: StepRows? = nil
     ) {
+        self.file = file
         self.files = files
         self.rows = rows
         self.jobID = jobID
