@@ -16,7 +16,8 @@ private struct Stamp: RuleAction {
         provides: [ValueSpec("stamp.mark", "The mark.")], example: "stamp")
 
     let folder: BytePath
-    /// Where the process is killed: `before` or `after` the effect, after the `undo`, or nowhere.
+    /// Where the process is killed: `before` or `after` the effect, after the `undo`, or nowhere. With `gone` and `locked`
+    /// undo fails, for good and as things are.
     let killed: String
 
     func intent(for input: StepInput) async throws -> Intent { Intent(file: input.file.absolute) }
@@ -38,6 +39,8 @@ private struct Stamp: RuleAction {
         guard try FileStatus.of(mark(context)) != nil || context.resumesUndo else {
             throw Fault(.failed, "the mark is gone")
         }
+        if killed == "gone" { throw Fault(.failed, "the file is gone", code: Fault.leftAlone) }
+        if killed == "locked" { throw Fault(.failed, "it is locked") }
         try Durable.remove(mark(context))
         if killed == "undo" { kill(getpid(), SIGKILL) }
         return Receipt("took the mark back")
@@ -147,14 +150,16 @@ struct RunningCrashTests {
     }
 
     /// A job whose undo was killed between its effect and the receipt.
-    private func killedUndo() async throws -> TemporaryFolder {
+    private func killedUndo(hidden: Bool = false) async throws -> TemporaryFolder {
         let folder = try TemporaryFolder("steward-crash")
         let bench = try Self.bench(folder.path, killed: "")
+        if hidden { bench.hideNames() }
         try bench.write("inbox/x", "X")
         try await bench.process("x")
         let path: String = folder.path.text
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, hidden = hidden as Bool] in
             let bench = try RunningCrashTests.bench(BytePath(path), killed: "undo")
+            if hidden { bench.hideNames() }
             _ = try await bench.executor.undo(try await bench.onlyJob().id)
         }
         return folder
@@ -172,6 +177,35 @@ struct RunningCrashTests {
         try await bench.runner.start()
         #expect(try await bench.onlyJob().state == .undone)
         #expect(try await states(job) == [.undone, .undone])
+    }
+
+    @Test("Where its file's hidden name is not known at that start, it is finished when it is")
+    func undoingHidden() async throws {
+        let folder = try await killedUndo(hidden: true)
+        let bench = try Self.bench(folder.path, killed: "")
+        bench.hideNames()
+        bench.ledger.names.expect(in: "inbox")
+        try await bench.runner.start()
+        #expect(try await bench.ledger.read { try $0.jobsBeingUndone() }.count == 1)
+        try bench.ledger.names.learn("inbox", "x")
+        bench.ledger.names.setLearned("inbox")
+        try await bench.runner.takeUp()
+        #expect(try await bench.onlyJob().state == .undone)
+        #expect(try await bench.ledger.read { try $0.jobsBeingUndone() }.isEmpty)
+    }
+
+    @Test(
+        "An undo that was killed is given up where its file is gone, and kept where it can still be finished",
+        arguments: ["gone", "locked"])
+    func undoGivenUp(why: String) async throws {
+        let folder = try await killedUndo()
+        let bench = try Self.bench(folder.path, killed: why)
+        try await bench.runner.start()
+        let job = try await bench.onlyJob()
+        #expect(job.state == .done)
+        let states = try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) }
+        #expect(states == [why == "gone" ? .done : .undoing, .undone])
+        #expect(try await bench.ledger.read { try $0.jobsBeingUndone() } == (why == "gone" ? [] : [job.id]))
     }
 
     @Test("An undo that was killed is finished by asking for it again")

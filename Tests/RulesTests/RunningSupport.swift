@@ -123,12 +123,12 @@ final class Bench: Sendable {
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
         maximumFiles: Int = 512, window: Int = 1024, clock: WallClock = .system,
-        inspector: (any ContentInspector)? = nil
+        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = []
     ) throws {
         self.folder = folder
         self.script = script
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let places = Self.places(folder)
+        let places = Self.places(folder) + nested
         for place in places { try Durable.makeDirectory(place.root) }
         try Durable.makeDirectory(folder.appending("state"))
         ledger = try Ledger.open(directory: folder.appending("state")).ledger
@@ -177,6 +177,13 @@ final class Bench: Sendable {
                 prefix: String(parts.first ?? ""), time: String(parts.last ?? ""),
                 text: String(line.dropFirst(token.count + 1)), heading: "", token: String(token))
         }
+    }
+
+    /// As where a rule keeps the names of a place's files out of the ledger.
+    func hideNames(in place: String = "inbox") {
+        let places = journal.places
+        ledger.names.hide { name, _ in name == place }
+        ledger.names.locate { path in places.locate(path).map { ($0.place.name, $0.place.root, $0.path) } }
     }
 
     func place(_ name: String = "inbox") throws -> PlaceInfo {

@@ -31,6 +31,8 @@ package final class JobExecutor: Sendable {
     let log: Logger
     /// Held while somebody copies the stores.
     package let hold = StepHold()
+    /// Jobs whose undo is at work, and those that it was cut off for and could not be finished yet.
+    let undos = Mutex<(atWork: Set<String>, left: Set<String>)>(([], []))
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 

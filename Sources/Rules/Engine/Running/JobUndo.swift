@@ -1,6 +1,12 @@
 import Ledger
 import Logging
 import Platform
+import Synchronization
+
+extension Fault {
+    /// The ``Fault/code`` of an undo whose file is gone or another one by now: there is nothing left to take back.
+    package static let leftAlone = "left-alone"
+}
 
 /// Undoing jobs: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
 /// known and finished.
@@ -10,6 +16,8 @@ extension JobExecutor {
     /// - Returns: a line for each step that was taken back now.
     /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
     package func undo(_ id: String) async throws -> [String] {
+        guard undos.withLock({ $0.atWork.insert(id).inserted }) else { throw Self.beingUndone(id) }
+        defer { undos.withLock { _ = $0.atWork.remove(id) } }
         guard let (job, steps) = try await load(id) else { throw Fault(.usage, "no job \(id)") }
         guard !job.state.isOpen else {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
@@ -26,12 +34,27 @@ extension JobExecutor {
         return lines
     }
 
+    private static func beingUndone(_ id: String) -> Fault {
+        Fault(.failed, "the job \(id.prefix(12)) is being undone already")
+    }
+
     /// Finishes what an undo has begun that a crash cut off, so that nothing of it can be taken for news.
-    func resumeUndoing() async throws {
-        for id in try await ledger.read({ try $0.jobsBeingUndone() }) {
+    ///
+    /// - Parameter again: whether only those are tried that had to wait for a place.
+    func resumeUndoing(again: Bool = false) async throws {
+        let left = undos.withLock { undos in
+            defer { undos.left = [] }
+            return undos.left
+        }
+        if again, left.isEmpty { return }
+        for id in try await ledger.read({ try $0.jobsBeingUndone() }) where !again || left.contains(id) {
             do {
                 _ = try await undo(id)
                 log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
+            } catch let fault as Fault where fault.kind == .transient {
+                undos.withLock { _ = $0.left.insert(id) }
+                log.warning(
+                    "an undo was cut off and cannot be finished yet: \(fault.message)", metadata: LogFields.job(id))
             } catch {
                 log.error(
                     """
@@ -55,11 +78,11 @@ extension JobExecutor {
         let back = done.effects.filter(\.isOfFolder).compactMap(\.origin).flatMap {
             Mover.alternatives($0).prefix(1_000)
         }
-        let targets = try action.targets(intent, names) + back
+        let before = try await whereItLies(job)
+        let targets = try action.targets(intent, names) + back + (before.isFolder ? [] : [before.absolute])
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let resumes = step.state == .undoing
-        let before = try file(job)
         if !resumes {
             let current = job
             let hasBegun = try await ledger.write { transaction in
@@ -68,15 +91,16 @@ extension JobExecutor {
                 }
                 return try transaction.setUndoing(step, true)
             }
-            guard hasBegun else { throw Fault(.failed, "the job \(job.id.prefix(12)) is being undone already") }
+            guard hasBegun else { throw Self.beingUndone(job.id) }
         }
         let receipt: Receipt
         do {
             receipt = try await action.undo(
                 intent, names, done,
-                StepContext(jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, files: files))
-        } catch let fault as Fault where fault.kind == .failed && !resumes {
-            // By the actions' contract nothing has been changed.
+                StepContext(
+                    jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, file: before, files: files))
+        } catch let fault as Fault where fault.kind == .failed && (!resumes || fault.code == Fault.leftAlone) {
+            // By the actions' contract nothing has been changed. And what was cut off is not asked for again at each start.
             _ = try await ledger.write { try $0.setUndoing(step, false) }
             throw fault
         }
@@ -100,6 +124,28 @@ extension JobExecutor {
         return receipt.summary
     }
 
+    /// Where a job's file lies: jobs that have ended are not told where others put it.
+    private func whereItLies(_ job: JobRecord) async throws -> FileReference {
+        let told = try file(job)
+        guard let print = told.fingerprint, !told.isFolder else { return told }
+        let places = journal.places.places
+        return try await ledger.read { transaction in
+            if try transaction.file(told.place, told.path)?.isThere(print) == true { return told }
+            for place in places {
+                let found = try transaction.file(place.name, device: print.device, inode: print.inode)
+                // An inode alone is another file's as soon as this one is gone.
+                guard let found, found.isThere(print),
+                    found.hash == told.hash
+                        || (found.fingerprint.size, found.fingerprint.modified) == (print.size, print.modified)
+                else { continue }
+                return FileReference(
+                    place: place.name, root: place.root, path: found.path, fingerprint: found.fingerprint,
+                    hash: told.hash)
+            }
+            return told
+        }
+    }
+
     /// A folder does not go back while something is yet to be done with what lies in it.
     private func requireUndoable(
         _ job: JobRecord, _ folder: FileReference, _ targets: [BytePath], in transaction: LedgerTransaction
@@ -111,6 +157,13 @@ extension JobExecutor {
             .usage,
             "\(folder.absolute) does not go back now: \(who ?? "the agent is at work in it"); ask again when that is done "
                 + "(`steward status`)", path: folder.absolute)
+    }
+}
+
+extension FileRecord {
+    /// Whether the file with this inode has the name now.
+    fileprivate func isThere(_ print: Fingerprint) -> Bool {
+        present && fingerprint.inode == print.inode && fingerprint.device == print.device
     }
 }
 

@@ -14,9 +14,11 @@ package struct Quarantine: Sendable {
     let lane = BlockingLanes("quarantine", count: 1, apart: true)
     private let tally = Tally()
 
-    /// Bytes that lie there, as far as that is known.
     private final class Tally: Sendable {
+        /// Bytes that lie there, as far as that is known.
         let held = Mutex<Int64?>(nil)
+        /// Moves that were cut off and could not be finished yet.
+        let left = Mutex<Set<String>>([])
     }
 
     package init(root: BytePath, limit: Int64 = .max, journal: EffectJournal) {
@@ -104,18 +106,30 @@ package struct Quarantine: Sendable {
     static let full = "quarantine-full"
 
     /// Finishes what a crash interrupted.
-    package func recover(_ log: Logger) async throws {
-        for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) }) {
+    ///
+    /// - Parameter again: whether only what could not be finished before is tried; other moves may be at work.
+    package func recover(_ log: Logger, again: Bool = false) async throws {
+        let left = tally.left.withLock { left in
+            defer { left = [] }
+            return left
+        }
+        if again, left.isEmpty { return }
+        for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) })
+        where !again || left.contains(record.id) {
             let job = try await journal.ledger.read { try $0.job(record.job) }
-            let file = try job.map {
-                try LedgerJSON.decode(FileReference.self, from: $0.file, showing: journal.ledger.names)
-            }
+            let names = journal.ledger.names
             do {
+                if HiddenNames.isToken(record.path) { try names.requireLearned(record.place) }
+                let file = try job.map {
+                    try LedgerJSON.decode(FileReference.self, from: $0.file, showing: names)
+                }
                 _ = try await finish(record, rule: job?.rule ?? "", expecting: file?.hash)
             } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
                 try await letGo(record)
             } catch let fault as Fault where fault.kind == .transient || fault.code == Fault.link {
-                // Its place is away, or somebody has put a link in the way: it stays begun, for the next start.
+                // Its place is away, or somebody has put a link in the way: it stays begun, until a place is there again, or
+                // for the next start.
+                tally.left.withLock { _ = $0.insert(record.id) }
                 log.warning("a move into quarantine cannot be finished yet: \(fault.message)")
             }
         }
@@ -191,6 +205,7 @@ package struct Quarantine: Sendable {
         try await journal.ledger.write { transaction in
             try transaction.setQuarantine(kept)
             try transaction.setGone(kept.place, kept.path)
+            try transaction.removeProduct(kept.root.appending(kept.path))
             // Here, so that after a crash the job is not found open with its file gone.
             if var job = try transaction.job(kept.job), job.state.isOpen {
                 job.state = .refused

@@ -34,8 +34,11 @@ package actor Runner {
     private var armedFor: ContinuousClock.Instant?
     private var isPaused = false
     private var isDraining = false
-    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var idleWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastWaiter = 0
     private var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
+    /// Superseded jobs whose place in line nothing could take yet, for a reason that passes.
+    private var unplanned: Set<String> = []
     /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
     private var left = 0
     private var everLeft = 0
@@ -91,6 +94,16 @@ package actor Runner {
         await fetch()
     }
 
+    /// Takes up what could not be finished at the start, or planned since, because a place was away or the names of its
+    /// hidden files were not known.
+    package func takeUp() async throws {
+        try await executor.resumeUndoing(again: true)
+        let ids = unplanned
+        unplanned = []
+        for id in ids.sorted() { await planAnew(id) }
+        pump()
+    }
+
     /// Adds jobs that the ledger already holds. Ones that wait for their next try are resumed now; others that are known
     /// are left as they are.
     ///
@@ -129,11 +142,20 @@ package actor Runner {
             "\(running.count) jobs are left in calls that do not return; they go on at the next start")
     }
 
-    /// Returns when no job runs and none is due.
+    /// Returns when no job runs and none is due, or when the task is cancelled.
     package func idle() async {
         if isIdle { return }
-        await withCheckedContinuation { idleWaiters.append($0) }
+        lastWaiter += 1
+        let waiter = lastWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { idleWaiters[waiter] = $0 }
+        } onCancel: {
+            // Its turn comes after this one has begun to wait.
+            Task { await self.giveUp(waiter) }
+        }
     }
+
+    private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
     private var isIdle: Bool { running.isEmpty && (turn.isEmpty && left == 0 || isPaused || isDraining) }
 
@@ -212,8 +234,8 @@ package actor Runner {
             if left > 0, !isFetching, queued < window / 2 + 1 { Task { await self.fetch() } }
         }
         if isIdle {
-            for waiter in idleWaiters { waiter.resume() }
-            idleWaiters = []
+            for waiter in idleWaiters.values { waiter.resume() }
+            idleWaiters = [:]
         }
     }
 
@@ -287,6 +309,13 @@ package actor Runner {
             for job in try await planner.plan(after: id) {
                 enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
             }
+        } catch let fault as Fault where fault.kind == .transient {
+            unplanned.insert(id)
+            log.warning(
+                """
+                cannot plan anew yet for a file that has changed: \(fault.message); it is tried again when a place is there \
+                again, and at the next start
+                """, metadata: LogFields.job(id))
         } catch {
             log.error(
                 "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
