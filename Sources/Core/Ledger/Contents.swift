@@ -20,7 +20,7 @@ extension LedgerTransaction {
         return found
     }
 
-    /// Where the agent has put a content, in places that have not judged it yet.
+    /// Where the agent has put a content, in places that have not judged it yet, and in those whose schedules may come to it.
     package func products(of hash: ContentHash) throws -> [BytePath] {
         try Data.fetchAll(cached("SELECT path FROM product WHERE hash = ?"), arguments: [hash.blob])
             .map { BytePath(bytes: Array($0)) }

@@ -188,7 +188,31 @@ extension LedgerTransaction {
         }
     }
 
+    /// Whether a schedule may run a rule over a file of this name.
+    package func mayBeScheduled(_ place: String, _ path: BytePath) -> Bool {
+        notice?.expectsSchedule(place, path) ?? false
+    }
+
     // MARK: Rules
+
+    /// Whether a rule of this identity is in force and looks at time.
+    package func isTimed(_ identity: String) throws -> Bool {
+        try Bool.fetchOne(cached("SELECT 1 FROM timedRule WHERE identity = ?"), arguments: [identity]) ?? false
+    }
+
+    /// The identities of the rules in force that look at time.
+    package func timedIdentities() throws -> Set<String> {
+        try String.fetchSet(cached("SELECT identity FROM timedRule"))
+    }
+
+    /// A rule was edited, and its schedule is as it was: what is entered for a time of it is done by the rule as it is now.
+    /// Which files that one may come to want is yet to be told.
+    package func renameTimed(_ old: String, to new: String) throws {
+        guard try !isTimed(new), try isTimed(old) else { return }
+        let id = try timedRule(old)
+        try execute(sql: "UPDATE timedRule SET identity = ?, isReckoned = 0 WHERE id = ?", arguments: [new, id])
+        try execute(sql: "DELETE FROM due WHERE rule = ? AND scheduled = 0", arguments: [id])
+    }
 
     private func timedRule(_ identity: String) throws -> Int64 {
         if let id = try Int64.fetchOne(cached("SELECT id FROM timedRule WHERE identity = ?"), arguments: [identity]) {

@@ -5,6 +5,7 @@ import Synchronization
 package final class DueWatch: Sendable {
     private struct State {
         var mayBecomeDue: @Sendable (String, BytePath) -> Bool = { _, _ in false }
+        var mayBeScheduled: @Sendable (String, BytePath) -> Bool = { _, _ in false }
         var listener: (@Sendable (Timestamp) -> Void)?
     }
 
@@ -15,10 +16,21 @@ package final class DueWatch: Sendable {
         state.withLock { $0.mayBecomeDue = mayBecomeDue }
     }
 
+    /// Over which files, by place and path, a schedule may run a rule: of those it is kept what they were made from.
+    package func expectSchedules(
+        where mayBeScheduled: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool
+    ) {
+        state.withLock { $0.mayBeScheduled = mayBeScheduled }
+    }
+
     /// Whom to tell, once a transaction is committed, of the earliest time that it has entered.
     package func listen(_ listener: (@Sendable (Timestamp) -> Void)?) { state.withLock { $0.listener = listener } }
 
     func expects(_ place: String, _ path: BytePath) -> Bool { state.withLock { $0.mayBecomeDue }(place, path) }
+
+    func expectsSchedule(_ place: String, _ path: BytePath) -> Bool {
+        state.withLock { $0.mayBeScheduled }(place, path)
+    }
 
     /// Tells the listener of a time.
     package func tell(_ time: Timestamp) { state.withLock { $0.listener }?(time) }
@@ -32,6 +44,8 @@ final class DueNotice: Sendable {
     init(_ watch: DueWatch) { self.watch = watch }
 
     func expects(_ place: String, _ path: BytePath) -> Bool { watch.expects(place, path) }
+
+    func expectsSchedule(_ place: String, _ path: BytePath) -> Bool { watch.expectsSchedule(place, path) }
 
     func note(_ time: Timestamp) { earliest.withLock { $0 = min($0 ?? time, time) } }
 

@@ -64,6 +64,7 @@ package final class Planner: Sendable {
     private static func tell(_ ledger: Ledger, of rules: RuleSet) {
         ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
         ledger.due.expect { rules.mayBecomeDue(place: $0, name: $1.name) }
+        ledger.due.expectSchedules { rules.mayBeScheduled(place: $0, name: $1.name) }
     }
 
     /// The same for a look at what there is.
@@ -117,8 +118,15 @@ package final class Planner: Sendable {
         let facts = FileFacts(
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
         let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
+        let isScheduled = ruleSet.mayBeScheduled(place: place.name, name: path.name)
         try await ledger.writeSeen { transaction in
-            if upcoming.isEmpty { try transaction.removeProduct(absolute) }
+            // Whether it is still that is told when it is read.
+            // What the agent has put there itself it knows best. Of what it made, no birth is known.
+            let isFree = try known?.present == true || transaction.product(absolute) == nil
+            if let former, isFree, isRenamed || former.born == nil {
+                try Self.copyProduct(place.root.appending(former.path), to: absolute, transaction)
+            }
+            if upcoming.isEmpty, !isScheduled { try transaction.removeProduct(absolute) }
             let matched = try FirstMatch(of: known, ruleSet, in: transaction).after([], ruleSet)
             try transaction.setFile(
                 FileRecord(
@@ -207,9 +215,15 @@ package final class Planner: Sendable {
             if let oldName {
                 try transaction.moveScheduled(place.name, oldName, to: record.path)
                 try transaction.setGone(place.name, oldName)
-                try transaction.removeProduct(place.root.appending(oldName))
+                let old = place.root.appending(oldName)
+                let new = place.root.appending(record.path)
+                // What the agent has put there itself it knows best.
+                if try transaction.product(new)?.isStill(record) != true {
+                    try Self.copyProduct(old, to: new, transaction)
+                }
+                try transaction.removeProduct(old)
             }
-            let lineage = try Self.lineage(of: record, in: place, upcoming, transaction)
+            let lineage = try Self.lineage(of: record, in: place, upcoming, ruleSet, transaction)
             try transaction.setFile(record, due: upcoming)
             if let oldName, former?.hash == record.hash {
                 try transaction.keepArrival(place.name, from: oldName, to: record.path)
@@ -220,15 +234,25 @@ package final class Planner: Sendable {
     }
 
     /// What the agent has made the file from, which is forgotten when it is judged: what follows carries the lineage in its
-    /// jobs. Unless time alone may yet bring something to follow.
+    /// jobs. Unless time alone may yet bring something to follow, and a schedule brings it again and again.
     static func lineage(
-        of file: FileRecord, in place: PlaceInfo, _ upcoming: [String: Timestamp], _ transaction: LedgerTransaction
+        of file: FileRecord, in place: PlaceInfo, _ upcoming: [String: Timestamp], _ ruleSet: RuleSet,
+        _ transaction: LedgerTransaction
     ) throws -> ProductRecord? {
         let absolute = place.root.appending(file.path)
         guard let product = try transaction.product(absolute) else { return nil }
         let isStill = product.isStill(file)
-        if !isStill || upcoming.isEmpty { try transaction.removeProduct(absolute) }
+        let isAwaited = !upcoming.isEmpty || ruleSet.mayBeScheduled(place: place.name, name: file.path.name)
+        // One that nobody has read yet may be it.
+        if !isAwaited || !isStill && file.hash != nil { try transaction.removeProduct(absolute) }
         return isStill ? product : nil
+    }
+
+    /// What a file was made from goes with it when somebody gives it another name.
+    private static func copyProduct(_ old: BytePath, to new: BytePath, _ transaction: LedgerTransaction) throws {
+        guard var product = try transaction.product(old) else { return }
+        product.path = new
+        try transaction.addProduct(product)
     }
 
     /// What rules have made, or not made, of what the file was before.
@@ -399,15 +423,25 @@ package final class Planner: Sendable {
             if let lineage {
                 job.lineage = lineage.lineage
                 job.depth = max(job.depth, lineage.depth)
+                job.origin = lineage.origin
             }
-            if job.depth > deepest {
+            // A schedule asks again at each of its times, and would say it each time.
+            let isTold = job.event != FileEvent.scheduled.rawValue
+            if (isTold ? job.depth : job.origin) > deepest {
+                guard isTold else { continue }
                 try transaction.note(
                     "skipped", "the rule \"\(job.rule)\" would be step \(job.depth) of a chain; \(deepest) is the end",
                     job: nil, place: job.place, path: job.path)
                 continue
             }
             if lineage != nil {
-                if try transaction.hasRun(rule: job.rule, lineage: job.lineage, besides: job.depth) {
+                // To a schedule a file that was only moved is the one that it was.
+                let hasRun =
+                    try isTold
+                    ? transaction.hasRun(rule: job.rule, lineage: job.lineage, besides: job.depth)
+                    : transaction.hasRun(rule: job.rule, lineage: job.lineage, before: job.origin)
+                if hasRun {
+                    guard isTold else { continue }
                     try transaction.note(
                         "skipped", "the rule \"\(job.rule)\" has run already on what this was made from",
                         job: nil, place: job.place, path: job.path)

@@ -86,6 +86,11 @@ extension RuleSet {
         hasTime && index.candidates(place: place, event: .arrived, name: name).contains { looksAtTime[$0] }
     }
 
+    /// Whether a schedule may run a rule over a file of this name.
+    package func mayBeScheduled(place: String, name: [UInt8]) -> Bool {
+        !index.candidates(place: place, event: .scheduled, name: name).isEmpty
+    }
+
     /// The rules, by identity, of which the ledger keeps what comes with time.
     package var timedIdentities: Set<String> {
         Set(rules.indices.filter { looksAtTime[$0] || !rules[$0].schedules.isEmpty }.map { identities[$0] })
