@@ -183,6 +183,84 @@ struct TimeRunTests {
         #expect(time.ran.count == 1)
     }
 
+    @Test("An interval is not run again where the machine boots with its clock far behind, and the clock is set then")
+    func bootsBehind() async throws {
+        let time = try await bench("- { rule: R, in: inbox, every: 7d, do: { probe: { name: r } } }")
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.pass(8 * day)
+        #expect(time.ran.count == 1)
+        for boot in 1...3 {
+            let now = clock.now
+            // Another version makes another job.
+            try time.write("inbox/a.txt", "version \(boot)")
+            try await time.bench.process("a.txt")
+            clock.now = Timestamp(nanoseconds: Int64(boot) * 777_000_000_000)
+            try await time.wake()
+            clock.now = now.adding(seconds: day)
+            try await time.wake()
+            #expect(time.ran.count == 1)
+        }
+        try await time.pass(17 * day)
+        #expect(time.ran.count == 4)
+    }
+
+    @Test("A clock that was years ahead costs no time that the agent was off at, once it is right")
+    func wasAhead() async throws {
+        let (script, start) = (Script(), clock.now)
+        var time = try await TimeBench(folder.path, clock, script: script, rules: Self.nightly)
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        try await time.jump(3_653 * day)
+        #expect(time.ran.count == 1)
+        for boot in 0..<3 {
+            await time.keeper.stop()
+            try time.bench.ledger.close()
+            clock.now = start.adding(seconds: Double(boot) * day)
+            time = try await TimeBench(folder.path, clock, script: script, rules: Self.nightly)
+            try await time.wake()
+            #expect(time.ran.count == 1 + boot)
+        }
+    }
+
+    @Test("A rule that is edited while it runs goes on with the files that are left, as it is now")
+    func edited() async throws {
+        let time = try await bench()
+        for name in ["a.txt", "b.txt"] as [BytePath] {
+            try time.write(BytePath("inbox").appending(name))
+            try await time.bench.process(name)
+        }
+        let (root, aside) = (time.bench.path("inbox"), time.bench.path("aside"))
+        _ = try time.bench.journal.presence.look(at: time.bench.place())
+        #expect(rename(root.text, aside.text) == 0)
+        try await time.pass(day)
+        try await time.setRules(Self.nightly.replacingOccurrences(of: "name: night", with: "name: anew"))
+        #expect(rename(aside.text, root.text) == 0)
+        try await time.wake()
+        #expect(time.ran.sorted() == ["perform anew a.txt", "perform anew b.txt"])
+        try await time.pass(day)
+        #expect(time.ran.count == 4)
+    }
+
+    @Test("One that is edited while its files are entered is entered as it is now")
+    func editedAtEntry() async throws {
+        let time = try await bench()
+        for number in 0..<40 { try time.write(BytePath("inbox/\(number).txt")) }
+        for number in 0..<40 { try await time.bench.process(BytePath("\(number).txt")) }
+        let keeper = time.keeper
+        clock.advance(day)
+        async let wake: Void = keeper.wake()
+        for number in 0..<5 {
+            try time.bench.setRules(Self.nightly.replacingOccurrences(of: "name: night", with: "name: n\(number)"))
+            try await keeper.rulesChanged()
+        }
+        await wake
+        try await time.wake()
+        #expect(time.ran.count == 40)
+        #expect(Set(time.ran.compactMap { $0.split(separator: " ").last }).count == 40)
+        #expect(try await time.due().isEmpty)
+    }
+
     @Test("Files of a place that is away run once when it is back, however often their time has come")
     func away() async throws {
         let time = try await bench()

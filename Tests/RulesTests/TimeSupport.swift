@@ -55,10 +55,10 @@ final class TimeBench: Sendable {
 
     init(
         _ folder: BytePath, _ clock: MovedClock, script: Script = Script(), rules: String,
-        inspector: (any ContentInspector)? = nil
+        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = []
     ) async throws {
         self.clock = clock
-        bench = try Bench(folder, script, rules: rules, clock: clock.clock, inspector: inspector)
+        bench = try Bench(folder, script, rules: rules, clock: clock.clock, inspector: inspector, adding: nested)
         let (runner, looks) = (bench.runner, Looks())
         keeper = TimeKeeper(
             ledger: bench.ledger, planner: bench.planner, inWork: bench.inWork, alarm: alarm,
@@ -69,7 +69,9 @@ final class TimeBench: Sendable {
         looks.note.withLock { note in note = { path in self.looked.withLock { $0.append(path) } } }
         let ledger = bench.ledger
         try await ledger.write { transaction in
-            for place in Bench.places(folder) { _ = try transaction.registerPlace(place.name, root: place.root) }
+            for place in Bench.places(folder) + nested {
+                _ = try transaction.registerPlace(place.name, root: place.root)
+            }
         }
         try await keeper.rulesChanged()
         try await rest()

@@ -50,7 +50,7 @@ extension Planner {
             else { return .again }
             try transaction.removeScheduled(place.name, path, by: now)
             try transaction.setFile(found.record, due: found.upcoming)
-            let lineage = try Self.lineage(of: found.record, in: place, found.upcoming, transaction)
+            let lineage = try Self.lineage(of: found.record, in: place, found.upcoming, ruleSet, transaction)
             return .met(try Self.add(found.drafts, lineage: lineage, to: transaction))
         }
     }
@@ -83,6 +83,11 @@ extension Planner {
     /// Whether a rule could want a folder, now or when time has gone by, as far as its name and its status tell. Reads nothing.
     func mightWantFolder(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
         guard status.kind == .directory, !path.isEmpty, ruleSet.hasFolderRules(place.name) else { return false }
+        let folder = place.root.appending(path)
+        // What is another place, or holds one, is not one thing of this place.
+        guard !presence.places.nested(in: place).contains(where: { $0.isWithin(folder) || folder.isWithin($0) }) else {
+            return false
+        }
         let now = clock.now()
         // When it arrived is for the judgement to tell: from any time on, what asks for that holds now or later.
         let facts = FileFacts(
@@ -126,13 +131,14 @@ extension Planner {
             }
             let scheduled = rows.compactMap { row -> (String, Timestamp)? in
                 guard case .scheduled(let rule, let instant) = row.kind, row.due <= now else { return nil }
-                return (rule, instant)
+                // By its name: a rule that is being edited goes on with its time as it is now.
+                return (RuleSet.name(inIdentity: rule), instant)
             }
             if !scheduled.isEmpty {
                 let facts = seen(as: .scheduled)
                 let instants = Dictionary(scheduled) { max($0, $1) }
                 for match in try ruleSet.match(facts) {
-                    guard let instant = instants[ruleSet.identity(of: match.rule)] else { continue }
+                    guard let instant = instants[match.rule.name] else { continue }
                     matches.append((match, facts, instant))
                 }
             }

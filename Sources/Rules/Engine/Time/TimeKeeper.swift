@@ -19,6 +19,8 @@ package actor TimeKeeper {
     private var schedules: [String: (rule: Rule, record: ScheduleRecord)] = [:]
     /// Rules, by identity, of a time of whose schedule not all files are entered yet.
     private var entering: Set<String> = []
+    /// The one that is being entered just now.
+    private var entered: String?
     /// Places whose rows are being dealt with.
     private var busy: Set<String> = []
     /// Places that are away, or fail; what is due there waits until the next wake-up, which their return is.
@@ -67,9 +69,7 @@ package actor TimeKeeper {
     /// - Throws: what the ledger does.
     package func rulesChanged() async throws {
         guard !isStopped else { return }
-        let ruleSet = planner.ruleSet
-        new = try await ledger.write { try $0.registerTimed(ruleSet.timedIdentities) }
-        try await adoptSchedules(ruleSet)
+        try await adopt(planner.ruleSet)
         if !hasBegun {
             hasBegun = true
             let alarm = alarm
@@ -173,6 +173,11 @@ package actor TimeKeeper {
             away.insert(place.name)
             return false
         }
+        // What is due may be for files that are known by their tokens alone.
+        guard ledger.names.isLearned(place.name) else {
+            away.insert(place.name)
+            return false
+        }
         var seen: Set<BytePath> = []
         for row in rows where seen.insert(row.path).inserted {
             if isStopped { return false }
@@ -217,7 +222,7 @@ package actor TimeKeeper {
         let rules = numbers.filter { identities.contains(ruleSet.identities[$0]) }.map { ruleSet.rules[$0] }
         for place in Set(rules.flatMap(\.places)).sorted(by: { $0.name < $1.name }) {
             let own = RuleIndex(rules.filter { $0.places.contains(place) })
-            try await eachFile(of: place) { file, transaction in
+            _ = try await eachFile(of: place) { file, transaction in
                 guard !own.candidates(place: place.name, event: .arrived, name: file.path.name).isEmpty else { return }
                 try transaction.setUnreckoned(place.name, file.path)
             }
@@ -227,92 +232,127 @@ package actor TimeKeeper {
     }
 
     /// Gives all present files of a place, in transactions that let others in between.
+    ///
+    /// - Parameter identity: of the rule that it is done for.
+    /// - Returns: false where that rule is not in force any more; the rest is left out then.
     private func eachFile(
-        of place: PlaceInfo, _ body: @escaping @Sendable (FileRecord, LedgerTransaction) throws -> Void
-    ) async throws {
+        of place: PlaceInfo, for identity: String? = nil,
+        _ body: @escaping @Sendable (FileRecord, LedgerTransaction) throws -> Void
+    ) async throws -> Bool {
         var mark: FilePageMark? = FilePageMark()
         while let start = mark, !isStopped {
-            mark = try await ledger.writeSeen { transaction in
+            let (next, isInForce) = try await ledger.writeSeen { transaction -> (FilePageMark?, Bool) in
+                if let identity, try !transaction.isTimed(identity) { return (nil, false) }
                 let page = try transaction.files(place.name, from: start)
                 for file in page.files { try body(file, transaction) }
-                return page.next
+                return (page.next, true)
             }
+            guard isInForce else { return false }
+            mark = next
         }
         if isStopped { throw CancellationError() }
+        return true
     }
 
     // MARK: Schedules
 
-    private func adoptSchedules(_ ruleSet: RuleSet) async throws {
+    private func adopt(_ ruleSet: RuleSet) async throws {
         let rules = ruleSet.rules.filter { !$0.schedules.isEmpty }
         let now = clock.now()
-        let records = try await ledger.write { transaction -> [ScheduleRecord] in
+        // From the moment on at which the ledger has the rules: what is being entered goes on to be, for the rule as it is now.
+        let begun = Set(entering.map(RuleSet.name(inIdentity:)))
+        entering.formUnion(rules.filter { begun.contains($0.name) }.map(ruleSet.identity))
+        let (records, unreckoned) = try await ledger.write { transaction -> ([ScheduleRecord], Set<String>) in
             try transaction.removeSchedules(except: Set(rules.map(\.name)))
             let known = Dictionary(try transaction.schedules().map { ($0.rule, $0) }) { first, _ in first }
-            return try rules.map { rule in
+            let identities = try transaction.timedIdentities()
+            let records = try rules.map { rule in
                 let spec = rule.schedules.spec
                 // A schedule that is another one begins now, and not with what it would have missed.
-                var record =
-                    known[rule.name].flatMap { $0.spec == spec ? $0 : nil }
-                    ?? ScheduleRecord(rule: rule.name, spec: spec, anchor: now)
-                record.next = rule.schedules.next(after: record.last, anchor: record.anchor)
+                var record = ScheduleRecord(rule: rule.name, spec: spec, anchor: now)
+                if let same = known[rule.name], same.spec == spec {
+                    record = same
+                    for old in identities where RuleSet.name(inIdentity: old) == rule.name {
+                        try transaction.renameTimed(old, to: ruleSet.identity(of: rule))
+                    }
+                }
+                record.next = rule.schedules.next(after: record.reached(by: now), anchor: record.anchor)
                 try transaction.setSchedule(record)
                 return record
             }
+            return (records, try transaction.registerTimed(ruleSet.timedIdentities))
         }
+        new = unreckoned
         schedules = [:]
         for (rule, record) in zip(rules, records) { schedules[rule.name] = (rule, record) }
+        entering = Set(zip(rules, records).filter { $1.entering != nil }.map { ruleSet.identity(of: $0.0) })
+        if let entered { entering.insert(entered) }
     }
 
     private func runSchedules() async throws {
         for name in schedules.keys.sorted() {
-            guard let (rule, known) = schedules[name] else { continue }
+            guard let rule = schedules[name]?.rule,
+                let known = try await ledger.read({ try $0.schedule(of: name) }), known.spec == rule.schedules.spec
+            else { continue }
             var record = known
             let now = clock.now()
-            // The clock was put back: what it said before was wrong, and the schedule goes by what it says now.
-            if record.last > now { record.last = now }
-            if record.anchor > now { record.anchor = now }
+            // Where the clock was put back, the schedule goes by what it says now.
+            record.meet(now)
             if let begun = record.entering {
-                try await enter(rule, &record, begun)
+                guard try await enter(rule, &record, begun) else { continue }
             }
             // Of several that were missed the last one stands for all.
-            if let due = rule.schedules.latest(upTo: now, anchor: record.anchor), due > record.last {
-                try await enter(rule, &record, due)
+            if let due = rule.schedules.latest(upTo: now, anchor: record.anchor), due > record.reached(by: now) {
+                guard try await enter(rule, &record, due) else { continue }
             }
-            record.next = rule.schedules.next(after: max(record.last, now), anchor: record.anchor)
-            guard record != known else { continue }
-            let updated = record
-            try await ledger.write { try $0.setSchedule(updated) }
-            if schedules[name]?.rule.digest == rule.digest { schedules[name]?.record = updated }
+            record.next = rule.schedules.next(after: now, anchor: record.anchor)
+            if record != known { _ = try await keep(record, of: rule) }
         }
     }
 
     /// Enters all files that a place holds for one time of a rule's schedule. Only when all are there the first is dealt
     /// with: what the rule makes of it is not one of them.
-    private func enter(_ rule: Rule, _ record: inout ScheduleRecord, _ instant: Timestamp) async throws {
+    ///
+    /// - Returns: false where the rule was edited meanwhile. The rule as it is now is entered instead.
+    private func enter(_ rule: Rule, _ record: inout ScheduleRecord, _ instant: Timestamp) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
         // Until all are there, also where that is cut off by an error.
         entering.insert(identity)
+        entered = identity
+        defer { entered = nil }
         record.entering = instant
-        let begun = record
-        try await ledger.write { try $0.setSchedule(begun) }
-        schedules[rule.name]?.record = begun
-        for place in rule.places {
+        var isInForce = try await keep(record, of: rule)
+        for place in rule.places where isInForce {
             let own = RuleIndex([rule])
-            try await eachFile(of: place) { file, transaction in
+            isInForce = try await eachFile(of: place, for: identity) { file, transaction in
                 guard !own.candidates(place: place.name, event: .scheduled, name: file.path.name).isEmpty else {
                     return
                 }
                 try transaction.setScheduled(place.name, file.path, rule: identity, instant: instant)
             }
         }
-        (record.entering, record.last) = (nil, instant)
-        let done = record
-        try await ledger.write { transaction in
-            try transaction.setSchedule(done)
-            try transaction.note("schedule", "the rule \"\(rule.name)\" runs for \(instant) (\(rule.schedules.spec))")
+        record.entering = nil
+        record.deal(with: instant)
+        if isInForce {
+            isInForce = try await keep(
+                record, of: rule, noting: "the rule \"\(rule.name)\" runs for \(instant) (\(rule.schedules.spec))")
         }
-        schedules[rule.name]?.record = done
         entering.remove(identity)
+        return isInForce
+    }
+
+    /// - Returns: false where the rule was edited meanwhile: what the ledger has is of the rule as it is now, and stays.
+    private func keep(_ record: ScheduleRecord, of rule: Rule, noting line: String? = nil) async throws -> Bool {
+        let identity = planner.ruleSet.identity(of: rule)
+        let isKept = try await ledger.write { transaction in
+            guard try transaction.isTimed(identity), try transaction.schedule(of: rule.name)?.spec == record.spec else {
+                return false
+            }
+            try transaction.setSchedule(record)
+            if let line { try transaction.note("schedule", line) }
+            return true
+        }
+        if isKept, schedules[rule.name]?.rule.digest == rule.digest { schedules[rule.name]?.record = record }
+        return isKept
     }
 }
