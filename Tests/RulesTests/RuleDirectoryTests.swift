@@ -127,4 +127,16 @@ import Testing
         #expect(warnings.allSatisfy { $0.severity == .warning })
         #expect(warnings[1].message == "rules feed each other in a circle: `A` (other → drafts), `B` (drafts → other)")
     }
+
+    @Test("A schedule closes a circle, whatever else its rule is about") func circlesOfSchedules() throws {
+        let circle = try rules(
+            """
+            - { rule: A, in: other, do: [{ move: { to: drafts } }] }
+            - { rule: B, in: drafts, every: 1d, do: [{ move: { to: other } }] }
+            """)
+        #expect(
+            RuleCheck.warnings(circle).map(\.message) == [
+                "rules feed each other in a circle: `A` (other → drafts), `B` (drafts → other)"
+            ])
+    }
 }

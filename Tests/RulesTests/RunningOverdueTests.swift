@@ -70,6 +70,29 @@ struct RunningOverdueTests {
         #expect(try await ended(next) == ["R arrived superseded", "R arrived done"])
     }
 
+    @Test("Where the file's hidden name is not known at that start, it is planned when it is")
+    func cutOffHidden() async throws {
+        let first = try bench()
+        first.hideNames()
+        try first.write("inbox/x", "one")
+        try await first.see("x")
+        let job = try await first.onlyJob()
+        try first.write("inbox/x", "two")
+        #expect(try await first.see("x") == .news(.changed, jobs: []))
+        #expect(await first.executor.run(job.id) == .superseded)
+        let next = try bench()
+        next.hideNames()
+        next.ledger.names.expect(in: "inbox")
+        try await next.runner.start()
+        await next.runner.idle()
+        #expect(try await ended(next) == ["R arrived superseded"])
+        try next.ledger.names.learn("inbox", "x")
+        next.ledger.names.setLearned("inbox")
+        try await next.runner.takeUp()
+        await next.runner.idle()
+        #expect(try await ended(next) == ["R arrived superseded", "R arrived done"])
+    }
+
     @Test("Judged only after the job had come to nothing, it is an arrival for that rule and a change for others")
     func judgedAfter() async throws {
         let bench = try bench(

@@ -3,8 +3,8 @@ import Platform
 
 extension Ledger {
     /// Forgets ended jobs and history older than `before`; jobs that wait for a human, those whose events have not been
-    /// delivered, and those that can still be the proof that a rule ran in a lineage, stay with their receipts for as long
-    /// as that is so, or their product is unjudged.
+    /// delivered, and those that can still be the proof that a rule ran in a lineage (of several the last) stay with their
+    /// receipts for as long as that is so, or their product is unjudged or may come to be run on by a schedule.
     ///
     /// Many small transactions, none of them within a savepoint: others write in between, and what a savepoint might have to
     /// take back, which is each page as it was, is kept in memory until its end.
@@ -44,8 +44,15 @@ extension LedgerTransaction {
                         AND id NOT IN (
                             SELECT job FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
                             UNION ALL SELECT job FROM outbox INDEXED BY outboxDead WHERE state = 'dead')
-                        AND lineage NOT IN (SELECT lineage FROM product)
-                        AND lineage NOT IN (SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked'))
+                        AND (
+                            lineage NOT IN (
+                                SELECT lineage FROM product
+                                UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked'))
+                            -- The last of its rule is proof enough: a schedule has one at each of its times.
+                            OR lineage <> id AND EXISTS (
+                                SELECT 1 FROM job AS later WHERE later.lineage = job.lineage AND later.lineage <> later.id
+                                    AND later.rule = job.rule AND later.depth = job.depth AND later.sequence > job.sequence
+                                    AND later.state IN ('done', 'undone', 'refused', 'declined')))
                     LIMIT ?)
                 RETURNING id
                 """, arguments: [before.nanoseconds, Self.mostForgotten])

@@ -65,6 +65,29 @@ struct RuleCircleTests {
         )
     }
 
+    @Test("Check warns of a schedule that puts more and more into the place whose files it runs over")
+    func growingPlace() throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Daily
+              in: drafts
+              every: 1d
+              do: [{ copy: { folder: "{{ arrived | date: %H%M }}" } }]
+            - rule: Sort
+              in: drafts
+              every: 1d
+              do: [{ move: { folder: sorted } }]
+            - rule: Once
+              in: drafts
+              do: [{ copy: { folder: copies } }]
+            """)
+        let check = try steward.run(["check"]).check().output
+        #expect(
+            check.contains("warning: `Daily` puts what `copy` makes into `drafts`, a place that it watches itself"))
+        #expect(try steward.json(["check"])["diagnostics"].items.count == 1)
+    }
+
     @Test("Rules in a circle end after one round also where time alone makes them run")
     func withTime() async throws {
         let steward = try AgentFixture()

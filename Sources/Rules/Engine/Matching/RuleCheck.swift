@@ -38,7 +38,8 @@ package enum RuleCheck {
         for (number, edge) in edges.enumerated() {
             let events = products[edge.step.declaration.name] ?? [.arrived]
             following[number] = edges.indices.filter {
-                edges[$0].from == edge.to && !edges[$0].rule.events.isDisjoint(with: events)
+                // A schedule comes to whatever lies there.
+                edges[$0].from == edge.to && !edges[$0].rule.events.isDisjoint(with: events.union([.scheduled]))
             }
         }
         var reported: Set<[Int]> = []
@@ -87,7 +88,16 @@ package enum RuleCheck {
                 Set(step.arguments.places.map(\.name) + step.action.destinations).sorted().flatMap { target in
                     rule.places.map { Edge(rule: rule, from: $0.name, to: target, step: step) }
                 }
+                    + (growsItsPlace(rule, step) ? rule.places : []).map {
+                        Edge(rule: rule, from: $0.name, to: $0.name, step: step)
+                    }
             }
         }
+    }
+
+    /// At each time of its schedule such a rule puts one more into a folder of the place whose files it runs over.
+    private static func growsItsPlace(_ rule: Rule, _ step: StepTemplate) -> Bool {
+        !rule.schedules.isEmpty && step.declaration.name != "move" && step.arguments.has("folder")
+            && !step.arguments.has("place")
     }
 }
