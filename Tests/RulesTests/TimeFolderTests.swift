@@ -96,6 +96,26 @@ struct TimeFolderTests {
         #expect(time.alarm.time == nil)
     }
 
+    @Test("So is what was to come for a folder that is another place now, or holds one", arguments: ["", "/July"])
+    func nested(below: String) async throws {
+        do {
+            let time = try await bench("age: \"> 1h\"")
+            try time.write("inbox/Lisbon/1.jpg")
+            try await see("Lisbon", time)
+            #expect(try await rows("Lisbon", time).count == 1)
+            await time.keeper.stop()
+            try time.bench.ledger.close()
+        }
+        let root = folder.path.appending(BytePath("inbox/Lisbon\(below)"))
+        let time = try await TimeBench(
+            folder.path, clock, rules: Self.rule("age: \"> 1h\""),
+            adding: [PlaceInfo(name: "album", kind: .folder, root: root)])
+        try await time.jump(2 * hour)
+        #expect(time.wantsJudged == [])
+        #expect(try await rows("Lisbon", time).isEmpty)
+        #expect(time.alarm.time == nil)
+    }
+
     @Test(
         "So is a time that has gone by while the agent was off",
         arguments: ["age: [\"> 13h\", \"< 14h\"]", "age: { since: name, is: [\"> 13h\", \"< 14h\"] }"])

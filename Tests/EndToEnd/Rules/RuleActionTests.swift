@@ -124,6 +124,98 @@ struct RuleActionTests {
         }
     }
 
+    @Test("Undo of a mode leaves alone what somebody has saved since, and the save is news")
+    func undoAfterSave() async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("out")
+        try steward.rule(
+            """
+            - { rule: Mode, in: drafts, settle: 100ms, do: [{ set: { mode: "0640" } }] }
+            - { rule: Changed, in: drafts, on: changed, settle: 100ms, do: [{ copy: { place: out } }] }
+            """)
+        try await steward.start()
+        try steward.drop("drafts/a.txt", "mine")
+        try steward.wait()
+        let job = try #require(try steward.past("drafts/a.txt").first?["job"].text)
+        try await steward.stop()
+        try steward.drop("drafts/a.txt", "a later version")
+        let undone = try steward.run(["undo", job])
+        #expect(undone.status == 1 && undone.errors.contains("has been changed since"))
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.read("out/a.txt") == "a later version")
+    }
+
+    @Test("Undo takes the tag from the file that got it, and not from another that has its name by now")
+    func undoBesideAnother() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Tag
+              in: drafts
+              settle: 100ms
+              do: [{ tag: { add: [x] } }, { rename: { name: "done {{ file.name }}" } }]
+            """)
+        try await steward.start()
+        try steward.drop("drafts/t.txt", "mine")
+        try steward.wait()
+        let job = try #require(try steward.past("drafts/t.txt").first?["job"].text)
+        try await steward.stop()
+        let other = try steward.drop("drafts/t.txt", "another")
+        try ExtendedAttributes.set("user.xdg.tags", Array("x".utf8), on: Descriptor(other))
+        try steward.run(["undo", job]).check()
+        #expect(try steward.read("drafts/t (1).txt") == "mine")
+        func tags(_ path: BytePath) throws -> [UInt8]? {
+            try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path(path)))
+        }
+        #expect(try tags("drafts/t (1).txt") == nil)
+        #expect(try tags("drafts/t.txt") == Array("x".utf8))
+    }
+
+    @Test("Undo takes a tag from a note that the agent itself has written since, by the same rule or another")
+    func undoBesideBlocks() async throws {
+        let steward = try AgentFixture()
+        let block = "append-block: { note: \"{{ file.name }}\", heading: Log, anchor: log, text: seen }"
+        try steward.rule(
+            """
+            - { rule: Both, in: notes, where: { name: a.md }, settle: 100ms, do: [{ \(block) }, { tag: { add: [x] } }] }
+            - { rule: Tag, in: notes, where: { name: b.md }, settle: 100ms, do: [{ tag: { add: [x] } }] }
+            - { rule: Log, in: notes, where: { name: b.md }, settle: 100ms, do: [{ \(block) }] }
+            """)
+        try await steward.start()
+        for name in ["a", "b"] { try steward.drop(BytePath("notes/\(name).md"), "# Note\n") }
+        try steward.wait()
+        let both = try #require(try steward.past("notes/a.md").first?["job"].text)
+        let tag = try #require(try steward.past("notes/b.md").first { $0["rule"].text == "Tag" }?["job"].text)
+        func tags(_ name: String) throws -> [UInt8]? {
+            try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path(BytePath("notes/\(name).md"))))
+        }
+        #expect(try tags("a") == Array("x".utf8) && tags("b") == Array("x".utf8))
+        try await steward.stop()
+        for job in [both, tag] { try steward.run(["undo", job]).check() }
+        #expect(try tags("a") == nil && tags("b") == nil)
+        #expect(try !steward.read("notes/a.md").contains("seen") && steward.read("notes/b.md").contains("seen"))
+    }
+
+    @Test("Undo takes a tag from the file where another rule has put it since")
+    func undoAfterMove() async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("out")
+        try steward.rule(
+            """
+            - { rule: Tag, in: drafts, settle: 100ms, do: [{ tag: { add: [x] } }] }
+            - { rule: Finish, in: drafts, settle: 100ms, do: [{ move: { place: out } }] }
+            """)
+        try await steward.start()
+        try steward.drop("drafts/t.txt", "mine")
+        try steward.wait()
+        let job = try #require(try steward.past("drafts/t.txt").first { $0["rule"].text == "Tag" }?["job"].text)
+        try await steward.stop()
+        try steward.run(["undo", job]).check()
+        #expect(try steward.read("out/t.txt") == "mine")
+        #expect(try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path("out/t.txt"))) == nil)
+    }
+
     @Test("A rule may run programs only where the configuration allows it")
     func forbidden() throws {
         let steward = try AgentFixture()

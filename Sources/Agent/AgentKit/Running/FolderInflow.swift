@@ -91,14 +91,11 @@ extension Pipeline {
     }
 
     private func settleTime(_ root: WatchRoot) -> FolderSettler.Wants {
-        let (core, excluded) = (core, root.excluded)
+        let core = core
         return { path, status in
-            guard let place = core.places[name: root.name] else { return nil }
-            let folder = place.root.appending(path)
-            // What is another place, or holds one, is not one thing of this place.
-            guard !excluded.contains(where: { $0.isWithin(folder) || folder.isWithin($0) }),
-                core.folderJudge.mightWant(path, in: place, status)
-            else { return nil }
+            guard let place = core.places[name: root.name], core.folderJudge.mightWant(path, in: place, status) else {
+                return nil
+            }
             return core.planner.ruleSet.settleTime(place: place.name, name: path.name, .folders)
         }
     }
