@@ -1,6 +1,8 @@
 import Glibc
 import Ledger
+import OwnFiles
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -115,12 +117,59 @@ struct CommitTests {
             #expect(early?.kind == .transient)
             #expect(try ledger.readBlocking { try $0.meta("a") } == "1")
             #expect(ledger.problem != nil, "reading is no writing")
+            try ledger.writeBlocking { _ in }
+            try await ledger.write { _ in }
+            try await ledger.writeSeen { _ = try $0.meta("a") }
+            #expect(ledger.problem != nil, "nor is a write of nothing")
             limit.rlim_cur = .max
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             try await ledger.write { try $0.setMeta("a", "4") }
             #expect(ledger.problem == nil)
             #expect(try ledger.readBlocking { try $0.meta("a") } == "4")
         }
+    }
+
+    @Test("While the ledger is copied, writes go on, and the copy is of one moment")
+    func duringCopy() async throws {
+        let page = String(repeating: "x", count: 1 << 20)
+        try await ledger.write { transaction in
+            for number in 0..<48 { try transaction.setMeta("page \(number)", page) }
+        }
+        let copy = folder.path.appending("copy.sqlite")
+        let growing = folder.path.appending("copy.sqlite.new")
+        // On a thread of its own, which writes again and again while the copy grows: nobody's turn has to come in between.
+        let lane = BlockingLane("writes")
+        var wasWritten = false
+        for _ in 1...20 where !wasWritten {
+            let isDone = Atomic<Bool>(false)
+            async let copying: Void = {
+                defer { isDone.store(true, ordering: .releasing) }
+                try await ledger.backUp(replacing: copy)
+            }()
+            wasWritten = try await lane.run { [ledger] in
+                while !isDone.load(ordering: .acquiring) {
+                    guard let size = try FileStatus.of(growing)?.size, size > 0 else {
+                        usleep(1_000)
+                        continue
+                    }
+                    let value = randomHex(4)
+                    try ledger.writeBlocking { transaction in
+                        for key in ["first", "second"] { try transaction.setMeta(key, value) }
+                    }
+                    if let size = try FileStatus.of(growing)?.size, size < 48 << 20 { return true }
+                }
+                return false
+            }
+            try await copying
+        }
+        #expect(wasWritten)
+        try ledger.close()
+        let other = try TemporaryFolder("steward-copy")
+        #expect(try Durable.renameNew(copy, to: other.path.appending("ledger.sqlite")))
+        let (copied, opening) = try Ledger.open(directory: other.path)
+        #expect(opening == .existing)
+        let found = try await copied.read { try ($0.meta("first"), $0.meta("second"), $0.meta("page 47")) }
+        #expect(found.0 == found.1 && found.2 == page)
     }
 
     @Test("A write that fails by itself says nothing of the ledger")

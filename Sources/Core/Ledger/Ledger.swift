@@ -129,8 +129,10 @@ package final class Ledger: Sendable {
         Blocking.call()
         do {
             let notice = DueNotice(due)
-            let result = try pool.write { try body(LedgerTransaction(db: $0, names: names, notice: notice)) }
-            accepted()
+            let (result, isWritten) = try pool.write { db in
+                try Self.counting(db) { try body(LedgerTransaction(db: db, names: names, notice: notice)) }
+            }
+            if isWritten { accepted() }
             notice.deliver()
             foldIfForgotten()
             return result
@@ -164,10 +166,10 @@ package final class Ledger: Sendable {
     ) async throws -> R {
         do {
             let notice = DueNotice(due)
-            let result = try await grouped.write(durability) { [names] in
-                try body(LedgerTransaction(db: $0, names: names, notice: notice))
+            let (result, isWritten) = try await grouped.write(durability) { [names] db in
+                try Self.counting(db) { try body(LedgerTransaction(db: db, names: names, notice: notice)) }
             }
-            accepted()
+            if isWritten { accepted() }
             notice.deliver()
             foldIfForgotten()
             return result
@@ -176,6 +178,21 @@ package final class Ledger: Sendable {
         } catch {
             throw refused(told(error, "commit to"))
         }
+    }
+
+    /// Also says whether anything was written: a full disk takes a transaction with nothing in it.
+    private static func counting<R>(_ db: Database, _ body: () throws -> R) rethrows -> (R, isWritten: Bool) {
+        let before = db.totalChangesCount
+        let result = try body()
+        return (result, db.totalChangesCount > before)
+    }
+
+    /// Goes through the one writer, behind all that waits for it. No disk is touched, unless the last write could not be
+    /// made: then it is found out whether one can by now, as nobody else may try.
+    package func turn() async {
+        let mustTry = problem != nil
+        // What comes of it is the problem from then on.
+        _ = try? await write { if mustTry { try $0.setMeta("tried", Timestamp.now().description) } }
     }
 
     /// Why the last write could not be made; nil once one has been. Until then nothing that the agent does is kept.
@@ -202,8 +219,7 @@ package final class Ledger: Sendable {
         guard names.consumeForgotten() else { return }
         let mustFold = folding.withLock { state in
             state.isWanted = true
-            defer { state.isRunning = true }
-            return !state.isRunning
+            return state.claims()
         }
         if mustFold { Task { await self.fold() } }
     }
@@ -218,25 +234,45 @@ package final class Ledger: Sendable {
     private struct Folding {
         var isWanted = false
         var isRunning = false
+        /// While the ledger is copied its log cannot be emptied; who tried would keep the writer waiting.
+        var isCopying = false
+
+        mutating func claims() -> Bool {
+            guard isWanted, !isRunning, !isCopying else { return false }
+            isRunning = true
+            return true
+        }
 
         mutating func begins() -> Bool {
-            defer { isWanted = false }
-            isRunning = isWanted
-            return isWanted
+            isRunning = isWanted && !isCopying
+            if isRunning { isWanted = false }
+            return isRunning
         }
     }
 
-    /// Writes a copy of the ledger (VACUUM INTO) in place of an earlier copy, which stays until the new one is whole.
+    /// Writes a copy of the ledger (VACUUM INTO) in place of an earlier copy, which stays until the new one is whole. Reads
+    /// and writes go on meanwhile, however long it takes.
     package func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
         let lane = BlockingLane("ledger.backup")
-        try await lane.run {
+        let file = file
+        let source = try await lane.run {
             try Durable.remove(temporary)
             // VACUUM INTO takes an empty file, and leaves it its mode.
             try PrivateDatabase.prepare(temporary)
+            return try Self.database(file).reader()
         }
-        try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
+        folding.withLock { $0.isCopying = true }
+        defer {
+            let mustFold = folding.withLock { state in
+                state.isCopying = false
+                return state.claims()
+            }
+            if mustFold { Task { await self.fold() } }
+        }
+        try await source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
         try await lane.run {
+            try source.close()
             try Descriptor(temporary).sync()
             guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
             try Durable.syncDirectory(target.parent)

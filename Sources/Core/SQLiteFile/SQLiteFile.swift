@@ -95,6 +95,11 @@ package struct SQLiteFile {
         }
     }
 
+    /// One more connection that reads an open database, for what takes long. Blocks.
+    package func reader() throws -> DatabaseQueue {
+        try DatabaseQueue(path: try text(), configuration: configuration(readOnly: true))
+    }
+
     /// More connections that read an open database.
     ///
     /// - Parameter count: how many reads may go on at a time.

@@ -159,6 +159,32 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
+    @Test("A full disk under the ledger is told for as long as it is full, whatever the watchdog does, and no longer")
+    func watched() async throws {
+        let steward = try agent()
+        let disk = try SmallDisk(steward.home.path.appending(".local/state/steward"), "12m", steward)
+        defer { disk.unmount() }
+        let receiver = try DatagramReceiver()
+        steward.variables["NOTIFY_SOCKET"] = receiver.path.text
+        steward.variables["WATCHDOG_USEC"] = "600000"
+        func words() -> Int { receiver.texts.count { $0 == "WATCHDOG=1" } }
+        try await steward.start()
+        try steward.wait()
+        try disk.fill()
+        // What nobody tries again.
+        #expect(try steward.run(["resume"]).status != 0)
+        for _ in 1...5 {
+            let before = words()
+            try await steward.until("the watchdog has gone its way twice") { words() > before + 1 }
+            let health = try steward.run(["health"])
+            #expect(health.status == 2 && health.output.contains("cannot commit to the ledger"), "\(health)")
+            #expect(try steward.run(["metrics"]).output.contains("\nsteward_ledger_writable 0\n"))
+        }
+        try Durable.remove(disk.filler)
+        try await steward.until("all is well again") { try steward.run(["health"]).output == "healthy\n" }
+        try await steward.stop()
+    }
+
     @Test("A read-only note parks the block, saying which file and what to do, and retry goes on")
     func readOnly() async throws {
         let steward = try agent()

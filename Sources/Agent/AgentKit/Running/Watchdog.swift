@@ -57,8 +57,7 @@ package actor WorkTrip {
         guard await watching(), await marking() else { return false }
         _ = await agent.runner.status()
         _ = agent.core.planner.ruleSet.rules.count
-        // Through the one writer, behind all that waits for it. There is nothing in it, so that no disk is touched.
-        _ = try? await agent.core.ledger.write { _ in }
+        await agent.core.ledger.turn()
         return true
     }
 
