@@ -1,3 +1,4 @@
+import GRDB
 import OwnFiles
 import Platform
 import Synchronization
@@ -15,6 +16,8 @@ package final class HiddenNames: Sendable {
         var locate: Locate = { _ in nil }
         /// By place and token.
         var known: [String: [BytePath: BytePath]] = [:]
+        /// By place: folders in which the files have not been seen since the start.
+        var unseen: [String: Set<BytePath>] = [:]
         var hasForgotten = false
     }
 
@@ -110,11 +113,52 @@ package final class HiddenNames: Sendable {
         return found.root.appending(shown(found.place, found.path))
     }
 
-    /// For `JSONEncoder` and `JSONDecoder`: hides and shows the absolute paths of what they write and read.
+    /// As ``shown(_:)``, for whoever works with the file.
+    private func resolved(_ absolute: BytePath) throws -> BytePath {
+        let path = shown(absolute)
+        if Self.isToken(path), let found = state.withLock({ $0.locate })(path) { try requireLearned(found.place) }
+        return path
+    }
+
+    /// For `JSONEncoder` and `JSONDecoder`: hides and shows the absolute paths of what they write and read. The decoder
+    /// throws as ``requireLearned(_:)``.
     package var coding: PathCoding {
         PathCoding(
-            encode: { try self.stored($0) }, decode: { self.shown($0) }, seal: { try self.sealed($0) },
+            encode: { try self.stored($0) }, decode: { try self.resolved($0) }, seal: { try self.sealed($0) },
             open: { try self.opened($0) })
+    }
+
+    // MARK: What has been seen
+
+    /// Notes that the files of a place have yet to be seen: until they are, a token may stand for one that is there.
+    package func expect(in place: String) { state.withLock { $0.unseen[place] = [""] } }
+
+    /// Has a path known that is there: also one that is not hidden now, and was when the ledger was told of it.
+    package func learn(_ place: String, _ path: BytePath) throws { _ = try forms(place, path) }
+
+    /// Notes that the files of a place have been seen, all but those in `folders`. Only when none is left does what is a
+    /// token still stand for a file that is gone.
+    package func setLearned(_ place: String, except folders: Set<BytePath> = []) {
+        state.withLock { $0.unseen[place] = folders.isEmpty ? nil : folders }
+    }
+
+    /// The folders of the place in which files have yet to be seen; the empty path is all of it.
+    package func unseen(in place: String) -> Set<BytePath> { state.withLock { $0.unseen[place] ?? [] } }
+
+    package func isLearned(_ place: String) -> Bool { state.withLock { $0.unseen[place] == nil } }
+
+    /// How the message of a job begins that waits for that.
+    package static func unlearnedMessage(_ place: String) -> String {
+        "the names of hidden files in \(place) are not known yet"
+    }
+
+    /// - Throws: `Fault(.transient)` where the files of the place have not all been seen since the start.
+    package func requireLearned(_ place: String) throws {
+        guard !isLearned(place) else { return }
+        throw Fault(
+            .transient,
+            "\(Self.unlearnedMessage(place)): it is away, does not answer, or has a folder that cannot be read (`steward "
+                + "status` says more); what is to be done with them is done when they can be seen")
     }
 
     // MARK: What tells which file it is
@@ -207,5 +251,46 @@ package final class HiddenNames: Sendable {
         if try Durable.renameNew(temporary, to: file) { return key }
         try Durable.remove(temporary)
         return try Descriptor(file).readAll(limit: 4096)
+    }
+}
+
+extension LedgerTransaction {
+    /// Those of the places of which files are told of that may be there and go by a token: in what the ledger knows of files,
+    /// in jobs, in quarantine, and in steps that have yet to be done or taken back.
+    package func placesWithTokens(_ places: [(name: String, root: BytePath)]) throws -> [String] {
+        let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
+        var found: Set<String> = []
+        for (name, _) in places {
+            let hasTokens = try Bool.fetchOne(
+                cached(
+                    """
+                    SELECT EXISTS (SELECT 1 FROM file WHERE place = ?1 AND path >= ?2 AND path < ?3)
+                        OR EXISTS (SELECT 1 FROM job WHERE place = ?1 AND path >= ?2 AND path < ?3)
+                        OR EXISTS (
+                            SELECT 1 FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked')
+                            AND nowPlace = ?1 AND nowPath >= ?2 AND nowPath < ?3)
+                        OR EXISTS (SELECT 1 FROM quarantine WHERE place = ?1 AND path >= ?2 AND path < ?3)
+                    """), arguments: [name, low.blob, high.blob])
+            if hasTokens == true { found.insert(name) }
+        }
+        // As it stands in JSON.
+        let tokens = places.map { name, root in
+            let start = root.appending(low).description
+            return (name, start.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
+        }
+        let steps = try Row.fetchCursor(
+            cached(
+                """
+                SELECT intent, receipt FROM job JOIN step ON step.job = job.id
+                    WHERE job.state IN ('ready', 'waiting', 'asking', 'parked')
+                UNION ALL SELECT intent, receipt FROM step WHERE state = 'undoing'
+                """))
+        while let row = try steps.next() {
+            for text in [row[0] as String?, row[1] as String?] {
+                guard let text, text.contains(low.description) else { continue }
+                for (name, start) in tokens where text.contains(start) { found.insert(name) }
+            }
+        }
+        return found.sorted()
     }
 }

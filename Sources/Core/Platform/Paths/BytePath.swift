@@ -174,7 +174,7 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
 extension BytePath: Codable {
     package init(from decoder: any Decoder) throws {
         let path = BytePath(bytes: Self.unescape(try decoder.singleValueContainer().decode(String.self)))
-        self = path.isAbsolute ? PathCoding.of(decoder.userInfo)?.decode(path) ?? path : path
+        self = try path.isAbsolute ? PathCoding.of(decoder.userInfo)?.decode(path) ?? path : path
     }
 
     package func encode(to encoder: any Encoder) throws {

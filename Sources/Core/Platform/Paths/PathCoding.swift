@@ -2,13 +2,14 @@
 /// `userInfo` under ``key``. Only absolute paths are asked about.
 package struct PathCoding: Sendable {
     package let encode: @Sendable (BytePath) throws -> BytePath
-    package let decode: @Sendable (BytePath) -> BytePath
+    package let decode: @Sendable (BytePath) throws -> BytePath
     /// For what would tell which file stands at a path that is written in another form: seals bytes, and opens them.
     package let seal: @Sendable ([UInt8]) throws -> [UInt8]
     package let open: @Sendable ([UInt8]) throws -> [UInt8]
 
     package init(
-        encode: @escaping @Sendable (BytePath) throws -> BytePath, decode: @escaping @Sendable (BytePath) -> BytePath,
+        encode: @escaping @Sendable (BytePath) throws -> BytePath,
+        decode: @escaping @Sendable (BytePath) throws -> BytePath,
         seal: @escaping @Sendable ([UInt8]) throws -> [UInt8], open: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) {
         self.encode = encode

@@ -26,7 +26,7 @@ package struct FileReference: Sendable, Codable, Equatable {
         hash = try container.decodeIfPresent(ContentHash.self, forKey: .hash)
         isFolder = try container.decodeIfPresent(Bool.self, forKey: .isFolder) ?? false
         if let coding = PathCoding.of(decoder.userInfo) {
-            path = coding.decode(root.appending(path)).relative(to: root) ?? path
+            path = try coding.decode(root.appending(path)).relative(to: root) ?? path
         }
     }
 

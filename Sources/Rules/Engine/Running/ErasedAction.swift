@@ -18,6 +18,7 @@ package enum LedgerJSON {
     }
 
     /// - Parameter texts: those that it may name.
+    /// - Throws: `Fault(.failed)`; as ``HiddenNames/requireLearned(_:)``.
     package static func decode<T: Decodable>(
         _ type: T.Type, from text: String, showing names: HiddenNames? = nil, knowing texts: [ContentHash: String] = [:]
     ) throws -> T {
@@ -26,6 +27,8 @@ package enum LedgerJSON {
         if !texts.isEmpty, let key = NamedTexts.key { decoder.userInfo[key] = NamedTexts(texts) }
         do {
             return try decoder.decode(type, from: Data(text.utf8))
+        } catch let fault as Fault where fault.kind == .transient {
+            throw fault
         } catch {
             throw Fault(.failed, "the ledger holds a \(T.self) that this version cannot read: \(error)")
         }

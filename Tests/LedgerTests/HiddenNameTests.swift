@@ -1,0 +1,117 @@
+import Foundation
+import Ledger
+import Platform
+import TestSupport
+import Testing
+
+@Suite("Names that the ledger hides")
+struct HiddenNameTests {
+    private let folder: TemporaryFolder
+    private let comic: BytePath = "/srv/comics/Saga.cbz"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A life of the agent, in which the files of the place are hidden.
+    private func life() throws -> HiddenNames {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        defer { try? ledger.close() }
+        ledger.names.hide { place, _ in place == "comics" }
+        ledger.names.locate { path in path.relative(to: "/srv/comics").map { ("comics", "/srv/comics", $0) } }
+        return ledger.names
+    }
+
+    private func written(_ path: BytePath, _ names: HiddenNames) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        if let key = PathCoding.key { encoder.userInfo[key] = names.coding }
+        return try encoder.encode([path])
+    }
+
+    private func read(_ data: Data, _ names: HiddenNames) throws -> BytePath? {
+        let decoder = JSONDecoder()
+        if let key = PathCoding.key { decoder.userInfo[key] = names.coding }
+        return try decoder.decode([BytePath].self, from: data).first
+    }
+
+    @Test("Until the files of a place have been seen, who works with one of them is told to wait; then it has its name")
+    func unlearned() throws {
+        let data = try written(comic, try life())
+        #expect(!String(decoding: data, as: UTF8.self).contains("Saga"))
+        let names = try life()
+        names.expect(in: "comics")
+        let fault = #expect(throws: Fault.self) { try read(data, names) }
+        #expect(fault?.kind == .transient)
+        #expect(fault?.message.hasPrefix(HiddenNames.unlearnedMessage("comics")) == true)
+        // Of another place nothing is hidden, and nothing waits.
+        #expect(try read(try written("/srv/notes/a.md", names), names) == "/srv/notes/a.md")
+        _ = try names.stored("comics", "Saga.cbz")
+        #expect(try read(data, names) == comic, "it has been seen")
+        names.setLearned("comics")
+        #expect(names.isLearned("comics"))
+    }
+
+    @Test("While folders could not be read, what was found has its name, and what was not is waited for")
+    func partly() throws {
+        let (found, missed): (BytePath, BytePath) = ("/srv/comics/Saga.cbz", "/srv/comics/closed/Heron.cbz")
+        let first = try life()
+        let data = (found: try written(found, first), missed: try written(missed, first))
+        let names = try life()
+        names.expect(in: "comics")
+        #expect(names.unseen(in: "comics") == [""])
+        try names.learn("comics", "Saga.cbz")
+        names.setLearned("comics", except: ["closed"])
+        #expect(!names.isLearned("comics") && names.unseen(in: "comics") == ["closed"])
+        #expect(try read(data.found, names) == found)
+        #expect(throws: Fault.self) { try read(data.missed, names) }
+        try names.learn("comics", "closed/Heron.cbz")
+        #expect(try read(data.missed, names) == missed)
+    }
+
+    @Test("A name that is not hidden any more is known again where the ledger was told of it")
+    func noLongerHidden() throws {
+        let data = try written(comic, try life())
+        let names = try life()
+        names.hide { _, _ in false }
+        names.expect(in: "comics")
+        try names.learn("comics", "Saga.cbz")
+        #expect(try read(data, names) == comic)
+    }
+
+    @Test("The ledger says of which places it holds such names: of files, of jobs, and in steps that are open")
+    func places() async throws {
+        let ledger = try Ledger.fresh(folder.path)
+        ledger.names.hide { place, _ in place != "notes" }
+        // What JSON has to write otherwise.
+        let roots = ["notes", "comics", "inbox", "sealed", "empty"].map {
+            (name: $0, root: BytePath("/srv/\"\($0)\""))
+        }
+        ledger.names.locate { path in
+            roots.compactMap { place in path.relative(to: place.root).map { (place.name, place.root, $0) } }.first
+        }
+        let names = ledger.names
+        func told() async throws -> [String] { try await ledger.read { try $0.placesWithTokens(roots) } }
+        @Sendable func file(_ path: BytePath, in place: String) -> FileRecord {
+            FileRecord(place: place, path: path, fingerprint: Sample.print(1), hash: nil, version: 1)
+        }
+        try await ledger.write { try $0.setFile(file("a.md", in: "notes")) }
+        #expect(try await told().isEmpty)
+        try await ledger.write { transaction in
+            try transaction.setFile(file("Saga.cbz", in: "comics"))
+            _ = try transaction.addJob(Sample.job("j"), steps: Sample.steps("j"))
+        }
+        #expect(try await told() == ["comics", "inbox"])
+        let intent = String(decoding: try written("/srv/\"sealed\"/x", names), as: UTF8.self)
+        try await ledger.write { try $0.setIntent(Sample.steps("j")[0], intent) }
+        #expect(try await told() == ["comics", "inbox", "sealed"])
+    }
+
+    @Test("What was not there when the files of its place were seen is gone, and nobody waits for it")
+    func gone() throws {
+        let data = try written(comic, try life())
+        let names = try life()
+        names.expect(in: "comics")
+        names.setLearned("comics")
+        let path = try #require(try read(data, names))
+        #expect(HiddenNames.isToken(path) && path.parent == "/srv/comics")
+    }
+}
