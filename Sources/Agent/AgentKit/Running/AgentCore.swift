@@ -95,24 +95,6 @@ package final class AgentCore: Sendable {
             timeZone: configuration.timeZone, settle: configuration.settle)
     }
 
-    /// Learns the names of hidden files that are there, so that what the ledger knows of them is known by name again.
-    /// Blocks.
-    package func learnHiddenNames() throws {
-        let hiding = planner.ruleSet.rules.filter(\.hidesNames)
-        for place in Set(hiding.flatMap(\.places).map(\.name)).compactMap({ places[name: $0] }) {
-            // A place that is away, and what cannot be read, is told by the look at the place.
-            guard let root = try? journal.presence.root(of: place) else { continue }
-            var folders: [BytePath] = [""]
-            while let folder = folders.popLast() {
-                for entry in (try? root.folder(folder).entries()) ?? [] {
-                    let path = folder.appending(name: entry.name)
-                    if entry.isDirectory == true { folders.append(path) }
-                    _ = try ledger.names.stored(place.name, path)
-                }
-            }
-        }
-    }
-
     /// A note's anchored blocks as rules see them.
     static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
         Anchors.tokens(in: Data(bytes)).map {

@@ -162,19 +162,36 @@ extension Pipeline {
                 metadata: [LogFields.place: "\(root.name)"])
             changed()
         case .here:
+            // Before anything is done with what the ledger knows of hidden files there.
+            let core = core
+            let isLearned = core.ledger.names.isLearned(root.name)
+            if !isLearned { try await scanLanes.run { try core.learnHiddenNames(of: place) } }
+            let isNewlyLearned = !isLearned && core.ledger.names.isLearned(root.name)
             if away.remove(root.name) != nil {
                 log.notice("the place \(root.name) is there again", metadata: [LogFields.place: "\(root.name)"])
                 changed()
-            } else if !anew {
+            } else if !anew, !isNewlyLearned {
                 return
             }
-            let waiting = try await core.ledger.read {
-                try $0.waitingJobs(problem: PlacePresence.awayMessage(place))
-            }
-            await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
-            // What became due there while it was away.
-            core.ledger.due.tell(.now())
+            try await goOn(in: place)
         }
+    }
+
+    /// Has go on what waits for the place to be there, or for the names of its hidden files.
+    func goOn(in place: PlaceInfo) async throws {
+        do {
+            try await core.quarantine.recover(log, again: true)
+            try await runner.takeUp()
+        } catch {
+            log.error("what waited for the place \(place.name) cannot all be taken up: \(explain(error))")
+        }
+        let waiting = try await core.ledger.read { transaction in
+            try transaction.waitingJobs(problem: PlacePresence.awayMessage(place))
+                + transaction.waitingJobs(problem: HiddenNames.unlearnedMessage(place.name))
+        }
+        await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
+        // What became due there meanwhile.
+        core.ledger.due.tell(.now())
     }
 
     /// Compares what is on the disk with what the ledger knows, as fast as what is news is judged.
@@ -210,7 +227,7 @@ extension Pipeline {
             let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
             log.error(
                 "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))",
-                metadata: [LogFields.place: "\(name)", LogFields.path: "\(core.ledger.names.called(name, path))"])
+                metadata: LogFields.file(core.ledger.names.called(name, path), in: name))
         }
     }
 
@@ -240,7 +257,10 @@ extension Pipeline {
         let top = inflows[name]?.root.path.appending(path) ?? path
         closed[name] = known.filter { !$0.isWithin(top) }.union(report.unreadable.map(\.path))
         for problem in report.unreadable where !known.contains(problem.path) {
-            log.warning("\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)")
+            let below = inflows[name].flatMap { problem.path.relative(to: $0.root.path) }
+            log.warning(
+                "\(problem.path) cannot be read, so nothing in it is seen: \(problem.fault.message)",
+                metadata: LogFields.file(below ?? problem.path, in: name))
         }
         let elsewhere = (missed[name] ?? []).filter { !$0.isWithin(path) }
         missed[name] = elsewhere.count < 100 ? elsewhere.union(report.passedOver) : elsewhere

@@ -1,0 +1,89 @@
+import Glibc
+import Ledger
+import Logging
+import Platform
+import Rules
+import Watching
+
+/// Learning the names of hidden files that are there, so that what the ledger knows of them is known by name again.
+extension AgentCore {
+    /// Learns them in all places where rules hide names, and in those that the ledger holds hidden names of: their rule may
+    /// have gone, or be in files that are not valid. Where one is away, or does not answer, that is done when it is looked
+    /// through; until then whatever was to be done with its hidden files waits.
+    ///
+    /// - Throws: `Fault` where the ledger cannot be read, or the key of the names cannot be made.
+    package func learnHiddenNames() async throws {
+        let all = places.places
+        let known = try await ledger.read { transaction in
+            try transaction.placesWithTokens(all.map { ($0.name, $0.root) })
+        }
+        let rules = planner.ruleSet.rules
+        let names = Set(known + rules.filter(\.hidesNames).flatMap(\.places).map(\.name))
+        // Until there are rules again that say which, so that nothing that was hidden gets into the ledger meanwhile.
+        if rules.isEmpty, !names.isEmpty { ledger.names.hide { place, _ in names.contains(place) } }
+        for name in names { ledger.names.expect(in: name) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for place in all where names.contains(place.name) {
+                group.addTask { try await self.learnHiddenNamesUnlessHung(of: place) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func learnHiddenNamesUnlessHung(of place: PlaceInfo) async throws {
+        let lanes = BlockingLanes("names", count: 1, apart: true)
+        let whose = Bulkhead.place(place.name)
+        let learned: Void? = try await outcome(unlessHung: whose) {
+            try await Bulkhead.$current.withValue(whose) {
+                try await lanes.run { try self.learnHiddenNames(of: place) }
+            }
+        }
+        guard learned == nil else { return }
+        log.warning("\(StatusReport.silent(place.root, place.name)). Its hidden files wait until it answers")
+    }
+
+    /// Looks through what has not been seen of the place. Blocks. That it is away, and what cannot be read, is told by the
+    /// look at the place.
+    ///
+    /// - Throws: `Fault` where the key of the names cannot be made.
+    func learnHiddenNames(of place: PlaceInfo) throws {
+        let root: Root
+        var isOwn = true
+        switch try? journal.presence.look(at: place) {
+        case .here(let folder)?:
+            root = Root(folder, links: place.links)
+        case .other(let folder)?:
+            root = Root(folder, links: place.links)
+            isOwn = false
+        case .missing?, nil: return
+        }
+        let others = Set(places.nested(in: place).compactMap { $0.relative(to: place.root) })
+        let ignore = IgnoreList(extra: configuration.ignore)
+        var folders = Array(ledger.names.unseen(in: place.name))
+        var unread: Set<BytePath> = []
+        while let path = folders.popLast() {
+            let found: [(path: BytePath, isFolder: Bool)]
+            do {
+                let folder = try root.folder(path)
+                found = try folder.entries().map { entry in
+                    let isFolder = try entry.isDirectory ?? (folder[entry.name].status()?.kind == .directory)
+                    return (path.appending(name: entry.name), isFolder)
+                }
+            } catch let fault as Fault where fault.errno != nil {
+                // In what is ignored lies nothing that the ledger is told of; a closed folder there is no reason to wait.
+                if path.isEmpty || !Self.passes.contains(fault.errno ?? 0), !ignore.ignores(anyPartOf: path) {
+                    unread.insert(path)
+                }
+                continue
+            }
+            for (below, isFolder) in found {
+                try ledger.names.learn(place.name, below)
+                if isFolder, !others.contains(below) { folders.append(below) }
+            }
+        }
+        if isOwn { ledger.names.setLearned(place.name, except: unread) }
+    }
+
+    /// What has gone, or lies behind a link, is no part of the place.
+    private static let passes: Set<Int32> = [ENOENT, ENOTDIR, ELOOP, EXDEV]
+}

@@ -1,0 +1,102 @@
+import ComicTestSupport
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// What was to be done with hidden files when the agent ended goes on where it was, whatever the next start finds.
+@Suite("Hidden files when the agent starts")
+struct HiddenNameStartTests {
+    private static let password = "korrekte Pferde-Batterie"
+    private static let rule = """
+        - rule: Seal comics
+          in: comics
+          settle: 200ms
+          do:
+            - append-block: { heading: Comics, anchor: comic, text: "<a comic>" }
+            - import-comic: { vault: main }
+        """
+
+    private func jobs(_ steward: AgentFixture) throws -> Set<String> { try steward.json(["status"])["jobs"].keys }
+
+    @Test(
+        "Where no rule is in force that hides them, they are not taken for gone, and no step is done twice",
+        arguments: [true, false])
+    func withoutTheirRule(isBroken: Bool) async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: Self.rule)
+        let (vault, aside) = (steward.path("vault"), steward.path("aside"))
+        guard rename(vault.text, aside.text) == 0 else { throw Fault.system("rename", vault) }
+        try await steward.start()
+        let comic = try packed([Packed(name: "1.png", bytes: picture(1))])
+        try steward.moveIn("comics/deep/Coelacanthus.cbz", comic)
+        var job: String?
+        // Parked, or about to be tried again.
+        try await steward.until("the comic waits for its vault") {
+            let status = try steward.status()
+            job = (status.parked + status.waiting).first?.job
+            return job != nil
+        }
+        try await steward.kill9()
+        guard rename(aside.text, vault.text) == 0 else { throw Fault.system("rename", aside) }
+        let other: BytePath = ".config/steward/rules.d/20-other.yaml"
+        if isBroken {
+            try steward.home.write(other, "- rule: [")
+        } else {
+            try steward.rule("- { rule: Other, in: dropbox, do: [trash] }")
+        }
+        try await steward.start()
+        _ = try steward.run(["retry", try #require(job)])
+        try await steward.until("it has ended") { try jobs(steward).isDisjoint(with: ["ready", "waiting", "parked"]) }
+        #expect(try jobs(steward) == ["done"])
+        #expect(try steward.numberOfDrops() == 1)
+        try await steward.stop()
+        let state = steward.home.path.appending(".local/state/steward")
+        let found = try steward.shell(["/bin/grep", "-rl", "Coelacanthus", state.text])
+        #expect(!isBroken || found.status == 1, "\(found)")
+        if isBroken { try Durable.remove(steward.home.path.appending(other)) } else { try steward.rule(Self.rule) }
+        try await steward.start()
+        try steward.wait()
+        #expect(try jobs(steward) == ["done"])
+        #expect(try steward.notes().occurrences(of: "<a comic>") == 1)
+        #expect(try steward.numberOfDrops() == 1)
+        try await steward.stop()
+    }
+
+    @Test(
+        "In a folder that cannot be read they are waited for, and taken when it can",
+        .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
+    func closed() async throws {
+        let isRoot = geteuid() == 0
+        let steward = try AgentFixture(as: isRoot ? .victim : nil)
+        func give() throws {
+            guard isRoot else { return }
+            let user = "\(TestUser.victim.id)"
+            try steward.shell(["/bin/chown", "-R", "\(user):\(user)", steward.home.path.text]).check()
+        }
+        try steward.rule(Self.rule)
+        try steward.vault(["init"], password: Self.password).check()
+        try give()
+        try await steward.start()
+        try steward.run(["pause"]).check()
+        try steward.moveIn("comics/deep/Heron.cbz", try packed([Packed(name: "1.png", bytes: picture(1))]))
+        try await steward.until("its job is planned") { try steward.json(["status"])["jobs"]["ready"].number == 1 }
+        try await steward.kill9()
+        try give()
+        chmod(steward.path("comics/deep").text, 0)
+        try await steward.start()
+        try steward.run(["resume"]).check()
+        try await steward.until("the comic waits for its name") {
+            guard try jobs(steward).isDisjoint(with: ["superseded", "done"]) else {
+                throw TestFailure("it was taken for gone: \(try jobs(steward))")
+            }
+            return try steward.status().waiting.contains { $0.problem.contains("the names of hidden files in comics") }
+        }
+        chmod(steward.path("comics/deep").text, 0o755)
+        try await steward.until("it is in the vault") { try steward.numberOfDrops() == 1 }
+        try steward.wait()
+        #expect(try jobs(steward) == ["done"])
+        #expect(try steward.notes().occurrences(of: "<a comic>") == 1)
+        try await steward.stop()
+    }
+}
