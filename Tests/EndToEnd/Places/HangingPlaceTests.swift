@@ -25,51 +25,11 @@ struct HangingPlaceTests {
           do: [{ copy: { place: server } }]
         """
 
-    /// A real FUSE file system: bindfs shows a folder in a second place, until its process is stopped.
-    private final class Server {
-        private let process = Process()
-        private let at: BytePath
-
-        private init(_ program: String, showing source: BytePath, at place: BytePath) throws {
-            at = place
-            process.executableURL = URL(fileURLWithPath: program)
-            process.arguments = ["-f", source.text, place.text]
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-        }
-
-        static func mounted(_ steward: AgentFixture, at place: BytePath) async throws -> Server {
-            let program = "/usr/bin/bindfs"
-            guard getuid() == 0, access("/dev/fuse", R_OK | W_OK) == 0, access(program, X_OK) == 0 else {
-                try Test.cancel("needs root, bindfs and the kernel's FUSE")
-            }
-            let source = steward.home.path.appending("served")
-            try Durable.makeDirectory(source)
-            let server = try Server(program, showing: source, at: steward.path(place))
-            let device = try FileStatus.of(source)?.fingerprint.device
-            let isMounted = { try FileStatus.of(steward.path(place))?.fingerprint.device != device }
-            do {
-                try await steward.until("it is mounted", seconds: 10) { try isMounted() }
-            } catch {
-                try Test.cancel("mounting is not permitted here")
-            }
-            return server
-        }
-
-        deinit {
-            kill(process.processIdentifier, SIGKILL)
-            umount2(at.text, 2)  // MNT_DETACH
-        }
-
-        func stopAnswering() { kill(process.processIdentifier, SIGSTOP) }
-        func answer() { kill(process.processIdentifier, SIGCONT) }
-    }
-
-    private func scene() async throws -> (AgentFixture, Server) {
+    private func scene() async throws -> (AgentFixture, StoppingDisk) {
         let steward = try AgentFixture(configuration: "poll: 1s")
         try steward.addPlace("server")
         try steward.rule(Self.rules)
-        return (steward, try await Server.mounted(steward, at: "server"))
+        return (steward, try await StoppingDisk.mounted(steward, at: "server"))
     }
 
     private func noted(_ steward: AgentFixture, _ line: String) throws -> Bool { try steward.notes().contains(line) }
@@ -121,5 +81,59 @@ struct HangingPlaceTests {
         try steward.drop("server/after.bin", "after")
         try await steward.until("the place is served") { try noted(steward, "<arrived after.bin>") }
         #expect(try await steward.stop() == 0)
+    }
+
+    @Test(
+        "Do not keep an agent from starting that has a new rule for what lies there, which takes that when they answer")
+    func newRule() async throws {
+        let (steward, server) = try await scene()
+        defer { server.answer() }
+        try await steward.start()
+        try steward.drop("server/before.bin", "before")
+        try await steward.until("the place is served") { try noted(steward, "<arrived before.bin>") }
+        try steward.wait()
+        try await steward.stop()
+        server.stopAnswering()
+        try steward.rule(
+            "20-new.yaml",
+            """
+            - rule: New
+              in: server
+              existing: process
+              on: [arrived]
+              settle: 100ms
+              do: [{ append-block: { heading: Server, anchor: new, text: "<new {{ file.name }}>" } }]
+            """)
+        try await steward.start()
+        #expect(try steward.log().contains("the new rule \"New\" waits with what was there before"))
+        try steward.drop("dropbox/a.txt", "a")
+        try await steward.until("captures are taken") { try noted(steward, "<a.txt>") }
+        server.answer()
+        try await steward.until("the new rule has taken it") { try noted(steward, "<new before.bin>") }
+        #expect(try await steward.stop() == 0)
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.notes().occurrences(of: "<new before.bin>") == 1)
+        try await steward.stop()
+    }
+
+    @Test("Do not keep health from telling of another place that is away")
+    func besideOneThatIsAway() async throws {
+        let (steward, server) = try await scene()
+        defer { server.answer() }
+        try await steward.start()
+        try steward.wait()
+        server.stopAnswering()
+        try await steward.until("it shows") { try !steward.status().hanging.isEmpty }
+        let (place, aside) = (steward.path("library"), steward.path("aside"))
+        guard rename(place.text, aside.text) == 0 else { throw Fault.system("rename", place) }
+        try await steward.until("both are told") {
+            let lines = try steward.run(["health"]).output.split(separator: "\n")
+            return lines.contains { $0.hasPrefix("the place server: a file system does not answer") }
+                && lines.contains { $0.hasPrefix("the place library is not there") }
+        }
+        let told = try steward.json(["health"], status: 2)["findings"].items
+        #expect(told.filter { $0["message"].text.contains("place server") }.map { $0["subject"].text } == ["hanging"])
+        try await steward.stop()
     }
 }

@@ -124,21 +124,45 @@ package actor Pipeline {
         let rules = ruleSet.rules
         let known = try await core.ledger.read { try $0.knownRules() }
         let new = rules.filter { !known.contains($0.name) }
+        var late: Set<String> = []
         if !isFirstStart {
             for rule in new {
                 for place in rule.places where rule.existing(in: place) == .process && baselines[place.name] == nil {
-                    let count = try await process(place, rules: [rule.name], again: false)
-                    if count > 0 {
-                        log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before")
-                    }
+                    if try await !takeExisting(in: place, rule) { late.insert(rule.name) }
                 }
             }
         }
+        let taken = rules.filter { !late.contains($0.name) }
         try await core.ledger.write { transaction in
-            for rule in rules { try transaction.registerRule(rule.name, digest: rule.digest.description) }
+            for rule in taken { try transaction.registerRule(rule.name, digest: rule.digest.description) }
             try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
         }
         try await adoptFolderRules()
+    }
+
+    /// Plans a new rule for the files that were there before it.
+    ///
+    /// - Returns: false where the place does not answer. They are planned when it does, beside all else, and the rule stays
+    ///   new until a start or a reload has come to the end of that.
+    private func takeExisting(in place: PlaceInfo, _ rule: Rule) async throws -> Bool {
+        let found: Int?
+        do {
+            found = try await outcome(unlessHung: .place(place.name)) {
+                try await self.process(place, rules: [rule.name], again: false)
+            }
+        } catch let fault as Fault where fault.code == Fault.hanging {
+            found = nil
+        }
+        guard let count = found else {
+            log.warning(
+                """
+                the new rule "\(rule.name)" waits with what was there before: \
+                \(StatusReport.silent(place.root, place.name))
+                """)
+            return false
+        }
+        if count > 0 { log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before") }
+        return true
     }
 
     /// Plans rules for all present files of a place.
@@ -356,7 +380,7 @@ package actor Pipeline {
             meters.judged(key.root, .failed)
             log.error(
                 "cannot judge \(called) in \(key.root), looking again in 30 s: \(why)",
-                metadata: [LogFields.place: "\(key.root)", LogFields.path: "\(called)"])
+                metadata: LogFields.file(called, in: key.root))
             await settle(key.root, key.path, extra: 30)
         }
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
@@ -384,7 +408,7 @@ package actor Pipeline {
             """
             \(called) in \(key.root) is refused: it has \(size) bytes, and the place takes \(place.sizeLimit); it stays \
             where it is, unread (`limits: { size: … }` at the place)
-            """)
+            """, metadata: LogFields.file(called, in: key.root))
     }
 
     /// Waits for somebody to grant access: that is an event, so the file need not be asked for again.
@@ -393,16 +417,17 @@ package actor Pipeline {
         let called = core.ledger.names.called(key.root, key.path)
         let why = fault.errno.map { String(cString: strerror($0)) } ?? fault.message
         log.warning(
-            "\(called) in \(key.root) may not be read (\(why)) and is passed over; grant the agent's user access, and it is taken"
-        )
+            "\(called) in \(key.root) may not be read (\(why)) and is passed over; grant the agent's user access, and it is taken",
+            metadata: LogFields.file(called, in: key.root))
     }
 
     private func lookAfter(_ note: BytePath) {
-        let (notes, log) = (core.notes, log)
+        let (notes, log, changed) = (core.notes, log, changed)
         let operations = Operations(core: core, runner: runner, pipeline: self)
         Task {
             do {
-                try await operations.takeAnswers(in: note)
+                // A no makes no job that would tell it.
+                if try await operations.takeAnswers(in: note) { changed() }
                 try await notes.noteWasSaved(note)
             } catch {
                 log.error("cannot look after the blocks of \(note): \(explain(error))")

@@ -9,4 +9,9 @@ package enum LogFields {
 
     /// A job by the part of its id by which people know it.
     package static func job(_ id: String) -> Logger.Metadata { [job: "\(id.prefix(12))"] }
+
+    /// A file or folder of a place, by the name under which people hear of it.
+    package static func file(_ name: some CustomStringConvertible, in place: String) -> Logger.Metadata {
+        [self.place: "\(place)", path: "\(name)"]
+    }
 }
