@@ -87,6 +87,9 @@ struct BlockingLaneTests {
                 }
             }
             try await waitUntil("both calls have begun") { begun.most == 2 }
+            // Not for long: it is what hangs that is given up, not what takes its time.
+            #expect(try await outcome(unlessHung: well) { try await Task.sleep(for: .milliseconds(600)) } != nil)
+            let given = Task { try await outcome(unlessHung: silent) { await Self.never() } }
             let behind = Task { try await Bulkhead.$current.withValue(silent) { try await lanes.run { 1 } } }
             #expect(try await Bulkhead.$current.withValue(well) { try await lanes.run { 2 } } == 2)
             #expect(!HangWatch.shared.hangs(for: silent))
@@ -94,6 +97,7 @@ struct BlockingLaneTests {
             let refusal = await #expect(throws: Fault.self) { try await behind.value }
             #expect(refusal?.kind == .transient)
             #expect(refusal?.code == Fault.hanging)
+            #expect(try await given.value == nil)
             #expect(HangWatch.shared.hangs.filter { $0.whose == silent.label }.count == 1)
             #expect(HangWatch.shared.hangs.allSatisfy { $0.whose != well.label })
             gate.signal()
@@ -103,6 +107,8 @@ struct BlockingLaneTests {
         #expect(!HangWatch.shared.hangs(for: silent))
         #expect(try await Bulkhead.$current.withValue(silent) { try await lanes.run { 3 } } == 3)
     }
+
+    private static func never() async { try? await Task.sleep(for: .seconds(86_400)) }
 
     @Test("Work that goes on for long is not taken for a call that does not return")
     func busy() async throws {

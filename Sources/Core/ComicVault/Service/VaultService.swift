@@ -11,6 +11,8 @@ package actor VaultService {
     nonisolated let notice: @Sendable (VaultNotice) -> Void
     private nonisolated let gate: BlockingLane
     nonisolated let work: BlockingLanes
+    /// Apart from the work: whoever asks how the vault stands waits for no import, and is told where its disk does not answer.
+    private nonisolated let looks: BlockingLanes
 
     fileprivate var vault: SealedVault?
     private var since: Timestamp?
@@ -37,6 +39,7 @@ package actor VaultService {
         self.notice = notice
         gate = BlockingLane("vault.\(place.name)")
         work = BlockingLanes("vault.\(place.name).work", count: 3)
+        looks = BlockingLanes("vault.\(place.name).look", count: 1, apart: true)
     }
 
     package var isUnlocked: Bool { vault != nil }
@@ -215,7 +218,16 @@ extension BlockingLane {
 
 extension VaultService {
     /// Looks at the locked vault's files, on a thread that may block. Does not count as use.
+    ///
+    /// - Throws: what `body` throws; `Fault(.transient)` with the code ``Fault/hanging`` where the vault's disk does not
+    ///   answer.
     package nonisolated func look<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
+        try await Bulkhead.$current.withValue(.vault(place.name)) { try await looks.run(body) }
+    }
+
+    /// Changes the locked vault's files, on a thread that may block, and keeps nobody waiting who looks at them. Does not count
+    /// as use.
+    package nonisolated func change<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
         try await work.run(body)
     }
 
@@ -224,7 +236,7 @@ extension VaultService {
     /// - Throws: ``VaultError/locked``.
     package func count() async throws -> Int {
         guard let vault else { throw VaultError.locked }
-        return try await work.run { try vault.state().comics.count }
+        return try await look { try vault.state().comics.count }
     }
 
     /// How the vault stands to what this host remembers of it. Does not count as use.
@@ -232,6 +244,6 @@ extension VaultService {
     /// - Throws: ``VaultError/locked``.
     package func freshness() async throws -> ManifestFreshness {
         guard let vault else { throw VaultError.locked }
-        return try await work.run { try vault.freshness() }
+        return try await look { try vault.freshness() }
     }
 }

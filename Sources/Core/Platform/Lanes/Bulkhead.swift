@@ -10,4 +10,6 @@ package struct Bulkhead: Hashable, Sendable {
     @TaskLocal package static var current: Bulkhead?
 
     package static func place(_ name: String) -> Bulkhead { Bulkhead("the place \(name)") }
+
+    package static func vault(_ name: String) -> Bulkhead { Bulkhead("the vault \(name)") }
 }

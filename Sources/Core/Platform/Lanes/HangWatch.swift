@@ -166,6 +166,33 @@ package final class HangWatch: Sendable {
 package func answer<R: Sendable>(
     within seconds: Double, _ work: @escaping @Sendable () throws -> R
 ) async throws -> R? {
+    try await outcome(within: seconds) { try await BlockingLane("answer").run(work) }
+}
+
+/// The same for work that waits and does not block.
+package func outcome<R: Sendable>(
+    within seconds: Double, _ work: @escaping @Sendable () async throws -> R
+) async throws -> R? {
+    // Cancelled by nobody.
+    try await outcome(work) { _ in try? await Task.sleep(for: .seconds(seconds)) }
+}
+
+/// The same for work that may take its time; nil where a call on behalf of `whose` hangs before it has said anything.
+package func outcome<R: Sendable>(
+    unlessHung whose: Bulkhead, _ work: @escaping @Sendable () async throws -> R
+) async throws -> R? {
+    try await outcome(work) { isAwaited in
+        while isAwaited(), !HangWatch.shared.hangs(for: whose) {
+            try? await Task.sleep(for: .milliseconds(250))
+        }
+    }
+}
+
+/// - Parameter patience: returns when `work` has been waited for long enough.
+private func outcome<R: Sendable>(
+    _ work: @escaping @Sendable () async throws -> R,
+    patience: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Void
+) async throws -> R? {
     let asker = Mutex<CheckedContinuation<Result<R, any Error>?, Never>?>(nil)
     let found = await withCheckedContinuation { continuation in
         asker.withLock { $0 = continuation }
@@ -175,12 +202,12 @@ package func answer<R: Sendable>(
                 return asker
             }?.resume(returning: found)
         }
+        let isAwaited: @Sendable () -> Bool = { asker.withLock { $0 != nil } }
         Task.detached {
-            do { say(.success(try await BlockingLane("answer").run(work))) } catch { say(.failure(error)) }
+            do { say(.success(try await work())) } catch { say(.failure(error)) }
         }
         Task.detached {
-            // Cancelled by nobody.
-            try? await Task.sleep(for: .seconds(seconds))
+            await patience(isAwaited)
             say(nil)
         }
     }

@@ -128,7 +128,7 @@ extension ComicToVault {
                     + "could give the comic back; unlock it with `steward vault unlock` and undo again")
         }
         let place = service.place
-        try await service.look {
+        try await service.change {
             let vault = try place.open()
             guard try vault.drops().waiting.contains(where: { $0.id == drop }) else {
                 throw Fault(.failed, "the deposit was taken in since; unlock the vault and undo again")
