@@ -25,11 +25,10 @@ package struct HealthReport: Codable, Sendable, Equatable {
         }
         for warning in status.warnings { find("warning", 1, warning) }
         for hang in status.hanging { find("hanging", 1, hang) }
-        let silent = status.hanging.count
-        for place in status.places where !place.isPresent && silent == 0 {
+        for place in status.places where !place.isPresent && !status.isHanging(.place(place.name)) {
             find("place", 1, "the place \(place.name) is \(place.isReplaced ? "away" : "not there"): \(place.path)")
         }
-        for vault in status.vaults {
+        for vault in status.vaults where vault.isSilent != true || !status.isHanging(.vault(vault.name)) {
             for problem in vault.problems { find("vault", 1, "the vault \(vault.name): \(problem)") }
         }
         let (parked, asking) = (status.jobs["parked"] ?? 0, status.jobs["asking"] ?? 0)

@@ -114,7 +114,8 @@ package struct StatusReport: Codable, Sendable {
             case .poll(let reason): report.places[index].mode = "polled: \(reason)"
             }
         }
-        for service in agent.core.vaults.services { report.vaults.append(try await .live(service)) }
+        let vaults = agent.core.vaults.services.map { service in Task { try await VaultStatus.live(service) } }
+        for vault in vaults { report.vaults.append(try await vault.value) }
         if let problem = agent.core.ledger.problem {
             report.warnings.append("\(problem); files and jobs wait until it can be written (free some space)")
         }
@@ -195,6 +196,9 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// Whether calls made on behalf of this have not returned.
+    func isHanging(_ whose: Bulkhead) -> Bool { hanging.contains { $0.hasPrefix("\(whose.label):") } }
+
     /// What is said of a place in whose stead another folder stands.
     static func other(_ path: BytePath, _ name: String) -> String {
         "another folder stands at \(path), without the files that are known from there; nothing is concluded of those, and "
@@ -219,10 +223,9 @@ package struct StatusReport: Codable, Sendable {
         out += (warnings + hanging).map { "! \($0)" }
         out.append("")
         for place in places {
-            let isSilent = hanging.contains { $0.hasPrefix("\(Bulkhead.place(place.name).label):") }
             out.append(
                 "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
-                    + (isSilent
+                    + (isHanging(.place(place.name))
                         ? "  does not answer"
                         : place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }

@@ -5,21 +5,34 @@ import Platform
 
 extension AgentCore {
     /// Unlocks the vaults for which systemd has given this service a credential. What goes wrong is said in the log; the
-    /// vault stays locked, and comics are deposited.
+    /// vault stays locked, and comics are deposited. One whose disk does not answer is unlocked when it does.
     func unlockFromCredentials() async {
         let environment = ProcessInfo.processInfo.environment
-        for service in vaults.services {
-            let name = service.place.name
-            do {
-                guard
-                    let credential = try await service.look({
-                        try PasswordSource.credential(name, environment)?.read("")
-                    })
-                else { continue }
-                try await service.unlock(credential)
-            } catch {
-                log.error("the vault \(name) was not unlocked with its credential: \(explain(error))")
+        guard environment["CREDENTIALS_DIRECTORY"] != nil else { return }
+        await withTaskGroup(of: Void.self) { group in
+            for service in vaults.services {
+                group.addTask {
+                    let unlocking: Void? = try? await outcome(within: 10) { await self.unlock(service, environment) }
+                    guard unlocking == nil else { return }
+                    self.log.notice(
+                        """
+                        the vault \(service.place.name) is not unlocked yet: \(service.place.path) has not answered so far; \
+                        it is unlocked when its disk, server or program does
+                        """)
+                }
             }
+        }
+    }
+
+    private func unlock(_ service: VaultService, _ environment: [String: String]) async {
+        let name = service.place.name
+        do {
+            let credential = try await BlockingLane("credential").run {
+                try PasswordSource.credential(name, environment)?.read("")
+            }
+            if let credential { try await service.unlock(credential) }
+        } catch {
+            log.error("the vault \(name) was not unlocked with its credential: \(explain(error))")
         }
     }
 }

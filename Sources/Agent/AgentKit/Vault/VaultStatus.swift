@@ -10,6 +10,10 @@ package struct VaultStatus: Codable, Sendable {
     package let path: BytePath
     package var id: VaultID?
     package var isThere = false
+    /// Whether its file system does not answer; nil where it does.
+    package var isSilent: Bool?
+    /// Whether that has not answered yet, as a disk that has to start first; nil where it has, or is silent.
+    package var isLate: Bool?
     package var isUnlocked = false
     package var since: Timestamp?
     /// Seconds; nil for never.
@@ -72,8 +76,30 @@ package struct VaultStatus: Codable, Sendable {
         if let remains = try vault.rekeyRemains() { problems.append(remains.advice) }
     }
 
-    /// With what the daemon knows.
+    /// Of a vault whose file system has not answered.
+    private init(silent place: VaultPlace) {
+        (name, path, lockAfter) = (place.name, place.path, place.idle)
+        guard HangWatch.shared.hangs(for: .vault(place.name)) else {
+            isLate = true
+            return
+        }
+        isSilent = true
+        problems = ["nothing answers at \(path); see whether its disk, server or program still runs"]
+    }
+
+    /// With what the daemon knows; without what its disk would tell, where that takes its time or does not answer.
     static func live(_ service: VaultService) async throws -> VaultStatus {
+        do {
+            if let status = try await outcome(within: 3, { try await Self.found(service) }) { return status }
+        } catch let fault as Fault where fault.code == Fault.hanging {
+            // Earlier calls have not returned.
+        }
+        var status = VaultStatus(silent: service.place)
+        (status.isUnlocked, status.since) = (await service.isUnlocked, await service.unlockedSince)
+        return status
+    }
+
+    private static func found(_ service: VaultService) async throws -> VaultStatus {
         let place = service.place
         var status = try await service.look { try VaultStatus(place) }
         status.isUnlocked = await service.isUnlocked
@@ -119,12 +145,14 @@ package struct VaultStatus: Codable, Sendable {
 
     package var lines: [String] {
         var out = ["\(name)  \(path)"]
-        if !isThere && problems.isEmpty {
+        if isLate == true {
+            out.append("  its disk has not answered yet; ask again")
+        } else if !isThere && problems.isEmpty {
             out.append(
                 "  there is no vault yet; `steward vault init"
                     + "\(name == VaultPlace.standardName ? "" : " --vault \(name)")` makes it")
         }
-        if isThere {
+        if isThere || isUnlocked {
             if isUnlocked {
                 let since = since.map { " since \($0)" } ?? ""
                 let comics = comics.map { ", \(ComicText.count($0, "comic"))" } ?? ""
@@ -134,7 +162,7 @@ package struct VaultStatus: Codable, Sendable {
             } else {
                 out.append("  locked")
             }
-            out.append("  slots: \(slots.isEmpty ? "none" : slots.joined(separator: ", "))")
+            if isThere { out.append("  slots: \(slots.isEmpty ? "none" : slots.joined(separator: ", "))") }
             if let fingerprint { out.append("  fingerprint: \(fingerprint)") }
             if deposits > 0 {
                 out.append("  \(ComicText.count(deposits, "deposit")) \(isTakingIn ? "being taken in" : "waiting")")
