@@ -32,6 +32,8 @@ package final class MetricsServer: Sendable {
     private let address: MetricsAddress
     private let pages: Pages
     private let patience: TimeAmount
+    /// Seconds for what is not found out by then to be said to be unknown.
+    private let longest: Double
     private let most: Int
     private let open = Atomic<Int>(0)
     private let log: Logger
@@ -39,10 +41,14 @@ package final class MetricsServer: Sendable {
     /// - Parameters:
     ///   - address: where it listens.
     ///   - patience: seconds for a request and its answer; then the connection is closed.
+    ///   - longest: seconds for what there is to be read to be found out; nil for two thirds of the patience.
     ///   - most: connections at the same time; more are closed at once.
-    package init(_ address: MetricsAddress, patience: Int = 15, most: Int = 16, log: Logger, pages: Pages) {
+    package init(
+        _ address: MetricsAddress, patience: Int = 15, longest: Double? = nil, most: Int = 16, log: Logger, pages: Pages
+    ) {
         self.address = address
         self.patience = .seconds(Int64(patience))
+        self.longest = longest ?? Double(patience) * 2 / 3
         self.most = most
         self.log = log
         self.pages = pages
@@ -150,7 +156,10 @@ package final class MetricsServer: Sendable {
         case "/metrics": return Answer(type: MetricText.contentType, text: await pages.metrics())
         case "/health":
             do {
-                let health = try await pages.health()
+                // Whoever waited for what does not answer would keep the agent from ending.
+                guard let health = try await outcome(within: longest, pages.health) else {
+                    return Answer(status: .internalServerError, text: "unknown\n")
+                }
                 let text = health.counts.joined(separator: "\n") + "\n"
                 return Answer(status: health.isHealthy ? .ok : .serviceUnavailable, text: text)
             } catch {

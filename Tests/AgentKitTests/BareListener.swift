@@ -1,0 +1,18 @@
+import Foundation
+import Glibc
+import Platform
+
+@testable import AgentKit
+
+/// A socket that listens and answers nobody.
+final class BareListener: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: BytePath, queue: Int32 = 16) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let result = UnixAddress.with(path.text) { bind(descriptor, $0, $1) }
+        guard result == 0, listen(descriptor, queue) == 0 else { throw Fault.system("listen at", path) }
+    }
+
+    deinit { close(descriptor) }
+}
