@@ -20,7 +20,8 @@ package final class StateLock: Sendable {
             throw Fault(
                 .failed,
                 "another agent\(holder.map { " (process \($0))" } ?? "") uses the state directory \(directory); "
-                    + "stop it first, or give this one a state directory of its own", path: directory)
+                    + "stop it first, or give this one a state directory and a runtime directory of its own "
+                    + "(STEWARD_STATE, STEWARD_RUNTIME)", path: directory)
         }
         if try !restores && FileStatus.of(directory.appending(Self.restoring)) != nil {
             throw Fault(

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import Synchronization
 import TestSupport
@@ -151,6 +152,87 @@ struct ControlSocketTests {
         #expect(caller.say(line + Array("\"}\n".utf8)))
         #expect(try Answer(parsing: caller.answer())["problem"].text.contains("at most 1048576 bytes"))
         try steward.run(["status"]).check()
+    }
+
+    private static let endless = """
+        - rule: R
+          in: drafts
+          settle: 100ms
+          do:
+            - run:
+                command: [/bin/sh, -c, 'touch "$HOME/begun"; while [ -d "$HOME" -a ! -e "$HOME/go" ]; do sleep 0.1; done']
+                repeat: safe
+        """
+
+    @Test(
+        "Commands that wait and are given up make room for others, whatever they wait for",
+        arguments: [true, false])
+    func givenUp(isAtWork: Bool) async throws {
+        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        try steward.rule(isAtWork ? Self.endless : "- rule: R\n  in: drafts\n  settle: 1h\n  do: [trash]\n")
+        try await steward.start()
+        try steward.drop("drafts/a.md", "A\n")
+        try await steward.until("it is waited for") {
+            try isAtWork
+                ? FileStatus.of(steward.home.path.appending("begun")) != nil : !steward.status().settling.isEmpty
+        }
+        let socket = steward.home.path.appending("run/control.sock")
+        // It has said all, and hears.
+        let patient = try Caller(socket)
+        patient.say(Array("{\"command\":\"wait\"}".utf8))
+        patient.finish()
+        var many: [Caller] = []
+        for _ in 1..<128 {
+            let caller = try Caller(socket)
+            caller.say(Array("{\"command\":\"wait\"}\n".utf8))
+            many.append(caller)
+        }
+        try await steward.until("there is no room") { try steward.run(["status"]).errors.contains("busy") }
+        many = []
+        try await steward.until("there is room") { try steward.run(["status"]).status == 0 }
+        guard isAtWork else { return }
+        try steward.home.write("go", "")
+        let answer = try await BlockingLane("answer").run { patient.answer() }
+        #expect(try Answer(parsing: answer)["lines"].items.map(\.text) == ["nothing is pending"])
+        try await steward.stop()
+    }
+
+    @Test("Of an agent that hangs, whoever asks how it is hears that it does not answer")
+    func hanging() async throws {
+        let steward = try await steward()
+        let agent = try #require(steward.processID)
+        kill(agent, SIGSTOP)
+        defer { kill(agent, SIGCONT) }
+        try await withThrowingTaskGroup(of: ProgramResult.self) { group in
+            for command in ["health", "status", "metrics"] {
+                group.addTask { try await BlockingLane("ask").run { try steward.run([command]) } }
+            }
+            for try await result in group {
+                #expect(result.status == 1)
+                #expect(result.errors.contains("the agent does not answer"), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test("A second agent with a state of its own leaves the first one its socket, and does nothing")
+    func second() async throws {
+        let steward = try await steward()
+        let other = try AgentFixture()
+        other.variables["STEWARD_RUNTIME"] = steward.home.path.appending("run").text
+        try other.rule(CommandDaemonTests.captures)
+        try other.drop("dropbox/a.md", "capture 1")
+        let result = try await BlockingLane("second").run {
+            try other.shell(["/usr/bin/timeout", "60", AgentFixture.binary, "run"])
+        }
+        #expect(result.status == 1)
+        #expect(
+            result.errors.contains("another agent") && result.errors.contains("STEWARD_RUNTIME"), "\(result.errors)")
+        #expect(try other.exists("dropbox/a.md"))
+        #expect(try steward.json(["status"])["process"].number == steward.processID.map(Double.init))
+        try steward.drop("dropbox/b.md", "capture 2")
+        try steward.wait()
+        #expect(try !steward.exists("dropbox/b.md"))
+        try await steward.stop()
     }
 
     @Test("Of more commands than can be answered the last are told that the agent is busy")

@@ -41,6 +41,27 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     }
 }
 
+extension ControlRequest.Command {
+    /// Whether it only looks: then nothing is left half done where it is given up, and nobody has to hear of it.
+    var onlyLooks: Bool {
+        switch self {
+        case .status, .health, .metrics, .examine, .wait: true
+        case .pause, .resume, .reload, .retry, .undo, .reprocess, .rebuild, .accept, .vault, .confirm, .decline, .hold,
+            .quarantineRestore, .quarantineDrop, .blocksRestore, .outboxRetry, .outboxDrop, .counterSet:
+            false
+        }
+    }
+
+    /// Seconds in which an agent that works, and has started, has answered; nil where it may take as long as what is asked
+    /// for does.
+    var patience: Int? {
+        switch self {
+        case .status, .health, .metrics: 30
+        default: nil
+        }
+    }
+}
+
 extension ControlRequest {
     /// - Throws: `Fault` (`.usage`) that says what is wrong with a line that is no request.
     init(line: Data) throws {

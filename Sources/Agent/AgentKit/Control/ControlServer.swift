@@ -16,6 +16,10 @@ package final class ControlServer: Sendable {
     private let ending: Ending
     private let log: Logger
     private let listener = Mutex<Int32?>(nil)
+    /// Held for as long as the path is this server's.
+    private let held = Mutex<Descriptor?>(nil)
+    /// What this server has bound to the path.
+    private let bound = Mutex<FileStatus?>(nil)
     private let lane = BlockingLane("control.listen")
     private let patience: Int
     private let most: Int
@@ -102,7 +106,7 @@ package final class ControlServer: Sendable {
     }
 
     private func serve(
-        _ connection: ControlConnection, _ answer: @Sendable (ControlRequest) async -> ControlReply,
+        _ connection: ControlConnection, _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply,
         _ vault: @Sendable (VaultRequest, ControlConnection) async throws -> Void,
         _ hold: @Sendable (ControlConnection) async throws -> Void
     ) async throws {
@@ -113,9 +117,29 @@ package final class ControlServer: Sendable {
         case .success(let request):
             if request.command == .vault, let asked = request.vault { return try await vault(asked, connection) }
             if request.command == .hold { return try await hold(connection) }
-            reply = await answer(request)
+            guard let answered = await Self.answer(request, on: connection, answer) else { return }
+            reply = answered
         }
         try await connection.lane.run { try connection.send(reply, within: .seconds(12 * patience)) }
+    }
+
+    /// Where it only looks, it is given up once nobody is there to hear the answer.
+    ///
+    /// - Returns: nil where it was given up.
+    private static func answer(
+        _ request: ControlRequest, on connection: ControlConnection,
+        _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply
+    ) async -> ControlReply? {
+        guard request.command.onlyLooks else { return await answer(request) }
+        return await withTaskGroup(of: ControlReply?.self) { group in
+            group.addTask { await answer(request) }
+            group.addTask {
+                await connection.departure()
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
     }
 
     /// What is asked, or what a command is told whose request cannot be read.
@@ -143,9 +167,59 @@ package final class ControlServer: Sendable {
         ending.end()
         // One that was given stays with whoever listens when the agent does not; to shut it down would shut it for both.
         guard given == nil else { return }
-        unlink(path.text)
+        if isMine { unlink(path.text) }
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
+        letGo()
+    }
+
+    /// Whether what lies at the path is still what was bound to it.
+    private var isMine: Bool {
+        var there = stat()
+        guard let bound = bound.withLock({ $0 }), lstat(path.text, &there) == 0 else { return false }
+        return UInt64(there.st_dev) == bound.device && UInt64(there.st_ino) == bound.inode
+    }
+
+    // MARK: Whose path it is
+
+    /// Makes the path this server's until ``stop()``: the lock of a state directory says nothing of another agent that has
+    /// its state elsewhere. To be called before any work begins. Blocks.
+    ///
+    /// - Throws: `Fault` where somebody else answers there.
+    package func claim() throws {
+        guard given == nil, held.withLock({ $0 == nil }) else { return }
+        try Durable.makeDirectory(path.parent, mode: 0o700)
+        let file = try Descriptor(path.parent.appending("control.lock"), O_RDWR | O_CREAT, mode: 0o600)
+        guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK ? taken : Fault.system("lock", file.path)
+        }
+        // Whoever takes no such lock: systemd, which may have no agent yet for the socket that it listens on.
+        if try isAnswered() { throw taken }
+        held.withLock { $0 = file }
+    }
+
+    private func isAnswered() throws -> Bool {
+        do {
+            return try ControlConnection.connect(path, patience: patience) != nil
+        } catch let fault as Fault where fault.code == ControlConnection.late {
+            return true
+        }
+    }
+
+    private var taken: Fault {
+        Fault(
+            .failed,
+            "another agent, or systemd for one, listens for commands at \(path); stop it first (`systemctl stop "
+                + "steward.socket` where that is enabled), or give this one a runtime directory of its own with STEWARD_RUNTIME",
+            path: path)
+    }
+
+    /// For whoever comes, though a thread of this process may never end, and keep its files open.
+    private func letGo() {
+        held.withLock { held in
+            if let held { flock(held.raw, LOCK_UN) }
+            held = nil
+        }
     }
 
     private func listen() throws -> Int32 {
@@ -153,23 +227,25 @@ package final class ControlServer: Sendable {
             listener.withLock { $0 = given.raw }
             return given.raw
         }
-        try Durable.makeDirectory(path.parent, mode: 0o700)
-        // The agent holds the state directory's lock, so whatever lies here is left from an earlier life.
+        try claim()
+        // So whatever lies here is left from an earlier life.
         try Durable.remove(path)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make the control socket", path) }
-        let bound = UnixAddress.with(path.text) { bind(descriptor, $0, $1) }
-        guard let bound else {
+        let result = UnixAddress.with(path.text) { bind(descriptor, $0, $1) }
+        guard let result else {
             close(descriptor)
             throw Fault(
-                .fatal, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
+                .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
         // Its folder is the user's alone and nobody is listened to yet. Not by the mask, which is every thread's.
-        guard bound == 0, chmod(path.text, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
+        guard result == 0, chmod(path.text, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
             let fault = Fault.system("listen on the control socket", path)
             close(descriptor)
             throw fault
         }
+        let status = try FileStatus.of(path)
+        bound.withLock { $0 = status }
         listener.withLock { $0 = descriptor }
         return descriptor
     }
