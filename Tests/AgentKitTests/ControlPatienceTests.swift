@@ -22,6 +22,13 @@ struct ControlPatienceTests {
         (writer, reader) = (ControlConnection(owning: ends[0]), ControlConnection(owning: ends[1]))
     }
 
+    /// Asks on a thread of its own, for it blocks, and with the time that it takes beside many other tests.
+    static func status(_ path: BytePath) async throws -> ControlReply? {
+        try await BlockingLane("test").run {
+            try ControlClient.ask(ControlRequest(.status), at: path, patience: 600)
+        }
+    }
+
     /// On a thread of its own, for it blocks.
     private func sending() -> Task<Result<Void, any Error>, Never> {
         let (lane, writer, answer) = (BlockingLane("test"), writer, answer)
@@ -76,7 +83,7 @@ struct ControlPatienceTests {
         }
         try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
         let silent = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
-        let reply = try await BlockingLane("test").run { try ControlClient.ask(ControlRequest(.status), at: path) }
+        let reply = try await Self.status(path)
         #expect(reply?.lines == ["here"])
         withExtendedLifetime(silent) {}
         server.stop()
@@ -96,11 +103,75 @@ struct ControlPatienceTests {
         try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
         let deaf = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
         for connection in deaf { try connection.send(ControlRequest(.wait)) }
-        let reply = try await BlockingLane("test").run { try ControlClient.ask(ControlRequest(.status), at: path) }
+        let reply = try await Self.status(path)
         #expect(reply?.lines == ["here"])
         withExtendedLifetime(deaf) {}
         server.stop()
         try await serving.value
+    }
+
+    @Test("Who goes away before he is answered makes room; what changes something is finished all the same")
+    func departed() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("control.sock")
+        let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
+        let asked = Mutex(0)
+        let mayEnd = Mutex(false)
+        let wasCancelled = Mutex<[ControlRequest.Command: Bool]>([:])
+        let serving = Task {
+            try await server.run(
+                { request in
+                    asked.withLock { $0 += 1 }
+                    if request.command == .status { return ControlReply(["here"]) }
+                    while !mayEnd.withLock({ $0 }) {
+                        do { try await Task.sleep(for: .milliseconds(10)) } catch { break }
+                    }
+                    wasCancelled.withLock { $0[request.command] = Task.isCancelled }
+                    return ControlReply([])
+                }, vault: { _, _ in })
+        }
+        let gone = Mutex<[ControlConnection]>([])
+        // Each of them is kept: one that was closed would take up room until that is noticed.
+        for command in [ControlRequest.Command.wait, .reload] {
+            try await waitUntil("it listens") {
+                guard let connection = try ControlConnection.connect(path) else { return false }
+                try connection.send(ControlRequest(command))
+                gone.withLock { $0.append(connection) }
+                return true
+            }
+        }
+        try await waitUntil("both are being answered") { asked.withLock { $0 } == 2 }
+        gone.withLock { $0 = [] }
+        try await waitUntil("there is room") {
+            do {
+                return try await Self.status(path)?.lines == ["here"]
+            } catch let fault as Fault where fault.message.contains("busy") {
+                return false
+            }
+        }
+        #expect(wasCancelled.withLock { $0 } == [.wait: true])
+        mayEnd.withLock { $0 = true }
+        try await waitUntil("the other has ended") { wasCancelled.withLock { $0.count } == 2 }
+        #expect(wasCancelled.withLock { $0 } == [.wait: true, .reload: false])
+        server.stop()
+        try await serving.value
+    }
+
+    @Test("An agent that takes no callers, or says nothing to them, is waited for only so long")
+    func mute() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("control.sock")
+        // One caller fits in its queue, and is never taken from it.
+        let listener = try BareListener(path, queue: 0)
+        for _ in 0..<2 {
+            let error = await #expect(throws: Fault.self) {
+                try await BlockingLane("test").run {
+                    try ControlClient.ask(ControlRequest(.health), at: path, patience: 1)
+                }
+            }
+            #expect(error?.kind == .failed && error?.message.contains("does not answer") == true, "\(error as Any)")
+        }
+        withExtendedLifetime(listener) {}
     }
 
     @Test("Who is turned away is told why, before or after he has asked")

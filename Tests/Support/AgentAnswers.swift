@@ -74,6 +74,11 @@ extension AgentFixture {
         }
     }
 
+    /// The lines of the agent's log that hold `text`, where the configuration has `log: { format: json }`.
+    package func logged(_ text: String) throws -> [Answer] {
+        try log().split(separator: "\n").filter { $0.contains(text) }.map { try Answer(parsing: String($0)) }
+    }
+
     /// The jobs that a file of a place has had, newest first, as `steward explain` tells them.
     package func past(_ relative: BytePath) throws -> [Answer] {
         try json(["explain", path(relative).text])["past"].items

@@ -23,15 +23,20 @@ final class ControlConnection: Sendable {
         self.descriptor = descriptor
     }
 
+    /// - Parameter patience: seconds that the other side may keep this one waiting; nil for any time.
     /// - Returns: nil where nobody listens at `path`.
-    static func connect(_ path: BytePath) throws -> ControlConnection? {
+    /// - Throws: `Fault`; with the code ``late`` where somebody listens, and takes no more callers for so long.
+    static func connect(_ path: BytePath, patience: Int? = nil) throws -> ControlConnection? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
         let connection = ControlConnection(owning: descriptor)
+        if let patience { try connection.loseThePatience(after: patience) }
         guard let result = UnixAddress.with(path.text, { Glibc.connect(descriptor, $0, $1) }) else {
-            throw Fault(.usage, "the path of the control socket is too long: \(path)")
+            throw Fault(
+                .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
         if result == 0 { return connection }
+        if errno == EAGAIN { throw tooLate }
         if errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR { return nil }
         throw Fault.system("reach the agent at", path)
     }
@@ -120,6 +125,20 @@ final class ControlConnection: Sendable {
         }
     }
 
+    /// Whether the other side has closed its end. One that has only said all there is to say still hears.
+    private var isLeft: Bool {
+        var fds = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&fds, 1, 0) > 0 && fds.revents & Int16(POLLHUP | POLLERR) != 0
+    }
+
+    /// Returns when the other side has closed its end, or the task is cancelled.
+    func departure() async {
+        // Nothing that would block a thread for each command that waits.
+        while !isLeft {
+            do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
+        }
+    }
+
     /// In ``Fault/code``: nothing more comes.
     static let ended = "connection-ended"
 
@@ -166,13 +185,30 @@ final class ControlConnection: Sendable {
 package enum ControlClient {
     /// Asks the daemon. Blocks until it has answered.
     ///
+    /// - Parameter patience: seconds that it may take; nil for what is usual for the request, which may be any time.
     /// - Returns: nil where no daemon listens.
-    /// - Throws: `Fault` with what the daemon complained of.
-    package static func ask(_ request: ControlRequest, at socket: BytePath) throws -> ControlReply? {
-        guard let connection = try ControlConnection.connect(socket) else { return nil }
-        let reply = try reply(to: request, over: connection)
-        if let problem = reply.problem { throw Fault(reply.kind ?? .failed, problem) }
-        return reply
+    /// - Throws: `Fault` with what the daemon complained of, or that it does not answer.
+    package static func ask(
+        _ request: ControlRequest, at socket: BytePath, patience: Int? = nil
+    ) throws -> ControlReply? {
+        let patience = patience ?? request.command.patience
+        let answer: ControlReply?
+        do {
+            answer = try ControlConnection.connect(socket, patience: patience).map { try reply(to: request, over: $0) }
+        } catch let fault as Fault where fault.code == ControlConnection.late {
+            throw silence(socket, patience)
+        }
+        if let problem = answer?.problem { throw Fault(answer?.kind ?? .failed, problem) }
+        return answer
+    }
+
+    private static func silence(_ socket: BytePath, _ patience: Int?) -> Fault {
+        let time = patience.map { " for \($0) s" } ?? ""
+        return Fault(
+            .failed,
+            "the agent does not answer: at \(socket) it has said nothing\(time); see in its log, and by `systemctl "
+                + "status steward`, whether it is still starting, which may take minutes, or still works; restart it only if "
+                + "it does neither", path: socket)
     }
 
     private static func reply(to request: ControlRequest, over connection: ControlConnection) throws -> ControlReply {

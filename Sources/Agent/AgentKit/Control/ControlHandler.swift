@@ -10,6 +10,7 @@ struct ControlHandler: Sendable {
     let agent: Agent
 
     func answer(_ request: ControlRequest) async -> ControlReply {
+        defer { if !request.command.onlyLooks { agent.changes.tell() } }
         do {
             return try await carryOut(request)
         } catch {
@@ -34,12 +35,10 @@ struct ControlHandler: Sendable {
         case .pause:
             try await agent.runner.setPaused(true)
             await agent.courier.setPaused(true)
-            agent.changes.tell()
             return try ControlReply(["paused": true], lines: ["paused: nothing new is begun until `steward resume`"])
         case .resume:
             try await agent.runner.setPaused(false)
             await agent.courier.setPaused(false)
-            agent.changes.tell()
             return try ControlReply(["paused": false], lines: ["resumed"])
         case .reload:
             let found = try await agent.reload()
@@ -91,6 +90,7 @@ struct ControlHandler: Sendable {
                 throw Fault(.failed, "files wait until the rules are valid; `steward check` shows what is wrong")
             }
             await agent.runner.idle()
+            try Task.checkCancellation()
             let isQuiet = try await agent.pipeline.isQuiet()
             if !isQuiet, let problem = agent.core.ledger.problem {
                 throw Fault(.failed, "\(problem); files wait until it can be written")
