@@ -51,12 +51,11 @@ extension CourierScene {
 
     func courier(
         _ sender: ScriptedSender, _ target: PublishTarget, limit: Int = 4, outbox: Outbox? = nil,
-        backoff: @escaping @Sendable (Int) -> Double = { _ in 0.005 }
+        backoff: @escaping @Sendable (Int) -> Double = { _ in 0.005 }, changed: @escaping @Sendable () -> Void = {}
     ) -> Courier {
         Courier(
             outbox: outbox ?? self.outbox, targets: [target], senders: [target.name: sender], limit: limit,
-            backoff: backoff,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            backoff: backoff, changed: changed, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     func add(_ id: String, key: String = "k", to target: String = "hub") async throws {

@@ -59,7 +59,8 @@ import Testing
         await courier.stop()
     }
 
-    @Test("A refusal gives the event up at once, the limit of tries or of time later; those behind go on")
+    @Test(
+        "A refusal gives the event up at once, which is told, the limit of tries or of time later; those behind go on")
     func dead() async throws {
         let sender = ScriptedSender { event in
             switch event.id {
@@ -69,9 +70,11 @@ import Testing
             }
         }
         for id in ["a.0", "b.0", "c.0"] { try await add(id) }
-        let courier = courier(sender, try target { $0.attempts = 3 })
+        let told = Mutex(0)
+        let courier = courier(sender, try target { $0.attempts = 3 }, changed: { told.withLock { $0 += 1 } })
         try await courier.start()
         try await until("c.0", .delivered)
+        #expect(told.withLock { $0 } == 2)
         let dead = try await ledger.read { try $0.openDeliveries() }
         #expect(dead.map(\.id) == ["a.0", "b.0"] && dead.allSatisfy { $0.state == .dead })
         #expect(dead.map(\.attempts) == [1, 3] && dead.map(\.status) == [422, 500])

@@ -93,19 +93,23 @@ extension Operations {
     /// Takes the boxes that were ticked in a note, which has been saved, for answers.
     ///
     /// - Parameter note: absolute.
-    package func takeAnswers(in note: BytePath) async throws {
-        guard try await core.ledger.read({ try $0.hasQuestions(in: note) }) else { return }
+    /// - Returns: whether there were any.
+    package func takeAnswers(in note: BytePath) async throws -> Bool {
+        guard try await core.ledger.read({ try $0.hasQuestions(in: note) }) else { return false }
         let open = try await core.ledger.read { try $0.openQuestions(note: note) }
         let files = core.journal.files()
         let bytes = try await BlockingLane("questions").run { () -> [UInt8]? in
             guard try files.status(note)?.kind == .file else { return nil }
             return try files.file(note).readAll(limit: 64 << 20)
         }
-        guard let bytes else { return }
+        guard let bytes else { return false }
+        var isAny = false
         for (question, _) in open {
             guard let token = question.token, let isYes = QuestionBox.answer(to: token, in: bytes) else { continue }
             _ = try await settle(
                 question, isYes ? .confirmed : .declined, isYes ? "ticked in \(note)" : "declined in \(note)")
+            isAny = true
         }
+        return isAny
     }
 }

@@ -10,15 +10,16 @@ enum Couriers {
     /// - Parameters:
     ///   - core: whose outbox is sent, to the targets of its configuration.
     ///   - log: told of what is delivered and what is not.
+    ///   - changed: called when an event has been given up; it must not block.
     /// - Returns: one that has not begun.
-    static func make(_ core: AgentCore, _ log: Logger) -> Courier {
+    static func make(_ core: AgentCore, _ log: Logger, changed: @escaping @Sendable () -> Void) -> Courier {
         let configuration = core.configuration
         let limit = configuration.limits[.network] ?? 8
         return Courier(
             outbox: core.outbox, targets: configuration.publish,
             senders: senders(
                 configuration.publish, core.directories, connections: limit,
-                metrics: SwiftMetricsRecorder(factory: core.metrics)), limit: limit, log: log)
+                metrics: SwiftMetricsRecorder(factory: core.metrics)), limit: limit, changed: changed, log: log)
     }
 
     /// - Parameters:

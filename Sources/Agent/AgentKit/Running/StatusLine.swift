@@ -27,17 +27,22 @@ package final class ChangeNotice: Sendable {
 /// What `systemctl status` shows in a line: sent when it has changed, and not more often than every few seconds. Nothing
 /// runs while nothing changes.
 package final class StatusLine: Sendable {
-    private struct State {
+    private struct Turn {
         var isPending = false
-        var isClosed = false
-        var sent = ""
         var last: ContinuousClock.Instant?
+    }
+
+    private struct Said {
+        var line = ""
+        var isClosed = false
     }
 
     private let manager: SystemNotification
     private let pause: Duration
     private let text: @Sendable () async throws -> String
-    private let state = Mutex(State())
+    private let turn = Mutex(Turn())
+    /// Held while a line goes out, so that none goes out after ``close()``; not asked for where something changes.
+    private let said = Mutex(Said())
 
     /// - Parameters:
     ///   - manager: gets it.
@@ -55,10 +60,10 @@ package final class StatusLine: Sendable {
     /// Something has changed that the line may tell.
     package func changed() {
         guard manager.isHeard else { return }
-        let wait = state.withLock { state -> Duration? in
-            if state.isPending || state.isClosed { return nil }
-            state.isPending = true
-            return state.last.map { max(.zero, $0 + pause - .now) } ?? .zero
+        let wait = turn.withLock { turn -> Duration? in
+            if turn.isPending { return nil }
+            turn.isPending = true
+            return turn.last.map { max(.zero, $0 + pause - .now) } ?? .zero
         }
         guard let wait else { return }
         Task {
@@ -69,18 +74,17 @@ package final class StatusLine: Sendable {
 
     private func send() async {
         // Before it is asked: what changes from here on is told once more.
-        state.withLock { ($0.isPending, $0.last) = (false, .now) }
+        turn.withLock { ($0.isPending, $0.last) = (false, .now) }
         guard let line = try? await text() else { return }
-        let isNews = state.withLock { state in
-            if state.isClosed || state.sent == line { return false }
-            state.sent = line
-            return true
+        said.withLock { said in
+            if said.isClosed || said.line == line { return }
+            said.line = line
+            manager.send("STATUS=\(ShownText.line(line))")
         }
-        if isNews { manager.send("STATUS=\(ShownText.line(line))") }
     }
 
     /// Nothing more is told.
-    package func close() { state.withLock { $0.isClosed = true } }
+    package func close() { said.withLock { $0.isClosed = true } }
 }
 
 extension Agent {

@@ -13,6 +13,7 @@ package actor Courier {
     private let targets: [String: PublishTarget]
     private let senders: [String: any EventSender]
     private let backoff: @Sendable (_ attempt: Int) -> Double
+    private let changed: @Sendable () -> Void
     private let log: Logger
 
     /// Lanes whose turn it is, by target.
@@ -53,18 +54,20 @@ package actor Courier {
     ///   - senders: one for each target, by its name.
     ///   - limit: how many events are under way at the same time.
     ///   - backoff: the seconds to wait after so many tries in vain.
+    ///   - changed: called when an event has been given up; it must not block.
     ///   - log: told of what is delivered, tried again and given up.
     package init(
         outbox: Outbox, targets: [PublishTarget], senders: [String: any EventSender], limit: Int,
         backoff: @escaping @Sendable (Int) -> Double = { attempt in
             var generator = SystemRandomNumberGenerator()
             return Backoff.seconds(attempt: attempt, using: &generator)
-        }, log: Logger
+        }, changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
         self.outbox = outbox
         self.targets = Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }
         self.senders = senders
         self.backoff = backoff
+        self.changed = changed
         queue = DeliveryQueue(limit: limit, targets: targets.count, backoff: backoff)
         self.log = log
     }
@@ -303,7 +306,9 @@ package actor Courier {
         guard isStored else { return .goOn }
         switch delivery.state {
         case .delivered: log.info("delivered to \(sent.target)", metadata: Self.fields(sent))
-        case .dead: log.error("given up: \(line?.message ?? "")", metadata: Self.fields(sent))
+        case .dead:
+            log.error("given up: \(line?.message ?? "")", metadata: Self.fields(sent))
+            changed()
         default:
             if let line { log.warning("\(line.message); trying again later", metadata: Self.fields(sent)) }
         }
