@@ -96,12 +96,14 @@ enum Output {
     }
 
     /// Runs a command's body; a fault becomes one line on standard error and the exit code that its kind calls for.
-    static func guarding(_ body: () async throws -> Void) async throws {
+    ///
+    /// - Parameter fatal: the exit code of what trying again does not mend.
+    static func guarding(fatal: Int32 = 1, _ body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch let fault as Fault {
             complain("steward: \(fault.message)")
-            throw ExitCode(fault.kind == .usage ? 64 : 1)
+            throw ExitCode(fault.kind == .usage ? 64 : fault.kind == .fatal ? fatal : 1)
         } catch let complaints as Complaints {
             complain(complaints.description)
             throw ExitCode(64)
@@ -136,7 +138,7 @@ struct DaemonOrHere {
             configuration: configuration, directories: directories, ledger: ledger,
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
-        try core.learnHiddenNames()
+        try await core.learnHiddenNames()
         // Nobody sends anything: the lock says so.
         _ = try ledger.writeBlocking { try $0.resumeDeliveries() }
         let reply = try await here(Operations(core: core))

@@ -14,12 +14,19 @@ struct Run: AsyncParsableCommand {
         commandName: "run", abstract: "Watch the places and carry out the rules, until told to stop.",
         discussion: """
             SIGTERM and SIGINT finish the steps at work and stop; SIGHUP reads the rules again; SIGUSR1 locks all vaults.
+
+            Exit codes: 0 told to stop, 64 the configuration, the command line or what the agent keeps is not fit to start \
+            with, so that trying again mends nothing (a ledger of a newer version), 1 anything else.
             """)
 
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        try await Output.guarding {
+        // The units start an agent anew unless it has ended with this.
+        try await Output.guarding(fatal: 64) {
+            // Not yet heard, they would end the process. An agent that starts reads the rules in any case; a vault that it
+            // unlocks with a credential meanwhile stays open, until a later signal.
+            for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
             let directories = try options.directories()
             let socket = ActivationSocket.take(at: directories.socket)
             let configuration = try options.configuration(directories)
@@ -66,7 +73,6 @@ private struct Signal: Service {
 
     func run() async throws {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: label))
         source.setEventHandler { continuation.yield() }
         source.resume()

@@ -14,7 +14,7 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
         case superseded
         /// The configuration or the command line is at fault.
         case usage
-        /// The agent cannot go on.
+        /// The agent cannot go on, and trying again mends nothing.
         case fatal
     }
 

@@ -92,7 +92,8 @@ extension WatchOptions.Events {
 extension Fault {
     static func noInotify(_ code: Int32) -> Fault {
         let hint = code == EMFILE ? "; raise it with `sysctl fs.inotify.max_user_instances=512`" : ""
+        // Another program may give one back.
         return Fault(
-            .fatal, "the kernel grants no inotify instance: \(String(cString: strerror(code)))\(hint)", errno: code)
+            .transient, "the kernel grants no inotify instance: \(String(cString: strerror(code)))\(hint)", errno: code)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -154,6 +156,55 @@ struct StartTests {
         #expect(try steward.count("<R arrived b.md>") == 1)
         #expect(try steward.count("<R arrived c.md>") == 1)
         #expect(try steward.json(["status"])["warnings"].items.isEmpty)
+    }
+
+    @Test("What trying again does not mend ends the agent with 64, by which systemd leaves it so")
+    func unmendable() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(rule("R", in: "dropbox"))
+        try await steward.start()
+        try await steward.stop()
+        _ = try steward.inLedger("INSERT INTO grdb_migrations VALUES ('999 from the future')")
+        let newer = try steward.run(["run"])
+        #expect(newer.status == 64 && newer.errors.contains("was written by a newer version"), "\(newer.errors)")
+        #expect(try steward.run(["pause"]).status == 1, "a command has failed")
+        _ = try steward.inLedger("DELETE FROM grdb_migrations WHERE identifier = '999 from the future'")
+        let deep = BytePath(String(repeating: "long", count: 40))
+        steward.variables["STEWARD_RUNTIME"] = steward.home.path.appending(deep).text
+        let long = try steward.run(["run"])
+        #expect(long.status == 64 && long.errors.contains("set STEWARD_RUNTIME to a shorter one"), "\(long.errors)")
+    }
+
+    @Test("Signals that come while it starts do not end it")
+    func signalled() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(rule("R", in: "dropbox"))
+        try await steward.start()
+        try await steward.stop()
+        // Whoever has the ledger for himself has the start wait.
+        let held = steward.home.path.appending("held")
+        let words = Pipe()
+        let holder = Process()
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        holder.arguments = ["sqlite3", steward.home.path.appending(".local/state/steward/ledger.sqlite").text]
+        holder.standardInput = words
+        holder.standardOutput = FileHandle.nullDevice
+        try holder.run()
+        words.fileHandleForWriting.write(
+            Data("PRAGMA locking_mode = EXCLUSIVE;\nBEGIN EXCLUSIVE;\n.shell touch '\(held.text)'\n".utf8))
+        try await steward.until("the ledger is held") { try FileStatus.of(held) != nil }
+        let agent = try await steward.launch()
+        try await steward.until("it is about to open its ledger") {
+            try steward.home.read(".local/state/steward/lock").hasPrefix("\(agent.processIdentifier)\n")
+        }
+        for number in [SIGHUP, SIGUSR1] { kill(agent.processIdentifier, number) }
+        try words.fileHandleForWriting.close()
+        holder.waitUntilExit()
+        try await steward.until("it has started") {
+            guard agent.isRunning else { throw TestFailure("it has ended with \(agent.terminationStatus)") }
+            return try steward.run(["status", "--json"]).output.contains("\"isRunning\" : true")
+        }
+        try await steward.stop()
     }
 
     @Test("A ledger that cannot be read is set aside, never deleted, and then it is as if it were lost")
