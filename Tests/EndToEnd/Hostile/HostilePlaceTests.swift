@@ -91,7 +91,7 @@ struct HostilePlaceTests {
     func unreadable() async throws {
         // Root, too, may not read everything without these.
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
-        let steward = try agent()
+        let steward = try agent("log: { format: json }")
         try await steward.start(wrapper: lower)
         let staged = try steward.home.write("staged", "secret")
         chmod(staged.text, 0)
@@ -104,7 +104,8 @@ struct HostilePlaceTests {
         }
         try steward.wait()
         #expect(try steward.status().settling.isEmpty)
-        #expect(try steward.log().occurrences(of: "secret.txt in dropbox may not be read (Permission denied)") == 1)
+        let told = try steward.logged("secret.txt in dropbox may not be read (Permission denied)")
+        #expect(told.map { [$0["place"].text, $0["path"].text] } == [["dropbox", "secret.txt"]])
         #expect(try steward.run(["status"]).check().output.contains("may not be read: secret.txt"))
 
         let explained = try steward.shell(lower + [AgentFixture.binary, "explain", secret.text]).check().output

@@ -117,6 +117,30 @@ struct KillTests {
         #expect(try steward.home.read("flag") == "begun\nbegun\n")
     }
 
+    @Test("What was to be replaced is back where the agent was killed in between and the new file is taken away")
+    func replaced() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Backups
+              in: dropbox
+              settle: 50ms
+              do: [{ move: { place: library, exists: replace } }]
+            """)
+        try steward.drop("library/a.txt", "the last good one")
+        try await steward.start(endingAt: "renamed:1")
+        let file = try steward.drop("dropbox/a.txt", "the next")
+        try await steward.endedThere()
+        #expect(try !steward.exists("library/a.txt"))
+        try Durable.remove(file)
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.read("library/a.txt") == "the last good one")
+        #expect(try steward.trash().isEmpty)
+        #expect(try steward.past("dropbox/a.txt").map { $0["state"].text } == ["superseded"])
+        #expect(try steward.past("library/a.txt").isEmpty, "it is no news there")
+    }
+
     @Test("Fifty SIGKILLs at random moments while captures keep coming: everything happens exactly once")
     func kills() async throws {
         var random = SeededGenerator(for: "fifty SIGKILLs")

@@ -30,6 +30,7 @@ package final class Agent: Service {
     private let log: Logger
     package let started = Timestamp.now()
     private let reloads = Mutex<[Diagnostic]>([])
+    private let statusLine = Mutex<StatusLine?>(nil)
     /// One reload at a time: an older reading must not take effect after a newer one.
     private let reloading = Gate(limit: 1)
     /// The rule files before they were read, so that no change since then is lost.
@@ -85,7 +86,7 @@ package final class Agent: Service {
         try Durable.makeDirectory(directories.state, mode: 0o700)
         if let remote = FileSystemKind.remoteName(directories.state) {
             throw Fault(
-                .fatal,
+                .usage,
                 "the state directory \(directories.state) is on \(remote), where a ledger is not safe; "
                     + "put it on a local file system with STEWARD_STATE", path: directories.state)
         }
@@ -113,10 +114,11 @@ package final class Agent: Service {
             executor: core.executor, planner: core.planner, ledger: state.ledger, changed: { changes.tell() }, log: log)
         pipeline = Pipeline(
             core: core, runner: runner, source: source, isHeld: !isValid, changed: { changes.tell() })
-        courier = Couriers.make(core, log)
+        courier = Couriers.make(core, log) { changes.tell() }
         timer = state.alarm.timer
         time = state.alarm.keeper(core, runner, pipeline, log)
         server = ControlServer(path: directories.socket, given: socket, log: log)
+        try server.claim()
     }
 
     /// Runs until the task is cancelled or asked to shut down, then drains.
@@ -183,6 +185,7 @@ package final class Agent: Service {
         ProgramPages.letGo()
         SystemNotification.send("READY=1")
         let line = StatusLine(.manager) { [weak self] in try await self?.statusText() ?? "" }
+        statusLine.withLock { $0 = line }
         changes.listen { line.changed() }
         line.changed()
         log.notice(
@@ -204,7 +207,7 @@ package final class Agent: Service {
 
     private func resumeLastRun() async throws {
         let core = core
-        try await BlockingLane("names").run { try core.learnHiddenNames() }
+        try await core.learnHiddenNames()
         try await core.notes.recover()
         try await core.quarantine.recover(log)
         try await pipeline.registerPlaces(silent: opening != .new && opening != .existing)
@@ -263,6 +266,7 @@ package final class Agent: Service {
 
     private func stop() async {
         changes.listen(nil)
+        statusLine.withLock { $0 }?.close()
         SystemNotification.send("STOPPING=1\nSTATUS=stopping: finishing the steps at work")
         log.notice("stopping: finishing the steps at work")
         await time.stop()
@@ -282,8 +286,10 @@ package final class Agent: Service {
         let (core, source, timer) = (core, source, timer)
         try await BlockingLane("timer").run { timer.stop() }
         // Not for longer than an end may take: a vault, or a folder above a place, may lie where nothing answers.
-        if try await answer(within: 30, { source.stop() }) == nil { log.warning("watching has not ended in time") }
-        await core.vaults.lock(.stop)
+        async let watching: Void? = answer(within: 30) { source.stop() }
+        async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }
+        if try await watching == nil { log.warning("watching has not ended in time") }
+        if try await locking == nil { log.warning("a vault's disk does not answer; its keys go with the process") }
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
         lock.release()
