@@ -36,6 +36,12 @@ package final class DatabaseInstant: Sendable {
         }
     }
 
+    /// Of files that lie beside the database for a while SQLite says only that they cannot be written.
+    private static func isFull(_ error: DatabaseError, _ target: BytePath) -> Bool {
+        error.resultCode == .SQLITE_FULL
+            || [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) && SQLiteFile.lacksRoom(beside: target)
+    }
+
     /// Writes the database into a new file of mode 0600 that needs no log beside it, and looks through what was written.
     ///
     /// Not by VACUUM INTO, which a transaction at hand forbids: what would be copied is a later instant.
@@ -49,8 +55,9 @@ package final class DatabaseInstant: Sendable {
             let copy = try DatabaseQueue(path: target.text, configuration: Self.configuration)
             try queue.inDatabase { source in
                 try copy.writeWithoutTransaction { db in
-                    // The file is nothing yet that a crash could harm; it is synced when it is whole.
-                    try db.execute(sql: "PRAGMA synchronous = OFF")
+                    // The file is nothing yet that a crash could harm; it is synced when it is whole. And it is nobody else's,
+                    // so that it needs no shared memory beside it.
+                    try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
                     try withoutActuallyEscaping(progress) { progress in
                         try source.backup(to: db, pagesPerStep: Self.step) {
                             try progress($0.completedPageCount, $0.totalPageCount)
@@ -63,7 +70,7 @@ package final class DatabaseInstant: Sendable {
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try copy.close()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+        } catch let error as DatabaseError where Self.isFull(error, target) {
             // The message that SQLite has for it here is that of another connection.
             throw Fault(
                 .transient, "cannot copy the database \(path) to \(target): the disk is full (free some space)",

@@ -237,13 +237,14 @@ package struct SQLiteFile {
             passes: { error in
                 switch error.resultCode {
                 case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED: true
-                case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM: lacksRoom
+                case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM: Self.lacksRoom(beside: path)
                 default: false
                 }
             }, path: path)
     }
 
-    private var lacksRoom: Bool {
+    /// Whether the disk is full on which a file lies, or as good as full.
+    static func lacksRoom(beside path: BytePath) -> Bool {
         var disk = statvfs()
         guard path.parent.withCString({ statvfs($0, &disk) }) == 0 else { return false }
         return disk.f_bavail * disk.f_frsize < 1 << 20 || disk.f_files > 0 && disk.f_favail == 0

@@ -125,10 +125,29 @@ struct BackupCrashTests {
         let filler = try Descriptor(steward.backups.appending("filler"), O_WRONLY | O_CREAT)
         var size: Int64 = 0
         while (try? filler.write([UInt8](repeating: 7, count: 65_536), at: size)) != nil { size += 65_536 }
-        // Room for the small files and not for the databases.
-        try filler.truncate(to: size - 4 * 65_536)
-        let database = try steward.run(["backup", steward.backups.text, "--anew"])
-        #expect(database.status == 1 && database.errors.contains("not enough room"), "\(database.errors)")
+        // Room for the small files and not for the databases, or not for what SQLite has beside them for a while.
+        let first = try #require(try listDirectory(steward.backups).first { $0.name != Array("filler".utf8) })
+        let ledger = steward.backups.appending(name: first.name).appending("state/ledger.sqlite")
+        let taken = try #require(try FileStatus.of(ledger)?.size)
+        var refusals = 0
+        let rooms: [Int64] = [-8_192, 0, 12_288, 24_576, 36_864, 61_440].map { taken + $0 }
+        for room in [4 * 65_536] + rooms {
+            try filler.truncate(to: size - room)
+            let database = try steward.run(["backup", steward.backups.text, "--anew"])
+            if database.status != 0 {
+                refusals += 1
+                #expect(
+                    database.status == 1 && database.errors.contains("not enough room"), "\(room): \(database.errors)")
+            } else {
+                for folder in try listDirectory(steward.backups).map(\.name) where folder != first.name {
+                    if folder == Array("filler".utf8) { continue }
+                    try FileManager.default.removeItem(atPath: steward.backups.appending(name: folder).text)
+                }
+            }
+            while (try? filler.write([UInt8](repeating: 7, count: 4_096), at: filler.status().size)) != nil {}
+            size = try filler.status().size
+        }
+        #expect(refusals >= 3)
         #expect(try listDirectory(steward.backups).count == 2)
     }
 }
