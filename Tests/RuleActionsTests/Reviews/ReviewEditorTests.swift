@@ -14,15 +14,17 @@ import Testing
         private let process = Process()
         private let input = Pipe()
 
-        init(_ name: String, of program: String, _ arguments: [String], in folder: BytePath, _ home: TemporaryFolder)
-            throws
-        {
+        init(
+            _ name: String, of program: String, _ arguments: [String], in folder: BytePath, _ home: TemporaryFolder,
+            environment: [String: String]? = nil
+        ) throws {
             let path = home.path.appending("bin").appending(name)
             try Durable.makeDirectory(path.parent)
             try FileManager.default.copyItem(atPath: program, toPath: path.text)
             process.executableURL = URL(fileURLWithPath: path.text)
             process.arguments = arguments
             process.currentDirectoryURL = URL(fileURLWithPath: folder.text)
+            if let environment { process.environment = environment }
             process.standardInput = input
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -119,5 +121,23 @@ import Testing
         swap[1007] = 0
         try home.write(path, swap)
         if !place.contains("micro") { #expect(try signs.sign(on: draft, files) == nil) }
+    }
+    @Test("A swap file that names a draft by a home is of the home that its editor has")
+    func swapOfAnotherHome() throws {
+        let (mine, other) = (try TemporaryFolder("mine"), try TemporaryFolder("other"))
+        var swap = Array("b0VIM 9.1".utf8) + Array(repeating: UInt8(0), count: 4087)
+        swap.replaceSubrange(108..<130, with: Array("~me/drafts/my essay.md".utf8))
+        swap[1007] = 0x55
+        let path = try other.write("swaps/my essay.md.swp", swap)
+        let editor = try Impostor(
+            "vim", of: "/usr/bin/tail", ["-f", path.text], in: other.path, other, environment: ["HOME": other.path.text]
+        )
+        for home in [mine, other] {
+            let draft = try home.write("drafts/my essay.md", "Words.\n")
+            let signs = UnsavedChanges(environment: ["HOME": home.path.text])
+            let sign = try signs.sign(on: draft, HeldFiles(below: [home.path]))
+            #expect(sign == (home === other ? .file(path) : nil))
+        }
+        try editor.end()
     }
 }

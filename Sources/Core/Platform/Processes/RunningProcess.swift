@@ -53,14 +53,33 @@ package struct RunningProcess: Sendable {
         }
     }
 
+    /// Whether a folder is what it takes for its user's home; nil where it does not tell.
+    package func hasHome(_ folder: BytePath) -> Bool? {
+        let environment = Self.reading { try Self.bytes(BytePath("/proc/\(id)/environ"), Self.longest) } ?? []
+        let variable = Array("HOME=/".utf8)
+        guard let entry = environment.split(separator: 0).first(where: { $0.starts(with: variable) }) else {
+            return nil
+        }
+        let home = BytePath(bytes: entry.dropFirst(variable.count - 1))
+        guard let its = Self.identity("/proc/\(id)/root/", home), let wanted = Self.identity("", folder) else {
+            return nil
+        }
+        return its == wanted
+    }
+
     /// Whether a path, as this process understands it, is that of a folder.
     private func isFolder(_ path: BytePath, _ folder: Folder) -> Bool {
-        let way = BytePath("/proc/\(id)/\(path.isAbsolute ? "root" : "cwd")/").appending(path)
+        guard let found = Self.identity("/proc/\(id)/\(path.isAbsolute ? "root" : "cwd")/", path),
+            let wanted = Self.reading({ try folder.status() })
+        else { return false }
+        return found == [wanted.device, wanted.inode]
+    }
+
+    /// Device and inode of what a path leads to; nil where that is nothing, or not ours to look at.
+    private static func identity(_ root: String, _ path: BytePath) -> [UInt64]? {
         var found = stat()
-        guard way.withCString({ stat($0, &found) }) == 0, let wanted = Self.reading({ try folder.status() }) else {
-            return false
-        }
-        return UInt64(found.st_ino) == wanted.inode && UInt64(found.st_dev) == wanted.device
+        guard BytePath(root).appending(path).withCString({ stat($0, &found) }) == 0 else { return nil }
+        return [UInt64(found.st_dev), UInt64(found.st_ino)]
     }
 
     private static func target(_ link: BytePath) -> BytePath? {

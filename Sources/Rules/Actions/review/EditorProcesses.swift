@@ -31,10 +31,13 @@ struct EditorProcesses: Sendable {
     func sign(on file: Spot, _ status: FileStatus, _ files: HeldFiles) throws -> UnsavedSign? {
         let swapping = processes.filter { Self.swapping.contains(Self.program($0)) }
         var isTold = false
-        for swap in Set(swapping.flatMap(\.openFiles).filter(Self.isSwap)).sorted() {
-            guard let head = try read(swap), head.isOf(file.path, status) else { continue }
-            if head.isUnsaved { return .file(swap) }
-            isTold = true
+        for editor in swapping {
+            for swap in Set(editor.openFiles.filter(Self.isSwap)).sorted() {
+                guard let head = try read(swap), head.isOf(file.path, status, isHome: { editor.hasHome($0) ?? true })
+                else { continue }
+                if head.isUnsaved { return .file(swap) }
+                isTold = true
+            }
         }
         if !isTold, let editor = swapping.first(where: { $0.names(file) }) {
             return .process(name: editor.name, id: editor.id)

@@ -124,11 +124,16 @@ struct EditorSwap: Sendable {
     }
 
     /// Whether it is of that file, wherever it lies: by the name, and by the inode or the way to it.
-    func isOf(_ path: BytePath, _ status: FileStatus) -> Bool {
+    ///
+    /// - Parameter isHome: whether a folder is the editor's home, by which it may name the file.
+    func isOf(_ path: BytePath, _ status: FileStatus, isHome: (BytePath) -> Bool) -> Bool {
         guard file.name == path.name else { return false }
         if inode != 0, inode == UInt32(truncatingIfNeeded: status.inode) { return true }
+        guard file.bytes.first == UInt8(ascii: "~") else {
+            return path.bytes.suffix(file.bytes.count) == file.bytes[...]
+        }
         // `~/drafts/essay.md`, or `~me/drafts/essay.md`.
-        let way = file.bytes.first == UInt8(ascii: "~") ? file.bytes.drop { $0 != UInt8(ascii: "/") } : file.bytes[...]
-        return path.bytes.suffix(way.count).elementsEqual(way)
+        let way = file.bytes.drop { $0 != UInt8(ascii: "/") }
+        return path.bytes.suffix(way.count) == way && isHome(BytePath(bytes: path.bytes.dropLast(way.count)))
     }
 }
