@@ -94,39 +94,6 @@ package struct FilePageMark: Sendable {
     }
 }
 
-/// What the agent made, and from what it descends.
-package struct ProductRecord: Sendable, Equatable {
-    /// Absolute.
-    package var path: BytePath
-    package var hash: ContentHash
-    package var lineage: String
-    package var depth: Int
-    /// The depth at which the file was made. What is deeper is the same file, moved; what is less deep are its ancestors.
-    package var origin: Int
-    package var job: String
-
-    /// - Parameter origin: nil for `depth`.
-    package init(path: BytePath, hash: ContentHash, lineage: String, depth: Int, origin: Int? = nil, job: String) {
-        self.origin = origin ?? depth
-        self.path = path
-        self.hash = hash
-        self.lineage = lineage
-        self.depth = depth
-        self.job = job
-    }
-
-    /// Stands for the content of a file that nobody has read: which one it is, and since when it is as it is.
-    package static func stamp(of print: Fingerprint) -> ContentHash {
-        let parts = [Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size, print.modified]
-        return ContentHash(of: Array("unread: \(parts)".utf8))
-    }
-
-    /// Whether it is this file, as the agent has left it.
-    package func isStill(_ file: FileRecord) -> Bool {
-        hash == file.hash || hash == Self.stamp(of: file.fingerprint)
-    }
-}
-
 extension LedgerTransaction {
     package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
         for form in try names.forms(place, path) {
@@ -304,52 +271,6 @@ extension LedgerTransaction {
         }
     }
 
-    // MARK: Products
-
-    package func product(_ path: BytePath) throws -> ProductRecord? {
-        for form in try names.forms(path) {
-            guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [form.blob]),
-                let hash = ContentHash(blob: row["hash"])
-            else { continue }
-            return ProductRecord(
-                path: path, hash: hash, lineage: row["lineage"], depth: row["depth"],
-                // A command may read a ledger that the agent has yet to bring up to date.
-                origin: row["origin"] as Int?, job: row["job"])
-        }
-        return nil
-    }
-
-    package func addProduct(_ product: ProductRecord) throws {
-        try execute(
-            sql: """
-                INSERT OR REPLACE INTO product (path, hash, lineage, depth, origin, job, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                try names.stored(product.path).blob, product.hash.blob, product.lineage, product.depth, product.origin,
-                product.job, Timestamp.now().nanoseconds,
-            ])
-    }
-
-    /// Forgets a product that its place has judged.
-    package func removeProduct(_ path: BytePath) throws {
-        for form in try names.forms(path) {
-            try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [form.blob])
-        }
-    }
-
-    /// Forgets the products in a folder, which is there no more.
-    ///
-    /// - Returns: those that nobody has judged, but for hidden ones.
-    package func takeProducts(within path: BytePath) throws -> [ProductRecord] {
-        let (low, high) = Self.below(path)
-        let found = try all("SELECT path FROM product WHERE path >= ? AND path < ?", [low, high]) { row in
-            BytePath(blob: row["path"])
-        }
-        let products = try found.filter { !HiddenNames.isToken($0) }.compactMap { try product($0) }
-        try execute(sql: "DELETE FROM product WHERE path >= ? AND path < ?", arguments: [low, high])
-        return products
-    }
-
     // MARK: Rules that were seen before
 
     /// Names of the rules that were in force before.
@@ -391,44 +312,6 @@ extension LedgerTransaction {
 
     package func countFiles() throws -> Int {
         try Int.fetchOne(cached("SELECT count(*) FROM file WHERE present")) ?? 0
-    }
-
-    // MARK: Staged files
-
-    package func setStaged(_ path: BytePath, _ file: FileIdentity, job: String) throws {
-        try execute(
-            sql: "INSERT OR REPLACE INTO staged (path, device, inode, job, born) VALUES (?, ?, ?, ?, ?)",
-            arguments: [path.blob, Int64(bitPattern: file.device), Int64(bitPattern: file.inode), job, file.born])
-    }
-
-    /// The files that `step` made and did not finish with, whatever their names are now.
-    package func staged(by step: String) throws -> [FileIdentity] {
-        try all("SELECT device, inode, born FROM staged WHERE job = ?", [step], FileIdentity.init(row:))
-    }
-
-    /// Every temporary file that was begun and not finished with.
-    package func staged() throws -> [(path: BytePath, file: FileIdentity, job: String)] {
-        try Row.fetchAll(cached("SELECT * FROM staged")).map {
-            (BytePath(blob: $0["path"]), FileIdentity(row: $0), $0["job"])
-        }
-    }
-
-    /// Forgets a temporary file that is gone.
-    package func clearStaged(path: BytePath) throws {
-        try execute(sql: "DELETE FROM staged WHERE path = ?", arguments: [path.blob])
-    }
-
-    /// Forgets what a step has staged and noted: its receipt is there.
-    package func clearStaged(job: String) throws {
-        try execute(sql: "DELETE FROM staged WHERE job = ?", arguments: [job])
-        try setMeta("effect:\(job)", nil)
-    }
-}
-
-extension FileIdentity {
-    fileprivate init(row: Row) {
-        self.init(
-            device: UInt64(bitPattern: row["device"]), inode: UInt64(bitPattern: row["inode"]), born: row["born"])
     }
 }
 
