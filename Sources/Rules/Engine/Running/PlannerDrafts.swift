@@ -1,0 +1,94 @@
+import Ledger
+import Platform
+
+/// The jobs of what rules say to a file, before they are committed.
+extension Planner {
+    struct Draft: Sendable {
+        let rule: String
+        var job: JobRecord
+        var steps: [StepRecord]
+        /// Of the whole file, not of a block in it.
+        let isOfFile: Bool
+        /// Those that numbers are drawn from, by the value that shows the number.
+        let counters: [String: String]
+    }
+
+    static func drafts(
+        _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
+        names: HiddenNames, values extra: Values, instant: Timestamp? = nil
+    ) throws -> [Draft] {
+        try matches.flatMap { match -> [Draft] in
+            // A file that is gone gives no values but its name.
+            let fromFile = try BuiltInValues.values(of: facts, names: match.rule.valueNames).merging(extra) { $1 }
+            return try match.hits.map { hit in
+                let block = hit.block
+                let path = match.rule.hidesNames ? try names.stored(facts.place.name, facts.path) : facts.path
+                let id = jobID(match.rule, facts, path, version: version, hash: file.hash, block: block, instant)
+                let own = BuiltInValues.values(
+                    rule: match.rule.name, jobID: id, event: facts.event, arrival: arrival, host: host, block: block)
+                let found = hit.values.merging(fromFile) { $1 }.merging(own) { $1 }
+                let values = found.merging(PlannedValues.lookups(of: match.rule, in: found)) { $1 }
+                var job = JobRecord(
+                    id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
+                    place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file, hiding: names),
+                    hash: file.hash,
+                    lineage: id, depth: 0, arrived: arrival,
+                    values: try LedgerJSON.encode(values),
+                    refused: match.rule.refused(in: facts.place).rawValue)
+                job.onFailure = try FailureSteps.stored(match.rule.onFailure)
+                let steps = try match.rule.plannedSteps(of: facts, knowing: values).enumerated().map { number, step in
+                    StepRecord(
+                        job: id, number: number, action: step.template.declaration.name,
+                        arguments: step.template.storedArguments, repeatSafe: step.template.repeatSafe,
+                        item: try step.item.map { try LedgerJSON.encode($0) })
+                }
+                return Draft(
+                    rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil,
+                    counters: PlannedValues.counters(of: match.rule, arrival: arrival))
+            }
+        }
+    }
+
+    /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block, time of the schedule.
+    private static func jobID(
+        _ rule: Rule, _ facts: FileFacts, _ path: BytePath, version: Int, hash: ContentHash?, block: BlockFacts?,
+        _ instant: Timestamp?
+    ) -> String {
+        var parts: [[UInt8]] = [
+            Array(rule.name.utf8), rule.digest.bytes, Array(facts.place.name.utf8), path.bytes,
+            hash?.bytes ?? [], Array(String(version).utf8), Array(facts.event.rawValue.utf8),
+            Array((block?.token ?? "").utf8),
+        ]
+        if let instant { parts.append(Array(String(instant.nanoseconds).utf8)) }
+        // A length before each part, so that no two lists of parts make the same bytes.
+        let bytes = parts.flatMap { Array("\($0.count):".utf8) + $0 }
+        return String(ContentHash(of: bytes).description.prefix(32))
+    }
+
+    static func add(
+        _ drafts: [Draft], lineage: ProductRecord?, to transaction: LedgerTransaction
+    ) throws -> [PlannedJob] {
+        var planned: [PlannedJob] = []
+        for draft in drafts {
+            var job = draft.job
+            if let lineage {
+                job.lineage = lineage.lineage
+                job.depth = max(job.depth, lineage.depth)
+                job.origin = lineage.origin
+            }
+            if job.event == FileEvent.scheduled.rawValue {
+                // It asks again at each of its times, and would say it each time.
+                if try reasonToPassOver(lineage, rule: job.rule, in: transaction) != nil { continue }
+            } else if let reason = try reasonToSkip(job, lineage, in: transaction) {
+                try transaction.note("skipped", reason, job: nil, place: job.place, path: job.path)
+                continue
+            }
+            guard try transaction.addJob(job, steps: draft.steps) else { continue }
+            try PlannedValues.draw(draft.counters, for: job, in: transaction)
+            try transaction.note(
+                "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
+            planned.append(PlannedJob(id: job.id, rule: job.rule, place: job.place, path: job.path))
+        }
+        return planned
+    }
+}
