@@ -1,0 +1,92 @@
+import Ledger
+import Logging
+import Platform
+import Rules
+import Watching
+
+/// Rules for what lay there before them.
+extension Pipeline {
+    /// Has rules that were not known before look at what is there already, where they say so.
+    package func adoptRules(isFirstStart: Bool) async throws {
+        let ruleSet = core.planner.ruleSet
+        let rules = ruleSet.rules
+        let known = try await core.ledger.read { try $0.knownRules() }
+        let new = rules.filter { !known.contains($0.name) }
+        var late: Set<String> = []
+        if !isFirstStart {
+            for rule in new {
+                for place in rule.places where rule.existing(in: place) == .process && baselines[place.name] == nil {
+                    if try await !takeExisting(in: place, rule) { late.insert(rule.name) }
+                }
+            }
+        }
+        let taken = rules.filter { !late.contains($0.name) }
+        try await core.ledger.write { transaction in
+            for rule in taken { try transaction.registerRule(rule.name, digest: rule.digest.description) }
+            try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
+        }
+        try await adoptFolderRules()
+    }
+
+    /// Plans a new rule for the files that were there before it.
+    ///
+    /// - Returns: false where the place does not answer. They are planned when it does, beside all else, and the rule stays
+    ///   new until a start or a reload has come to the end of that.
+    private func takeExisting(in place: PlaceInfo, _ rule: Rule) async throws -> Bool {
+        let found: Int?
+        do {
+            found = try await outcome(unlessHung: .place(place.name)) {
+                try await self.process(place, rules: [rule.name], again: false)
+            }
+        } catch let fault as Fault where fault.code == Fault.hanging {
+            found = nil
+        }
+        guard let count = found else {
+            log.warning(
+                """
+                the new rule "\(rule.name)" waits with what was there before: \
+                \(StatusReport.silent(place.root, place.name))
+                """)
+            return false
+        }
+        if count > 0 { log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before") }
+        return true
+    }
+
+    /// Plans rules for all present files of a place.
+    ///
+    /// - Returns: how many jobs that made.
+    package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws
+        -> Int
+    {
+        try await Bulkhead.$current.withValue(.place(place.name)) {
+            try await planAll(of: place, rules: rules, again: again, within: within)
+        }
+    }
+
+    private func planAll(
+        of place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath
+    ) async throws -> Int {
+        var count = 0
+        for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
+            guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
+            count += try await plan(record, in: place, rules: rules, again: again)
+        }
+        return count
+    }
+
+    private func plan(
+        _ record: FileRecord, in place: PlaceInfo, rules: Set<String>?, again: Bool
+    ) async throws -> Int {
+        do {
+            let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
+            await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+            return jobs.count
+        } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
+            passOver(Key(root: place.name, path: record.path), fault)
+            // No rule has seen it before, so that it is news when it may be read.
+            if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
+            return 0
+        }
+    }
+}
