@@ -75,6 +75,37 @@ struct RuleTimeTests {
         #expect(try steward.files("dropbox").map(\.nameText) == ["a.txt"])
     }
 
+    @Test("What a rule has made of a file is passed over by its schedule, and explained so")
+    func passedOver() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Keep
+              in: dropbox
+              settle: 100ms
+              on: [arrived]
+              every: 7d
+              do: [{ copy: { folder: kept } }]
+            """)
+        try await steward.start()
+        try steward.drop("dropbox/a.txt", "A")
+        try steward.wait()
+        #expect(try steward.exists("dropbox/kept/a.txt"))
+        func explained(_ name: BytePath) throws -> String {
+            try steward.run(["explain", steward.path(name).text]).check().output
+        }
+        #expect(try explained("dropbox/a.txt").contains("Keep: runs next "))
+        let reason = "the rule has run on what it was made from"
+        let line = "Keep: passes it over at each of its times, as \(reason) (every 7d)"
+        #expect(try explained("dropbox/kept/a.txt").contains(line))
+        let coming = try steward.json(["explain", steward.path("dropbox/kept/a.txt").text])["coming"].items.first
+        #expect(coming?["passedOver"].text == reason)
+
+        try steward.drop("dropbox/kept/a.txt", "what somebody has saved there is his own")
+        try steward.wait()
+        #expect(try explained("dropbox/kept/a.txt").contains("Keep: runs next "))
+    }
+
     @Test("Wrong words on the command line are refused")
     func usage() throws {
         let steward = try AgentFixture()

@@ -80,6 +80,8 @@ package struct ComingRule: Codable, Sendable {
     package let local: String
     /// The rule's schedule; nil where the file comes to meet its conditions.
     package let schedule: String?
+    /// Why the times of that schedule pass it over, and ``due`` brings nothing; nil where they do not.
+    package let passedOver: String?
 
     /// What the rules in force say, whether or not an agent runs. Blocks.
     ///
@@ -87,14 +89,16 @@ package struct ComingRule: Codable, Sendable {
     ///   - facts: of the file as it is now.
     ///   - known: what the ledger has of it.
     ///   - schedules: what the ledger has of those.
+    ///   - passedOver: why the times of a schedule pass it over, by the rules for which they do.
     static func of(
-        _ facts: FileFacts, _ ruleSet: RuleSet, known: FileRecord?, schedules: [ScheduleRecord], _ timeZone: TimeZone
+        _ facts: FileFacts, _ ruleSet: RuleSet, known: FileRecord?, schedules: [ScheduleRecord],
+        passedOver: [String: String], _ timeZone: TimeZone
     ) -> [ComingRule] {
         let matched = known?.present == true ? known?.matched?.rules ?? [] : []
         var found = ruleSet.upcoming(facts, except: matched).map { identity, due in
             ComingRule(
                 rule: RuleSet.name(inIdentity: identity), due: due, local: DueReport.shown(due, timeZone),
-                schedule: nil)
+                schedule: nil, passedOver: nil)
         }
         for rule in ruleSet.rules where !rule.schedules.isEmpty && rule.places.contains(facts.place) {
             let record = schedules.first { $0.rule == rule.name && $0.spec == rule.schedules.spec }
@@ -102,7 +106,8 @@ package struct ComingRule: Codable, Sendable {
             guard let next else { continue }
             found.append(
                 ComingRule(
-                    rule: rule.name, due: next, local: DueReport.shown(next, timeZone), schedule: rule.schedules.spec))
+                    rule: rule.name, due: next, local: DueReport.shown(next, timeZone), schedule: rule.schedules.spec,
+                    passedOver: passedOver[rule.name]))
         }
         return found.sorted { ($0.due, $0.rule) < ($1.due, $1.rule) }
     }
@@ -110,6 +115,7 @@ package struct ComingRule: Codable, Sendable {
     /// For a terminal.
     var line: String {
         guard let schedule else { return "\(rule): may come to want it \(local), if it stays as it is" }
+        if let passedOver { return "\(rule): passes it over at each of its times, as \(passedOver) (\(schedule))" }
         return "\(rule): runs next \(local), if its conditions hold then (\(schedule))"
     }
 }

@@ -98,9 +98,12 @@ package struct Explanation: Codable, Sendable {
             }
         }
         let schedules = try await ledger?.read { try $0.schedules() } ?? []
+        let reasons = try await reasonsToPassOver(path, isKnown ? known : nil, ruleSet, ledger)
         let coming =
             ignored == nil && status?.kind == .file
-            ? ComingRule.of(facts, ruleSet, known: known, schedules: schedules, configuration.timeZone) : []
+            ? ComingRule.of(
+                facts, ruleSet, known: known, schedules: schedules, passedOver: reasons,
+                configuration.timeZone) : []
         var plans: [Plan] = []
         if ignored != nil {
             // Nothing of it is ever seen.
@@ -125,6 +128,21 @@ package struct Explanation: Codable, Sendable {
             problem: ignored.map { passedOver($0, relative) }
                 ?? problem(path, place, status, isBehindLink: isBehindLink, isReadable: isReadable),
             rules: explanations, plans: plans, past: past ?? [], coming: coming, diagnostics: loaded.diagnostics)
+    }
+
+    /// Why the times of schedules pass a file over, by rule.
+    private static func reasonsToPassOver(
+        _ path: BytePath, _ file: FileRecord?, _ ruleSet: RuleSet, _ ledger: Ledger?
+    ) async throws -> [String: String] {
+        guard let file, let ledger else { return [:] }
+        let rules = ruleSet.rules.filter { !$0.schedules.isEmpty }.map(\.name)
+        return try await ledger.read { transaction in
+            guard let product = try transaction.product(path), product.isStill(file) else { return [:] }
+            let reasons = try rules.map {
+                ($0, try Planner.reasonToPassOver(product, rule: $0, in: transaction))
+            }
+            return Dictionary(reasons) { first, _ in first }.compactMapValues { $0 }
+        }
     }
 
     private static func notDone(_ path: BytePath, isFolder: Bool) -> String {
