@@ -18,6 +18,8 @@ package final class HiddenNames: Sendable {
         var known: [String: [BytePath: BytePath]] = [:]
         /// By place: folders in which the files have not been seen since the start.
         var unseen: [String: Set<BytePath>] = [:]
+        /// By place: files that the agent had out of sight when it ended.
+        var outOfSight: [String: Set<BytePath>] = [:]
         var hasForgotten = false
     }
 
@@ -134,7 +136,14 @@ package final class HiddenNames: Sendable {
     package func expect(in place: String) { state.withLock { $0.unseen[place] = [""] } }
 
     /// Has a path known that is there: also one that is not hidden now, and was when the ledger was told of it.
-    package func learn(_ place: String, _ path: BytePath) throws { _ = try forms(place, path) }
+    package func learn(_ place: String, _ path: BytePath) throws {
+        _ = try forms(place, path)
+        if Durable.isTemporary(path.name) { state.withLock { _ = $0.outOfSight[place, default: []].insert(path) } }
+    }
+
+    /// The files with temporary names of the agent's own that have been seen in a place since the start: under one of these
+    /// a file may lie whose own name is a token for ever.
+    package func outOfSight(in place: String) -> Set<BytePath> { state.withLock { $0.outOfSight[place] ?? [] } }
 
     /// Notes that the files of a place have been seen, all but those in `folders`. Only when none is left does what is a
     /// token still stand for a file that is gone.

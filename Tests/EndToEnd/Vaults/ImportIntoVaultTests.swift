@@ -124,6 +124,22 @@ struct ImportIntoVaultTests {
         try steward.vault(["verify"]).check()
     }
 
+    /// The third is the source's, out of sight; the ones before are the deposit's.
+    @Test("Killed while its source is out of sight to be removed, nothing is left of a comic", arguments: 1...3)
+    func killedInRemoval(_ number: Int) async throws {
+        let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
+        try await steward.start(endingAt: "renamed:\(number)")
+        try steward.moveIn("comics/Shelf/1.cbz", try comic(1))
+        try await steward.endedThere()
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.files("comics") == [])
+        try steward.vault(["unlock"], password: Self.password).check()
+        try await steward.waitForDeposits(1)
+        #expect(try steward.comicsInVault().map { $0["name"].text } == ["1.cbz"])
+        #expect(try steward.past("comics/Shelf/1.cbz").map { $0["state"].text } == ["done"])
+    }
+
     @Test("What is refused goes to quarantine with a reason that does not name it, and comes back under its name")
     func refused() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)

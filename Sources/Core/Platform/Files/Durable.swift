@@ -8,12 +8,20 @@ package enum Durable {
     /// nil once it has been removed again: what gets its inode then is not to be taken for it.
     package typealias Record = (BytePath, FileIdentity?) throws -> Void
 
+    private static var temporaryPrefix: String { ".steward-\(hostName())-" }
+
     /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
-    package static func temporaryName() -> String { ".steward-\(hostName())-\(randomHex(8))" }
+    package static func temporaryName() -> String { "\(temporaryPrefix)\(randomHex(8))" }
+
+    /// Whether a name is one that this host's agent gives for a while.
+    package static func isTemporary(_ name: some Collection<UInt8>) -> Bool {
+        let prefix = temporaryPrefix.utf8
+        return name.count == prefix.count + 16 && name.starts(with: prefix)
+    }
 
     /// A name that is the same whenever it is asked for: `.steward-<host>-<16 hex>`.
     package static func temporaryName(for purpose: ContentHash) -> String {
-        ".steward-\(hostName())-\(purpose.description.prefix(16))"
+        "\(temporaryPrefix)\(purpose.description.prefix(16))"
     }
 
     /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.

@@ -201,11 +201,13 @@ package enum Mover {
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
     /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
     ///
-    /// - Parameter going: called when the file is sure to go, and still there.
+    /// - Parameters:
+    ///   - purpose: names the removal for whoever finishes it without knowing the file's name; nil for the name itself.
+    ///   - going: called when the file is sure to go, and still there.
     package static func removeSource(
-        _ source: Spot, expecting expected: ContentHash, going: () throws -> Void = {}
+        _ source: Spot, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws {
-        let aside = aside(of: source, expecting: expected)
+        let aside = aside(of: source, expecting: expected, purpose)
         _ = try removeAside(aside, of: source, expecting: expected, going)
         do {
             guard try Durable.renameNew(source, to: aside) else { return }
@@ -215,19 +217,27 @@ package enum Mover {
         _ = try removeAside(aside, of: source, expecting: expected, going)
     }
 
-    /// Finishes what ``removeSource(_:expecting:going:)`` had begun when it was cut off, and leaves alone what has the name
-    /// now.
+    /// Finishes what ``removeSource(_:expecting:purpose:going:)`` had begun when it was cut off, and leaves alone what has
+    /// the name now.
     ///
     /// - Returns: false where the file has gone back to a name.
     package static func finishRemoval(
-        of source: Spot, expecting expected: ContentHash, going: () throws -> Void = {}
+        of source: Spot, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws -> Bool {
-        try removeAside(aside(of: source, expecting: expected), of: source, expecting: expected, going)
+        try removeAside(aside(of: source, expecting: expected, purpose), of: source, expecting: expected, going)
     }
 
-    private static func aside(of source: Spot, expecting expected: ContentHash) -> Spot {
-        let purpose = ContentHash(of: source.path.bytes + expected.bytes)
-        return source.sibling(Durable.temporaryName(for: purpose).utf8)
+    /// What a file is called that is out of sight to be removed.
+    package static func asideName(expecting expected: ContentHash, purpose: String) -> [UInt8] {
+        asideName(Array(purpose.utf8), expected)
+    }
+
+    private static func asideName(_ purpose: [UInt8], _ expected: ContentHash) -> [UInt8] {
+        Array(Durable.temporaryName(for: ContentHash(of: purpose + expected.bytes)).utf8)
+    }
+
+    private static func aside(of source: Spot, expecting expected: ContentHash, _ purpose: String?) -> Spot {
+        source.sibling(asideName(purpose.map { Array($0.utf8) } ?? source.path.bytes, expected))
     }
 
     private static func removeAside(

@@ -227,12 +227,12 @@ package final class HeldFiles: Sendable {
         return placed
     }
 
-    /// See ``Mover/removeSource(_:expecting:going:)``.
+    /// See ``Mover/removeSource(_:expecting:purpose:going:)``.
     package func removeSource(
-        _ source: BytePath, expecting expected: ContentHash, going: () throws -> Void = {}
+        _ source: BytePath, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws {
         guard let spot = try spotIfAny(source) else { return }
-        try Mover.removeSource(spot, expecting: expected, going: going)
+        try Mover.removeSource(spot, expecting: expected, purpose: purpose, going: going)
         forget(source)
     }
 

@@ -65,18 +65,18 @@ struct ComicToVault: Sendable {
     func perform(_ intent: VaultImport, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
         if let imported = try await imported(context, service) {
-            return try await finish(intent, imported, context.files)
+            return try await finish(intent, imported, context)
         }
         let imported = try await importComic(intent, context, service)
         FaultPoint.reach("imported")
         try await note(imported, context)
         FaultPoint.reach("noted")
-        return try await finish(intent, imported, context.files)
+        return try await finish(intent, imported, context)
     }
 
     func recover(_ intent: VaultImport, _ context: StepContext) async throws -> Recovery {
         guard let imported = try await imported(context, services.vaults.service(intent.vault)) else { return .notDone }
-        return .done(try await finish(intent, imported, context.files))
+        return .done(try await finish(intent, imported, context))
     }
 
     /// How the vault has imported a comic, as the ledger keeps it until the receipt is there.
@@ -180,9 +180,9 @@ struct ComicToVault: Sendable {
     // MARK: Afterwards
 
     private func finish(
-        _ intent: VaultImport, _ imported: Imported, _ files: HeldFiles
+        _ intent: VaultImport, _ imported: Imported, _ context: StepContext
     ) async throws -> Receipt {
-        let trash = services.trash
+        let (trash, files) = (services.trash, context.files)
         let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
             switch intent.fate {
             case .keep: return ([], "the file stays")
@@ -194,9 +194,8 @@ struct ComicToVault: Sendable {
                     "the file was put into the trash"
                 )
             case .remove:
-                try files.removeSource(intent.source, expecting: intent.hash)
                 // Another version that stands there by now is not ours to remove.
-                return try files.status(intent.source) == nil
+                return try remove(intent, context)
                     ? ([.removed(intent.source)], "the file was removed") : ([], "another file of its name stays")
             }
         }
@@ -215,6 +214,25 @@ struct ComicToVault: Sendable {
         return Receipt(
             "\(subject) \(what) (\(imported.id.prefix(12))); \(fate)", values: intent.values.merging(more) { $1 },
             effects: effects)
+    }
+
+    /// A file that was out of sight when the agent was killed has no name any more that would be known, where the ledger
+    /// holds none: it is found by what the step calls it meanwhile.
+    ///
+    /// - Returns: whether none is left.
+    private func remove(_ intent: VaultImport, _ context: StepContext) throws -> Bool {
+        let (source, purpose) = (intent.source, "remove \(context.stepID)")
+        if HiddenNames.isToken(source), let place = services.journal.places.locate(source)?.place {
+            let name = Mover.asideName(expecting: intent.hash, purpose: purpose)
+            for path in services.journal.ledger.names.outOfSight(in: place.name) where path.name == name {
+                // Where somebody writes it by now, it gets a name that everybody sees.
+                let seen = place.root.appending(path.parent).appending("recovered-\(context.stepID.prefix(8))")
+                guard let spot = try context.files.spotIfAny(seen) else { continue }
+                guard try Mover.finishRemoval(of: spot, expecting: intent.hash, purpose: purpose) else { return false }
+            }
+        }
+        try context.files.removeSource(source, expecting: intent.hash, purpose: purpose)
+        return try context.files.status(source) == nil
     }
 
     static func text(_ receipt: Receipt, _ name: String) -> String? {
