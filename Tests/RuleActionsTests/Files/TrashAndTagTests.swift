@@ -36,6 +36,22 @@ import Testing
         #expect(lines.contains { $0 == "Path=\(scene.path("dropbox").text)/%FFa%C3" }, "\(lines)")
     }
 
+    @Test("What a kill has left of a file that was copied into the trash goes, though it is out of sight already")
+    func copiedAndOutOfSight() throws {
+        let scene = try ActionScene()
+        let file = try scene.home.write("dropbox/a.txt", "content")
+        let input = try scene.open().input("a.txt")
+        let trashed = try TrashedFile(of: input, in: TrashCan(home: scene.path("trash")))
+        try Durable.makeDirectory(trashed.slot.parent)
+        try FileManager.default.copyItem(atPath: file.text, toPath: trashed.slot.text)
+        #expect(throws: CancellationError.self) {
+            try input.files.removeSource(file, expecting: trashed.hash) { throw CancellationError() }
+        }
+        #expect(try listDirectory(scene.path("dropbox")).map(\.name) != [file.name])
+        #expect(try trashed.found(input.files) != nil)
+        #expect(try listDirectory(scene.path("dropbox")).isEmpty)
+    }
+
     @Test("On another file system it lies in that one's own trash") func onAnotherFileSystemItLiesInThatOnesOwnTrash()
         async throws
     {

@@ -39,8 +39,13 @@ package struct TrashedFile: Codable, Sendable, Equatable {
     package func found(_ files: HeldFiles) throws -> Mover.Placed? {
         if isFolder == true { return try foundFolder(files) }
         guard let status = try files.status(slot), try files.hash(slot) == hash else { return nil }
-        if let left = try files.status(source), left.fingerprint == fingerprint {
-            try files.removeSource(source, expecting: hash)
+        if let left = try files.spotIfAny(source) {
+            if try left.status()?.fingerprint == fingerprint {
+                try files.removeSource(source, expecting: hash)
+            } else {
+                // Out of sight already, or another file by now.
+                _ = try Mover.finishRemoval(of: left, expecting: hash)
+            }
         }
         return Mover.Placed(path: slot, fingerprint: status.fingerprint, hash: hash)
     }
