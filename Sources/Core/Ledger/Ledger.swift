@@ -322,6 +322,12 @@ package struct LedgerTransaction {
         try String.fetchOne(cached("SELECT value FROM meta WHERE key = ?"), arguments: [key])
     }
 
+    /// Those that begin so.
+    package func metaKeys(_ start: String) throws -> [String] {
+        try String.fetchAll(
+            cached("SELECT key FROM meta WHERE substr(key, 1, length(?1)) = ?1"), arguments: [start])
+    }
+
     /// Sets or, with nil, removes it.
     package func setMeta(_ key: String, _ value: String?) throws {
         if let value {

@@ -117,6 +117,39 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
+    @Test("Do not have a new rule carried out anew on what lay in its places when they answer")
+    func newRuleOnce() async throws {
+        let (steward, server) = try await scene()
+        defer { server.answer() }
+        try await steward.start()
+        try steward.drop("server/one.bin", "one")
+        try steward.drop("library/two.bin", "two")
+        try await steward.until("the place is served") { try noted(steward, "<arrived one.bin>") }
+        try steward.wait()
+        try await steward.stop()
+        server.stopAnswering()
+        try steward.rule(
+            "20-new.yaml",
+            """
+            - rule: New
+              in: [server, library]
+              existing: process
+              settle: 100ms
+              do: [{ move: { name: "x-{{ file.name }}" } }]
+            """)
+        try await steward.start()
+        #expect(try steward.log().contains("the new rule \"New\" waits with what was there before"))
+        server.answer()
+        try await steward.until("the new rule has taken it") { try steward.exists("server/x-one.bin") }
+        for _ in 0..<2 {
+            try steward.run(["reload"]).check()
+            try steward.wait()
+            #expect(try steward.files("server").map(\.nameText) == ["x-one.bin"])
+            #expect(try steward.files("library").map(\.nameText) == ["x-two.bin"])
+        }
+        try await steward.stop()
+    }
+
     @Test("Do not keep health from telling of another place that is away")
     func besideOneThatIsAway() async throws {
         let (steward, server) = try await scene()

@@ -21,22 +21,46 @@ extension Pipeline {
             }
         }
         let taken = rules.filter { !late.contains($0.name) }
+        let awaited = rules.filter { late.contains($0.name) }.flatMap { rule in
+            rule.places.map { Self.takenKey(rule, $0) }
+        }
         try await core.ledger.write { transaction in
             for rule in taken { try transaction.registerRule(rule.name, digest: rule.digest.description) }
+            for key in try transaction.metaKeys(Self.taken) where !awaited.contains(key) {
+                try transaction.setMeta(key, nil)
+            }
             try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
         }
         try await adoptFolderRules()
     }
 
-    /// Plans a new rule for the files that were there before it.
+    /// The ledger notes under this name that a rule which is still new has been planned for what lay in a place.
+    private static func takenKey(_ rule: Rule, _ place: PlaceInfo) -> String { "\(taken)\(place.name) \(rule.name)" }
+
+    private static let taken = "taken:"
+
+    /// Plans a new rule for the files that were there before it, once for each place.
     ///
     /// - Returns: false where the place does not answer. They are planned when it does, beside all else, and the rule stays
-    ///   new until a start or a reload has come to the end of that.
+    ///   new until a start or a reload finds that this has come to its end everywhere.
     private func takeExisting(in place: PlaceInfo, _ rule: Rule) async throws -> Bool {
+        let key = Self.takenKey(rule, place)
+        if try await core.ledger.read({ try $0.meta(key) }) != nil { return true }
+        // An earlier reload may be at it yet.
+        guard beingTaken.insert(key).inserted else { return false }
         let found: Int?
         do {
             found = try await outcome(unlessHung: .place(place.name)) {
-                try await self.process(place, rules: [rule.name], again: false)
+                do {
+                    let count = try await self.process(place, rules: [rule.name], again: false)
+                    // Here, so that it is noted however late it comes: what the rule has made is not taken next time.
+                    try await self.core.ledger.write { try $0.setMeta(key, "") }
+                    await self.endTaking(key)
+                    return count
+                } catch {
+                    await self.endTaking(key)
+                    throw error
+                }
             }
         } catch let fault as Fault where fault.code == Fault.hanging {
             found = nil
@@ -52,6 +76,8 @@ extension Pipeline {
         if count > 0 { log.notice("the new rule \"\(rule.name)\" takes \(count) files that were there before") }
         return true
     }
+
+    private func endTaking(_ key: String) { beingTaken.remove(key) }
 
     /// Plans rules for all present files of a place.
     ///

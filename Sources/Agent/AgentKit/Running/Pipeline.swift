@@ -44,6 +44,8 @@ package actor Pipeline {
     var missed: [String: Set<BytePath>] = [:]
     /// Folders that could not be read when a place was last looked through; absolute.
     var closed: [String: Set<BytePath>] = [:]
+    /// New rules that are being planned for what lies in a place, by rule and place.
+    var beingTaken: Set<String> = []
     /// Large files that are read or wait for it, and their bytes.
     private var beingRead: [Key: Int64] = [:]
 
