@@ -256,9 +256,39 @@ struct TimeRunTests {
         }
         await wake
         try await time.wake()
+        // One that was being dealt with just when the rule was edited is asked for again in half a minute.
+        try await time.jump(60)
         #expect(time.ran.count == 40)
         #expect(Set(time.ran.compactMap { $0.split(separator: " ").last }).count == 40)
         #expect(try await time.due().isEmpty)
+    }
+
+    @Test("One that gets another schedule does not run at the times of its old one, nor before the new one is taken up")
+    func anotherSchedule() async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        clock.advance(day)
+        try time.bench.setRules(
+            Self.nightly.replacingOccurrences(of: "every day", with: "every monday")
+                .replacingOccurrences(of: "name: night", with: "name: other"))
+        try await time.wake()
+        #expect(time.ran.isEmpty)
+        try await time.keeper.rulesChanged()
+        try await time.wake()
+        #expect(time.ran.isEmpty)
+        try await time.pass(7 * day)
+        #expect(time.ran == ["perform other a.txt"])
+    }
+
+    @Test("Files whose names are not hidden wait for none that are")
+    func besideHiddenOnes() async throws {
+        let time = try await bench()
+        try time.write("inbox/a.txt")
+        try await time.bench.process("a.txt")
+        time.bench.ledger.names.expect(in: "inbox")
+        try await time.pass(day)
+        #expect(time.ran == ["perform night a.txt"])
     }
 
     @Test("Files of a place that is away run once when it is back, however often their time has come")

@@ -30,6 +30,9 @@ package struct DueRecord: Sendable, Equatable {
         }
     }
 
+    /// Whether it is of a schedule of a rule in force.
+    package var isScheduled: Bool { if case .scheduled = kind { true } else { false } }
+
     /// The identity of the rule that may come to want the file.
     package var becoming: String? { if case .becomes(let rule) = kind { rule } else { nil } }
 }
@@ -46,16 +49,21 @@ extension LedgerTransaction {
 
     /// The earliest rows of a place that are due by then.
     ///
-    /// - Parameter rules: by identity, those whose scheduled rows are not all there yet, and wait.
+    /// - Parameters:
+    ///   - rules: by identity, those whose scheduled rows are not all there yet, and wait.
+    ///   - hidden: whether those of hidden files are among them.
     package func due(
-        in place: String, by time: Timestamp, except rules: Set<String> = [], limit: Int
+        in place: String, by time: Timestamp, except rules: Set<String> = [], hidden: Bool = true, limit: Int
     ) throws -> [DueRecord] {
-        try all(
+        let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
+        return try all(
             """
             \(Self.dueColumns) WHERE place = ? AND due <= ?
                 AND NOT (scheduled = 1 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
+                AND (? OR NOT (path >= ? AND path < ?))
                 ORDER BY due LIMIT ?
-            """, [place, time.nanoseconds, try JSONText.line(rules.sorted()), limit], shownDue)
+            """,
+            [place, time.nanoseconds, try JSONText.line(rules.sorted()), hidden, low.blob, high.blob, limit], shownDue)
     }
 
     /// When the next row of a place is due that is not yet; and whether one is already.

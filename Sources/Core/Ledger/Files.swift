@@ -61,6 +61,9 @@ package struct FileVersion: Sendable, Equatable {
     fileprivate let place: String
     fileprivate let path: BytePath
     fileprivate let version: Int
+
+    /// Whether it is known by a token alone.
+    package var isUnnamed: Bool { HiddenNames.isToken(path) }
 }
 
 /// Where a page of files begins.

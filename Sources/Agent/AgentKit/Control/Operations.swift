@@ -160,7 +160,11 @@ package struct Operations: Sendable {
 
     private func process(_ place: PlaceInfo, rules: Set<String>?, within: BytePath, again: Bool) async throws -> Int {
         // What is known there by tokens alone would be passed over.
-        try ledger.names.requireLearned(place.name)
+        if !ledger.names.isLearned(place.name),
+            try await ledger.read({ try $0.versions(place.name, within: within).contains(where: \.isUnnamed) })
+        {
+            try ledger.names.requireLearned(place.name)
+        }
         if let pipeline { return try await pipeline.process(place, rules: rules, again: again, within: within) }
         var count = 0
         for known in try await ledger.read({ try $0.versions(place.name, within: within) }) {

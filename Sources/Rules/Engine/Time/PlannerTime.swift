@@ -22,8 +22,15 @@ extension Planner {
         _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
     ) async throws -> DueVerdict {
         let now = clock.now()
-        let (known, rows) = try await ledger.read {
-            (try $0.file(place.name, path), try $0.due(place.name, path))
+        let (known, rows, specs) = try await ledger.read {
+            transaction -> (FileRecord?, [DueRecord], [String: String]) in
+            let rows = try transaction.due(place.name, path)
+            // The schedules that the rows were entered for: until a reload is through, a rule may have another by now.
+            let schedules = try rows.contains(where: \.isScheduled) ? transaction.schedules() : []
+            return (
+                try transaction.file(place.name, path), rows,
+                Dictionary(schedules.map { ($0.rule, $0.spec) }) { first, _ in first }
+            )
         }
         if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
             return try await meetFolder(path, in: place, rows)
@@ -40,7 +47,8 @@ extension Planner {
             guard status.fingerprint == known.fingerprint else { return nil }
             // No rule sees it, until it is another file.
             guard status.size <= place.sizeLimit else { return Meeting(known) }
-            let meeting = try Meeting(known, rows, status, file, place, ruleSet, now, reader, host, names, sources)
+            let meeting = try Meeting(
+                known, rows, specs, status, file, place, ruleSet, now, reader, host, names, sources)
             return try file.status().fingerprint == known.fingerprint ? meeting : nil
         }
         guard let found else { return .unseen }
@@ -107,9 +115,9 @@ extension Planner {
 
         /// Blocks.
         init(
-            _ known: FileRecord, _ rows: [DueRecord], _ status: FileStatus, _ file: Descriptor, _ place: PlaceInfo,
-            _ ruleSet: RuleSet, _ now: Timestamp, _ reader: ContentReader, _ host: String, _ names: HiddenNames,
-            _ sources: FactSources
+            _ known: FileRecord, _ rows: [DueRecord], _ specs: [String: String], _ status: FileStatus,
+            _ file: Descriptor, _ place: PlaceInfo, _ ruleSet: RuleSet, _ now: Timestamp, _ reader: ContentReader,
+            _ host: String, _ names: HiddenNames, _ sources: FactSources
         ) throws {
             record = known
             func seen(as event: FileEvent) -> FileFacts {
@@ -138,7 +146,9 @@ extension Planner {
                 let facts = seen(as: .scheduled)
                 let instants = Dictionary(scheduled) { max($0, $1) }
                 for match in try ruleSet.match(facts) {
-                    guard let instant = instants[match.rule.name] else { continue }
+                    guard let instant = instants[match.rule.name],
+                        specs[match.rule.name] == match.rule.schedules.spec
+                    else { continue }
                     matches.append((match, facts, instant))
                 }
             }
