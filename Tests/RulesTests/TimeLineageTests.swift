@@ -84,6 +84,25 @@ struct TimeLineageTests {
         #expect(!deep.isEmpty, "a rule runs on what another has made")
     }
 
+    @Test("From what such copies were made is forgotten when there is no schedule any more")
+    func withoutTheSchedule() async throws {
+        let time = try await bench(Self.own)
+        try time.write("inbox/a")
+        try await see(time)
+        try await pass(2, time)
+        func known() async throws -> Int {
+            let paths = try names("inbox").map { folder.path.appending("inbox").appending($0) }
+            return try await time.bench.ledger.read { transaction in
+                try paths.filter { try transaction.product($0) != nil }.count
+            }
+        }
+        #expect(try await known() == 2)
+        try await time.keeper.rulesChanged()
+        #expect(try await known() == 2)
+        try await time.setRules("- { rule: Other, in: inbox, do: { probe: { name: other } } }")
+        #expect(try await known() == 0)
+    }
+
     @Test("What a person has made of such a copy is run on, and another name makes no other file of it")
     func persons() async throws {
         let time = try await bench(Self.own)

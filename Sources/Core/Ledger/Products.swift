@@ -67,6 +67,30 @@ extension LedgerTransaction {
         }
     }
 
+    /// Forgets products that have been judged, and that no schedule and no time may come to any more: a rule that has gone,
+    /// or changed, leaves them. To be called when the rules in force are known.
+    ///
+    /// - Parameters:
+    ///   - start: the path, as the ledger has it, after which some hundred of them are looked at.
+    ///   - locate: the place of an absolute path, and the path below that.
+    /// - Returns: where the next begin; nil at their end.
+    package func forgetJudgedProducts(
+        after start: BytePath, locate: (BytePath) -> (place: String, path: BytePath)?
+    ) throws -> BytePath? {
+        let page = try all("SELECT path FROM product WHERE path > ? ORDER BY path LIMIT 256", [start.blob]) { row in
+            BytePath(blob: row["path"])
+        }
+        for stored in page {
+            let absolute = names.shown(stored)
+            guard let found = locate(absolute), let product = try product(absolute),
+                let file = try file(found.place, found.path), file.present, file.hash != nil, product.isStill(file),
+                !mayBeScheduled(found.place, found.path), try due(found.place, found.path).isEmpty
+            else { continue }
+            try removeProduct(absolute)
+        }
+        return page.last
+    }
+
     /// Forgets the products in a folder, which is there no more.
     ///
     /// - Returns: those that nobody has judged, but for hidden ones.

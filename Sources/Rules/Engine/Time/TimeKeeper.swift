@@ -70,6 +70,7 @@ package actor TimeKeeper {
     package func rulesChanged() async throws {
         guard !isStopped else { return }
         try await adopt(planner.ruleSet)
+        try await forgetProducts()
         if !hasBegun {
             hasBegun = true
             let alarm = alarm
@@ -77,6 +78,19 @@ package actor TimeKeeper {
         }
         // Entering the files of a large place takes its time.
         Task { await self.wake() }
+    }
+
+    /// In transactions that let others in between.
+    private func forgetProducts() async throws {
+        var mark: BytePath? = ""
+        let places = planner.presence.places
+        while let start = mark, !isStopped {
+            mark = try await ledger.writeSeen { transaction in
+                try transaction.forgetJudgedProducts(after: start) { path in
+                    places.locate(path).map { ($0.place.name, $0.path) }
+                }
+            }
+        }
     }
 
     /// Begins nothing more.
@@ -160,21 +174,23 @@ package actor TimeKeeper {
     /// - Returns: whether there may be more.
     private func dealWithSome(in place: PlaceInfo) async throws -> Bool {
         let (now, waiting) = (clock.now(), entering)
-        let rows = try await ledger.read {
-            try $0.due(in: place.name, by: now, except: waiting, limit: Self.batch)
+        // What is due may be for files that are known by their tokens alone: those wait, and hold up no others.
+        let isLearned = ledger.names.isLearned(place.name)
+        let found = try await ledger.read {
+            try $0.due(in: place.name, by: now, except: waiting, hidden: isLearned, limit: Self.batch)
+        }
+        // A rule may have been edited meanwhile, and its files are being entered for it as it is now.
+        let rows = found.filter { row in
+            guard case .scheduled(let rule, _) = row.kind else { return true }
+            return !entering.contains(rule)
         }
         guard !rows.isEmpty else {
-            // What is left belongs to a time of which not all files are entered.
-            if !waiting.isEmpty { away.insert(place.name) }
+            // What is left belongs to a time of which not all files are entered, or to those.
+            if !waiting.isEmpty || !entering.isEmpty || !isLearned { away.insert(place.name) }
             return false
         }
         let presence = planner.presence
         guard try await presence.lanes.run({ try presence.isHere(place.root) }) else {
-            away.insert(place.name)
-            return false
-        }
-        // What is due may be for files that are known by their tokens alone.
-        guard ledger.names.isLearned(place.name) else {
             away.insert(place.name)
             return false
         }
