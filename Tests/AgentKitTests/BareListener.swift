@@ -14,5 +14,9 @@ final class BareListener: Sendable {
         guard result == 0, listen(descriptor, queue) == 0 else { throw Fault.system("listen at", path) }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A program that is being started has a copy of it until it runs.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
 }

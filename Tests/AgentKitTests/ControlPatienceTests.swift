@@ -182,8 +182,15 @@ struct ControlPatienceTests {
         let serving = Task {
             try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
         }
-        try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
-        let both = try (0..<2).map { _ in try #require(try ControlConnection.connect(path)) }
+        // Each of them is kept: one that was closed would take up room until that is noticed.
+        let both = Mutex<[ControlConnection]>([])
+        try await waitUntil("it listens") {
+            guard let connection = try ControlConnection.connect(path) else { return false }
+            return both.withLock {
+                $0.append(connection)
+                return $0.count == 2
+            }
+        }
         try await waitUntil("both are there") {
             do {
                 return try ControlClient.ask(ControlRequest(.status), at: path) == nil
@@ -196,7 +203,7 @@ struct ControlPatienceTests {
                 VaultRequest(.status, "main"), at: path, VaultOutlet(progress: { _, _, _ in }, bytes: { _ in }))
         }
         #expect(error?.message.contains("busy") == true)
-        withExtendedLifetime(both) {}
+        both.withLock { $0 = [] }
         server.stop()
         try await serving.value
     }

@@ -182,7 +182,8 @@ struct ControlSocketTests {
         patient.say(Array("{\"command\":\"wait\"}".utf8))
         patient.finish()
         var many: [Caller] = []
-        for _ in 1..<128 {
+        // Some more than there is room for: who asked before may hold a place for a moment yet.
+        for _ in 0..<140 {
             let caller = try Caller(socket)
             caller.say(Array("{\"command\":\"wait\"}\n".utf8))
             many.append(caller)

@@ -194,7 +194,11 @@ package final class ControlServer: Sendable {
             throw errno == EWOULDBLOCK ? taken : Fault.system("lock", file.path)
         }
         // Whoever takes no such lock: systemd, which may have no agent yet for the socket that it listens on.
-        if try isAnswered() { throw taken }
+        guard try !isAnswered() else {
+            // A program that is being started has a copy of the file until it runs.
+            flock(file.raw, LOCK_UN)
+            throw taken
+        }
         held.withLock { $0 = file }
     }
 
