@@ -137,6 +137,8 @@ shuffled() {
 }
 
 if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
+    # A run that was killed may have left files that nobody may remove.
+    chattr -R -f -i "$apart" 2>/dev/null || true
     rm -rf "$apart"
     mkdir -p "$apart"/{tmp,home}
     chmod 1777 "$apart/tmp"

@@ -283,10 +283,29 @@ struct ExchangeTests {
         let large = try await store.create(
             .note("large", attachments: [AttachmentSource(.data(Data(count: 96 << 20)))]))
         let path = try store.path(of: large.attachments[0])
+        // Whoever meddles may come too late, on a machine that has other things to do.
+        for number in 1...20 {
+            let target = folder.path.appending("export \(number)")
+            let made = try await meddled(path, isReplaced: isReplaced) { try await self.store.export(to: target) }
+            if made.lost.isEmpty, number < 20 {
+                try folder.write(#require(path.relative(to: folder.path)), [UInt8](repeating: 0, count: 96 << 20))
+                continue
+            }
+            #expect((made.captures, made.attachments) == (6, 4))
+            #expect(made.lost.map(\.capture) == [large.id])
+            #expect(try fileNames(below: target.appending("attachments")).count == 3)
+            break
+        }
+    }
+
+    /// Carries out what reads a file, which is removed or replaced as soon as it is opened.
+    private func meddled<Result: Sendable>(
+        _ path: BytePath, isReplaced: Bool, _ body: () async throws -> Result
+    ) async throws -> Result {
         let other = try folder.write("other", "something else")
-        // On a thread of its own: one of the pool would be waited for by the export, or wait for it.
         let end = End()
         let opened = try OpenWatch(path)
+        // On a thread of its own: one of the pool would be waited for by the export, or wait for it.
         async let meddled = BlockingLane("meddler").run {
             while !end.hasCome.withLock({ $0 }) {
                 guard opened.hasBeenOpened(within: 100) else { continue }
@@ -295,12 +314,10 @@ struct ExchangeTests {
             }
             return false
         }
-        let made = try await store.export(to: exported)
+        let result = try await body()
         end.hasCome.withLock { $0 = true }
         #expect(try await meddled)
-        #expect((made.captures, made.attachments) == (6, 4))
-        #expect(made.lost.map(\.capture) == [large.id])
-        #expect(try fileNames(below: exported.appending("attachments")).count == 3)
+        return result
     }
 
     @Test("A capture that is deleted while it is exported is left out, and the export stands")

@@ -75,6 +75,8 @@ struct BlockingLaneTests {
         let lanes = BlockingLanes("test", count: 2, apart: true)
         let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
+        // Not for long: it is what hangs that is given up, not what takes its time.
+        #expect(try await outcome(unlessHung: well) { try await Task.sleep(for: .milliseconds(600)) } != nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
@@ -87,8 +89,6 @@ struct BlockingLaneTests {
                 }
             }
             try await waitUntil("both calls have begun") { begun.most == 2 }
-            // Not for long: it is what hangs that is given up, not what takes its time.
-            #expect(try await outcome(unlessHung: well) { try await Task.sleep(for: .milliseconds(600)) } != nil)
             let given = Task { try await outcome(unlessHung: silent) { await Self.never() } }
             let behind = Task { try await Bulkhead.$current.withValue(silent) { try await lanes.run { 1 } } }
             #expect(try await Bulkhead.$current.withValue(well) { try await lanes.run { 2 } } == 2)

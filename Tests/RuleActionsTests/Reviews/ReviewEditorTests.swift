@@ -39,6 +39,17 @@ import Testing
             }
         }
 
+        /// It has its arguments for a moment before it has opened its file.
+        func waitUntilOpen(_ path: BytePath) {
+            let folder = "/proc/\(process.processIdentifier)/fd"
+            for _ in 0..<3_000 {
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+                let files = names.map { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
+                if files.contains(path.text) { return }
+                usleep(10_000)
+            }
+        }
+
         func end() throws {
             try input.fileHandleForWriting.close()
             // Foundation starts it with all other signals blocked.
@@ -132,6 +143,7 @@ import Testing
         let editor = try Impostor(
             "vim", of: "/usr/bin/tail", ["-f", path.text], in: other.path, other, environment: ["HOME": other.path.text]
         )
+        editor.waitUntilOpen(path)
         for home in [mine, other] {
             let draft = try home.write("drafts/my essay.md", "Words.\n")
             let signs = UnsavedChanges(environment: ["HOME": home.path.text])
