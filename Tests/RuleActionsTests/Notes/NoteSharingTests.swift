@@ -107,7 +107,8 @@ import Testing
         Thread.detachNewThread {
             try? ledger.writeBlocking { _ in
                 isHeld.signal()
-                hold.wait()
+                // Not for ever: where the test has failed meanwhile, what waits for the ledger has to come to its end.
+                _ = hold.wait(timeout: .now() + 180)
             }
         }
         await Task.detached { Self.wait(isHeld) }.value

@@ -53,7 +53,8 @@ final class LedgerHold: Sendable {
                     guard try condition(transaction) else { return false }
                     hasBegun.withLock { $0 = true }
                     isHeld.signal()
-                    isOver.wait()
+                    // Not for ever: where the test has failed meanwhile, what waits for the ledger has to come to its end.
+                    _ = isOver.wait(timeout: .now() + 180)
                     return true
                 }
                 if isDone == true { return }
