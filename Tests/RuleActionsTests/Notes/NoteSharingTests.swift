@@ -99,7 +99,10 @@ import Testing
     func noteRenamedOver() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
-        let world = try scene.open()
+        var options = ActionWorld.Options()
+        // A program that another test starts has the note open for a moment.
+        options.patience.open = 60
+        let world = try scene.open(options)
         let ledger = world.ledger
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
@@ -113,7 +116,7 @@ import Testing
         }
         await Task.detached { Self.wait(isHeld) }.value
         let appended = Task { try await world.notes.append(world.request("new")) }
-        try await world.untilLeased(note)
+        try await BlockingLane("beside").run { try world.untilLeased(note) }
         let saved = "# Inbox\n\nsaved by an editor\n"
         let other = try scene.home.write("notes/.inbox.new", saved)
         rename(other.text, note.text)
@@ -136,7 +139,7 @@ import Testing
         Thread.detachNewThread {
             try? ledger.writeBlocking { _ in
                 isHeld.signal()
-                hold.wait()
+                _ = hold.wait(timeout: .now() + 180)
             }
         }
         await Task.detached { Self.wait(isHeld) }.value
@@ -145,11 +148,15 @@ import Testing
         async let attempt = lane.run {
             try inPlace.append([world.request("new")], to: note, world.journal.files())
         }
-        try await world.untilLeased(note)
-        let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)
-        try await world.untilLeased(note, "BREAKING")
-        if isLong { try await waitUntil("the kernel has ended the lease") { try !world.isLeased(note) } }
-        hold.signal()
+        let shell = try await BlockingLane("beside").run {
+            // Also where it fails, so that what waits for the ledger comes to its end.
+            defer { hold.signal() }
+            try world.untilLeased(note)
+            let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)
+            try world.untilLeased(note, "BREAKING")
+            while isLong, try world.isLeased(note) { usleep(5_000) }
+            return shell
+        }
         let done = try await attempt
         try shell.end()
         try check(done, try scene.home.read("notes/inbox.md"), world)
