@@ -49,7 +49,8 @@ run() {
     if [[ -n ${reports:-} ]]; then report=(--xunit-output "$(mktemp -u "$reports/XXXXXX")"); fi
     ${one_core:+taskset --cpu-list "$first_core"} \
         env --default-signal "$tests" --testing-library swift-testing "${report[@]}" "$@" || failed=1
-    if ((failed)) && [[ -n ${reports:-} ]] && ! failures "${report[1]}" | grep -q .; then touch "$reports/lost"; fi
+    # Not by a pipe that is closed after the first of several.
+    if ((failed)) && [[ -n ${reports:-} && -z $(failures "${report[1]}") ]]; then touch "$reports/lost"; fi
     return $failed
 }
 

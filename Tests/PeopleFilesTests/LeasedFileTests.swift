@@ -38,7 +38,9 @@ struct LeasedFileTests {
         while try !String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
             .contains(where: { $0.contains("BREAKING") && $0.contains(":\(inode) ") })
         {
-            guard ContinuousClock.now < end else { throw TestFailure("the shell does not wait for the lease") }
+            guard ContinuousClock.now < end else {
+                throw TestFailure("the shell does not wait: \(shell.isRunning ? "it runs" : "it has ended")")
+            }
             usleep(5_000)
         }
         return shell
