@@ -138,6 +138,29 @@ import Testing
         #expect(!MountPoint.all().isEmpty)
     }
 
+    @Test("A path that leads through a link to a server is known by the table of mounts, and the server is not asked")
+    func linkToServer() throws {
+        let folder = try TemporaryFolder()
+        let top = try #require(folder.path.real)
+        let server = top.appending("server")
+        let local = MountPoint(id: 1, path: "/", type: "ext4")
+        let mounts = [local, MountPoint(id: 2, path: server, type: "nfs4")]
+        func link(_ name: String, to target: String) throws -> BytePath {
+            let path = top.appending(name)
+            guard symlink(target, path.text) == 0 else { throw Fault.system("link", path) }
+            return path
+        }
+        let absolute = LinkedPath(try link("absolute", to: "\(server)/in"), in: mounts)
+        #expect(absolute.path == server.appending("in") && absolute.reason?.hasPrefix("nfs4") == true)
+        let relative = LinkedPath(try link("relative", to: "./gone/../server").appending("in"), in: mounts)
+        #expect(relative.path == server.appending("in") && relative.reason != nil)
+        let besides = LinkedPath(try link("beside", to: "server/.."), in: mounts)
+        #expect(besides.path == top && besides.reason == nil)
+        // Links that lead to each other end somewhere.
+        _ = try link("one", to: "two")
+        #expect(LinkedPath(try link("two", to: "one"), in: [local]).reason == nil)
+    }
+
     @Test("A scan visits files and nothing else") func scanVisitsFiles() throws {
         let folder = try TemporaryFolder("scan")
         for name in ["a.txt", "b/c.txt", "b/d/e.txt", ".git/HEAD", "mine/f.txt", "x.tmp"] {

@@ -20,6 +20,10 @@ package enum FileSystemKind {
         case 0xFF53_4D42: name = "CIFS"
         case 0x0102_1997: name = "9p"
         case 0x6573_5546: name = "FUSE"
+        case 0x00C3_6400: name = "Ceph"
+        case 0x5346_414F, 0x6B41_4653: name = "AFS"
+        case 0x0BD0_0BD0: name = "Lustre"
+        case 0x786F_4256: name = "vboxsf"
         default: return nil
         }
         return "\(name) sends no events for changes made elsewhere"
@@ -38,9 +42,52 @@ package enum FileSystemKind {
 
     /// A reason to poll, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
     static func reasonToPoll(type: String) -> String? {
-        let remote: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse", "fuseblk"]
+        let remote: Set<String> = [
+            "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse", "fuseblk", "virtiofs", "ceph", "afs", "lustre",
+            "vboxsf",
+            "autofs",
+        ]
         guard remote.contains(type) || type.hasPrefix("fuse.") else { return nil }
         return "\(type) sends no events for changes made elsewhere"
+    }
+}
+
+/// Where a configured path leads through links, as far as that can be told without asking a file system that may never
+/// answer: what lies on one is taken by its name. Blocks on local disks alone.
+struct LinkedPath {
+    /// Without links, but for those on a file system that is not asked.
+    private(set) var path: BytePath = "/"
+    /// Why it has to be polled; nil where all of it lies on file systems that send events.
+    let reason: String?
+
+    private static let mostLinks = 40
+
+    init(_ configured: BytePath, in mounts: [MountPoint]) {
+        var left = Self.reversedNames(configured)
+        var links = 0
+        while let name = left.popLast() {
+            if name == Array("..".utf8) {
+                if path.bytes.count > 1 { path = path.parent }
+                continue
+            }
+            let next = path.appending(name: name)
+            if Self.reason(next, mounts) == nil, links < Self.mostLinks, let target = Glance.target(ofLink: next) {
+                links += 1
+                if target.isAbsolute { path = "/" }
+                left += Self.reversedNames(target)
+            } else {
+                path = next
+            }
+        }
+        reason = Self.reason(path, mounts)
+    }
+
+    private static func reason(_ path: BytePath, _ mounts: [MountPoint]) -> String? {
+        MountPoint.covering(path, in: mounts).flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
+    }
+
+    private static func reversedNames(_ path: BytePath) -> [[UInt8]] {
+        path.bytes.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }.map(Array.init).reversed()
     }
 }
 

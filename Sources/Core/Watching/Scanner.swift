@@ -71,7 +71,7 @@ package struct RootWalk: Sendable {
     /// Looks which folder stands there. Blocks.
     package init(root: WatchRoot, from: BytePath = "", ignoring: IgnoreList) {
         base = RealFolder(root.path)
-        excluded = base?.excluded(of: root) ?? []
+        excluded = base?.excluded(of: root, in: MountPoint.all()) ?? []
         self.ignoring = ignoring
         report.identity = base?.identity
         report.rootMissing = base == nil
@@ -258,13 +258,13 @@ struct RealFolder: Equatable {
     /// The same for who looks again soon: where it cannot be told, the root counts as missing until then.
     func reachForNow() -> Root? { (try? reach()) ?? nil }
 
-    /// The root's excluded subtrees, relative to it.
-    func excluded(of root: WatchRoot) -> Set<BytePath> {
+    /// The root's excluded subtrees, relative to it. One that lies on a file system which may not answer is taken by its name.
+    func excluded(of root: WatchRoot, in mounts: [MountPoint]) -> Set<BytePath> {
         var all: Set<BytePath> = []
         for outside in root.excluded {
             if let relative = outside.relative(to: root.path) ?? outside.relative(to: path) {
                 all.insert(relative)
-            } else if let real = RealFolder(outside), let relative = real.path.relative(to: path) {
+            } else if let relative = LinkedPath(outside, in: mounts).path.relative(to: path) {
                 all.insert(relative)
             }
         }

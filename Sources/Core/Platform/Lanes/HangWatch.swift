@@ -89,6 +89,11 @@ package final class HangWatch: Sendable {
         return try work()
     }
 
+    /// The same for a thread that belongs to no lane: that its call hangs shows, and nobody else is asked to make room.
+    package func watching<R>(_ whose: Bulkhead, _ work: () throws -> R) rethrows -> R {
+        try watching(whose, changed: { _ in }, work)
+    }
+
     /// Waits until `condition` holds, looking every now and then; where calls hang, only for as long as those take that do
     /// not. For ends: whoever waits has been told to stop.
     ///

@@ -48,13 +48,23 @@ extension WatchLoop {
     /// - Parameter quiet: at the start, when nobody holds an older opinion.
     /// - Returns: whether it differed: then its watches were built anew and the marks are made.
     func check(_ root: RootWatch, quiet: Bool = false) -> Bool {
+        onDisk(of: root) { compare(root) }
+    }
+
+    /// Runs what makes calls on people's disks, any of which may never return: then it shows as the place's trouble.
+    func onDisk<R>(of root: RootWatch, _ work: () -> R) -> R {
         board.callsOnDisks.wrappingAdd(1, ordering: .relaxed)
         defer { board.callsOnDisks.wrappingSubtract(1, ordering: .relaxed) }
-        let mount = MountPoint.covering(root.spec.path, in: mounts)
-        let remote = mount.flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
-        if let reason = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness ?? remote {
-            return poll(root, mount, .poll(reason: reason))
-        }
+        let whose: Bulkhead =
+            root.onChange == nil ? .place(root.spec.name) : Bulkhead("the folder \(root.spec.path)")
+        return HangWatch.shared.watching(whose, work)
+    }
+
+    private func compare(_ root: RootWatch) -> Bool {
+        let linked = LinkedPath(root.spec.path, in: mounts)
+        let mount = MountPoint.covering(linked.path, in: mounts)
+        let blind = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness
+        if let reason = blind ?? linked.reason { return poll(root, mount, .poll(reason: reason)) }
         var differed = false
         // The root, or a folder above it, may come between our look and the watch: look until both agree.
         for _ in 0..<100 {
@@ -81,7 +91,7 @@ extension WatchLoop {
             root.mode = .inotify
             root.mount = mount
             root.real = real
-            root.excluded = real?.excluded(of: root.spec) ?? []
+            root.excluded = real?.excluded(of: root.spec, in: mounts) ?? []
             placeAnchors(root)
             if real != nil { watchTree(root, "", force: true) }
             // Whether it may be read is told to those who watch the folder it stands in.

@@ -10,8 +10,10 @@ extension WatchLoop {
     /// - Returns: whether a folder was found that was not known.
     @discardableResult
     func watchTree(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
-        board.callsOnDisks.wrappingAdd(1, ordering: .relaxed)
-        defer { board.callsOnDisks.wrappingSubtract(1, ordering: .relaxed) }
+        onDisk(of: root) { goThrough(root, path, force: force) }
+    }
+
+    private func goThrough(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
         guard let real = root.real, root.mode == .inotify, !options.ignore.ignores(anyPartOf: path) else {
             return false
         }
