@@ -26,7 +26,7 @@ struct CaptureDatabaseTests {
         try await store.close()
     }
 
-    @Test("The tables are the seed's entities, and times are nanoseconds")
+    @Test("The tables hold experiences and attachments, and times are nanoseconds")
     func schema() async throws {
         let store = try await CaptureStore.open(in: folder.path).store
         _ = try await store.add(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Experience requests")
 struct ExperienceRequestTests {
-    @Test("The stored numbers and the words of the types are the seed's")
+    @Test("The stored numbers and the words of the types do not change")
     func rawValues() {
         #expect(MomentType.allCases.map(\.rawValue) == [0, 1, 2])
         #expect(MomentType.allCases.map(\.label) == ["now", "today", "this week"])

@@ -26,7 +26,7 @@ struct ConfigTests {
     private func user(_ json: String) throws { try folder.write("home/.tk/config.json", json) }
     private func project(_ json: String) throws { try folder.write("work/.tk/config.json", json) }
 
-    @Test("Without any setting, the seed's defaults")
+    @Test("Without any setting, the defaults")
     func defaults() throws {
         let found = try store().effective()
         #expect(found.provider == "anthropic" && found.model == "claude-sonnet-4-6")

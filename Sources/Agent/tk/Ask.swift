@@ -114,7 +114,7 @@ struct Ask: AsyncParsableCommand {
         }
     }
 
-    /// The command that does what the question asks for, where that is certain (seed 001, Intent detection).
+    /// The command that does what the question asks for, where that is certain.
     private func betterCommand(_ detected: DetectedIntent) -> String? {
         guard detected.confidence >= IntentDetector.certain else { return nil }
         let place = file.map { BytePath.escape($0.utf8) } ?? "FILE"

@@ -25,8 +25,8 @@ struct Draft: Sendable {
     }
 }
 
-/// Finds the drafts of a command (seed 001, `InputResolver`): files, else `--text`, else standard input if that is no
-/// terminal. All of it blocks.
+/// Finds the drafts of a command (docs/design/tk.md, "Drafts come in"): files, else `--text`, else standard input if
+/// that is no terminal. All of it blocks.
 enum Input {
     /// Longer drafts are refused: no advisor reads them, and nobody writes them.
     static let limit: Int64 = 16 << 20

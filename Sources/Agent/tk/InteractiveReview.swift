@@ -4,8 +4,8 @@ import Glibc
 import Platform
 import TKCore
 
-/// Goes through a draft's suggestions with the user (seed 001: accept, edit, skip, quit). What was accepted is written
-/// to the file at the end, in one step; a draft without a file goes to standard output.
+/// Goes through a draft's suggestions with the user: accept, edit, skip, quit. What was accepted is written to the file
+/// at the end, in one step (docs/design/tk.md, "Changing a draft"); a draft without a file goes to standard output.
 struct InteractiveReview {
     private let setting: ReviewSetting
     /// Keeps the answers to the quick pass, whose rules mute themselves by them.

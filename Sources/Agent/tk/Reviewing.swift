@@ -85,7 +85,7 @@ struct Reviewing: Sendable {
         return Set(rules)
     }
 
-    /// The advisors for a description (seed 001: team assembly), and the story type where none is named.
+    /// The advisors for a description (docs/design/advisors.md, "Roles"), and the story type where none is named.
     private static func team(
         _ description: String, _ access: ModelAccess?, _ catalogue: RoleCatalogue, _ wiring: Wiring,
         _ announcing: ModelTable?
@@ -222,9 +222,9 @@ extension ReviewedDraft {
     var isUnanswered: Bool { !usedModel && !failures.isEmpty }
 }
 
-/// Tokens and money for people (seed 001: on standard error with `--verbose`).
+/// Tokens and money for people, on standard error with `--verbose`.
 enum Spending {
-    /// What is about to be asked, and what it will cost by the words × 1.3 of the seed.
+    /// What is about to be asked, and what it will cost by a guess of its tokens.
     static func announce(_ name: String, _ plan: CallPlan, _ prices: ModelTable) {
         let cost = plan.expectedCost(prices).map { "about \($0)" } ?? "at an unknown price"
         let models = Set(plan.calls.map { "\($0.provider) \($0.model)" }).sorted().joined(separator: ", ")

@@ -8,7 +8,7 @@ import TKCore
 /// `tk`, for the program of that name and for `steward`, which is installed under both.
 package func runTK() async { await TK.main() }
 
-/// The command line of seed 001: parses, wires and prints; what it does is in TKCore.
+/// The command line (docs/design/tk.md): parses, wires and prints; what it does is in TKCore.
 ///
 /// Each command states its name: the parser would derive it from the type's, for every command at every start.
 struct TK: AsyncParsableCommand {

@@ -25,7 +25,7 @@ struct ModelOptions: ParsableArguments {
     }
 }
 
-/// The settings that flags can override (seed 001: `--provider`/`--model`).
+/// The settings that flags can override.
 struct ProviderOptions: ParsableArguments {
     @Option(
         name: .long, help: ArgumentHelp("Who answers: anthropic, openai, ollama, apple.", valueName: "name"),

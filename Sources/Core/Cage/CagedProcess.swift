@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Platform
 
-/// How a run of a worker ended; `Last` is its last word.
+/// How a run of a worker ended (docs/design/cage.md, "Who is to blame"); `Last` is its last word.
 package enum CagedEnding<Last: Equatable & Sendable>: Equatable, Sendable {
     /// It said all and left.
     case finished(Last)

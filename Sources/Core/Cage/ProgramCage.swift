@@ -3,7 +3,7 @@ import Glibc
 import Platform
 
 /// A worker's second profile: it becomes a foreign program that reads the file it was handed (draws pages, unpacks a solid
-/// RAR, tells the text of a PDF), and nothing else, for good.
+/// RAR, tells the text of a PDF), and nothing else, for good (docs/design/cage.md, "The second profile").
 ///
 /// What the cage holds against, and what not, is written beside its filter in `RenderCage.c`.
 package enum ProgramCage {

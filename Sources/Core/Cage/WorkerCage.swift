@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import Platform
 
-/// How a worker locks itself down for good, before it has read a byte of what it was handed.
+/// How a worker locks itself down for good, before it has read a byte of what it was handed
+/// (docs/design/cage.md, "How it locks itself down").
 package enum WorkerCage {
     /// Limits, no new privileges, no core dumps, Landlock where the kernel has it, and the system call filter.
     ///

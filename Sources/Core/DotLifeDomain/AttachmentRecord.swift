@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that belongs to a capture, as the store holds it (seed 002, section 9).
+/// A file that belongs to a capture, as the store holds it.
 public struct AttachmentRecord: Hashable, Codable, Sendable, Identifiable {
     /// Its name for ever.
     public let id: UUID

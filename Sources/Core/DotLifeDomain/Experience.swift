@@ -1,6 +1,6 @@
 import Foundation
 
-/// One captured moment as the store holds it (seed 002, section 9).
+/// One captured moment as the store holds it (docs/design/dots.md, "Captures").
 public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
     /// Its name for ever.
     public let id: UUID

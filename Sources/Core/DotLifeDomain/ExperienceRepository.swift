@@ -44,7 +44,7 @@ public struct ExperienceFetchRequest: Hashable, Sendable {
     }
 }
 
-/// Where experiences are kept (seed 002, sections 2 and 9). All errors are ``ExperienceError``, or
+/// Where experiences are kept (docs/design/dots.md, "Captures"). All errors are ``ExperienceError``, or
 /// `CancellationError` where a reading task was cancelled.
 public protocol ExperienceRepository: Sendable {
     /// Stores a capture. Its files are in the store before the record is.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes grids of dots from counts (seed 002, section 2).
+/// Makes grids of dots from counts (docs/design/dots.md, "Levels").
 ///
 /// Time zone, day and present are always given; nothing is taken from the process. A dot lies in the future, or around the
 /// present, by `now`; which day, week, month or year is shown is said by another date, so that last March can be looked at.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Cuts time into hours, days, weeks from Monday, months and years of one time zone (seed 002, section 2).
+/// Cuts time into hours, days, weeks from Monday, months and years of one time zone
+/// (docs/design/dots.md, "Buckets").
 ///
 /// Neighbouring buckets of a type touch: every instant lies in exactly one. Where clocks are put forward a day has 23
 /// hour buckets, where they are put back 25. A shift that is not a whole hour ends an hour bucket early. A date that the clock

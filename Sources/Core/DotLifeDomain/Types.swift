@@ -1,4 +1,5 @@
-/// What the person meant by the moment: a label and a filter, never a place in time (seed 002, section 2).
+/// What the person meant by the moment: a label and a filter, never a place in time
+/// (docs/design/dots.md, "Captures").
 ///
 /// It neither moves a timestamp nor chooses a bucket: buckets follow from timestamps alone.
 public enum MomentType: Int16, Codable, CaseIterable, Sendable {
@@ -31,7 +32,7 @@ public enum MomentType: Int16, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What was captured (seed 002, section 2).
+/// What was captured (docs/design/dots.md, "Captures").
 public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
     /// A text.
     case note = 0
@@ -77,7 +78,7 @@ public enum AttachmentType: Int16, Codable, CaseIterable, Sendable {
     public init(stored raw: Int16) { self = AttachmentType(rawValue: raw) ?? .photo }
 }
 
-/// How much time one dot of a grid stands for (seed 002, section 2).
+/// How much time one dot of a grid stands for (docs/design/dots.md, "Levels").
 public enum GridScale: Int, Codable, CaseIterable, Sendable {
     /// One dot an hour.
     case hours = 0
@@ -99,7 +100,7 @@ public enum GridScale: Int, Codable, CaseIterable, Sendable {
     }
 }
 
-/// Which of the two grids is looked at (seed 002, section 7).
+/// Which of the two grids is looked at (docs/design/dots.md, "Levels").
 public enum VisualizeViewType: String, Codable, CaseIterable, Sendable {
     /// The grid that begins with the hours of a day.
     case today

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The tables of the capture store: the seed's two entities (section 9), the key that makes adding idempotent, the
-/// full-text index, and counts that make a year's grid quick.
+/// The tables of the capture store (docs/design/dot-store.md): experiences and their attachments, the key that makes
+/// adding idempotent, the full-text index, and counts that make a year's grid quick.
 enum CaptureSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

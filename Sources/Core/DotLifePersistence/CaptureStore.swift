@@ -5,7 +5,8 @@ import OwnFiles
 import Platform
 import SQLiteFile
 
-/// The captures on disk: `captures.sqlite` and the folders `photos` and `thumbnails` (seed 002, section 9).
+/// The captures on disk: `captures.sqlite` and the folders `photos` and `thumbnails`
+/// (docs/design/dot-store.md).
 ///
 /// A capture is never in the store without its files, and one capture key never twice: a file is copied and synced
 /// before its row is committed, its id follows from the key and its name from what it holds, so that whatever a crash

@@ -4,8 +4,8 @@ import Logging
 import NIOCore
 import RonAppSdkSwift
 
-/// Answers what a handler throws of the SDK's errors as a problem in JSON, and carries the ids of requests (seed sections
-/// 2.5 and 7.2).
+/// Answers what a handler throws of the SDK's errors as a problem in JSON, and carries the ids of requests
+/// (docs/design/ron.md, "Decisions").
 ///
 /// ```swift
 /// let router = Router()

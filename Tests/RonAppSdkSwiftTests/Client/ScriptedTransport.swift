@@ -4,7 +4,7 @@ import RonAppSdkSwift
 import Synchronization
 import Testing
 
-/// A transport that answers as a test says, and remembers what it was asked (seed section 10.3).
+/// A transport that answers as a test says, and remembers what it was asked.
 final class ScriptedTransport: RonTransport {
     private struct State {
         var requests: [TransportRequest] = []

@@ -20,7 +20,7 @@ struct PromptTests {
         return String(try TemporaryFolder.text(folder.appending("\(name).txt")).dropLast())
     }
 
-    @Test("The seed's order and joins: voice, constraints, structure, focus, output, genre")
+    @Test("Sections stand in one order: voice, constraints, structure, focus, output, genre")
     func order() {
         let plain = PromptEngine(
             sections: .init(constraints: "C", structure: "S", output: "O", data: "{{boundary}}", stages: [:]))

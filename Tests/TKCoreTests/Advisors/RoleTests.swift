@@ -19,7 +19,7 @@ struct RoleTests {
             perspective: "Reads everything aloud first.", guidelines: ["Cut the last line."], exampleGood: "Frost.")
     }
 
-    @Test("There are the eleven of the seed, each complete and each its own")
+    @Test("There are eleven, each complete and each its own")
     func builtIn() throws {
         let roles = try RoleCatalogue.load(TKResources.locate()).roles
         #expect(
@@ -107,7 +107,7 @@ struct RoleTests {
     }
 
     @Test(
-        "The seed's rules are kept",
+        "What breaks a rule is refused, and the field named",
         arguments: [
             Rule(testDescription: "name with a slash", field: "name") { $0.name = "a/b" },
             Rule(testDescription: "name with an umlaut", field: "name") { $0.name = "Müller" },
@@ -141,7 +141,7 @@ struct RoleTests {
         #expect(try store.load().isEmpty)
     }
 
-    @Test("What lies on the seed's bounds is taken", arguments: [10, 200])
+    @Test("What lies on the bounds is taken", arguments: [10, 200])
     func bounds(_ length: Int) throws {
         var role = poet("A-1 b")
         role.perspective = String(repeating: "ö", count: length)

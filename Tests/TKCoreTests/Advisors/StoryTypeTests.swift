@@ -8,7 +8,7 @@ struct StoryTypeTests {
 
     init() throws { catalogue = try RoleCatalogue.load(TKResources.locate()) }
 
-    /// The seed's table: type, default advisors, words that its genre context must speak of.
+    /// What there has to be: type, default advisors, words that its genre context must speak of.
     private static let table: [(id: String, name: String, advisors: [String], words: [String])] = [
         (
             "blog_personal", "Blog (Personal)", ["creative_writer", "editor"],
@@ -45,7 +45,7 @@ struct StoryTypeTests {
         ("email_memo", "Email / Memo", ["ux_writer", "editor"], ["Clarity", "Tone", "Action items", "Brevity"]),
     ]
 
-    @Test("There are the nine of the seed's table, with its advisors and what it says of the genre")
+    @Test("There are nine, with their advisors and what is said of the genre")
     func table() throws {
         #expect(catalogue.storyTypes.map(\.id) == Self.table.map(\.id))
         for row in Self.table {

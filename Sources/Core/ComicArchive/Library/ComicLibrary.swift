@@ -2,7 +2,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A folder of comics: the seed's FileService (004, "Service Protocol Definitions").
+/// A folder of comics (docs/design/comic-archives.md, "The library").
 ///
 /// Paths are relative to the library's folder and cannot leave it, not by `..` and not by a symbolic link. Nothing
 /// blocks the caller: all work goes to a lane of the library's own.
@@ -209,7 +209,7 @@ package final class ComicLibrary: Sendable {
         throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
     }
 
-    /// The seed's error for what the system said.
+    /// The library's own error for what the system said.
     static func problem(_ error: any Error, _ path: BytePath) -> any Error {
         guard let fault = error as? Fault else { return error }
         switch fault.errno {

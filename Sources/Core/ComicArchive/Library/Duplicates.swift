@@ -1,7 +1,7 @@
 import OwnFiles
 import Platform
 
-/// Files of the same content (seed 004, section 12, "Find Duplicates").
+/// Files of the same content (docs/design/comic-archives.md, "The library").
 package struct DuplicateGroup: Sendable, Equatable, Codable {
     package let hash: ContentHash
     /// Bytes of each.

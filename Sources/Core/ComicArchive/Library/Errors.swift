@@ -2,7 +2,7 @@ import Platform
 
 // Each message says what is wrong and what to do next; the file's name is the caller's to add, who knows it.
 
-/// What goes wrong with comics (seed 004, section 2).
+/// What goes wrong with comics.
 package enum InkyPanelsError: Error, Sendable {
     case archive(ArchiveError)
     case fileSystem(FileSystemError)
@@ -13,7 +13,7 @@ package enum InkyPanelsError: Error, Sendable {
 package enum ArchiveError: Error, Sendable {
     /// Names the format, upper-case, as far as it is known.
     case unsupportedFormat(String)
-    /// Part of the seed's hierarchy; RAR 5 is read here, so nothing throws it.
+    /// Of a reader that lacks the format; RAR 5 is read here, so nothing throws it.
     case rar5NotSupported
     case corruptedArchive
     case extractionFailed(underlying: any Error)

@@ -1,14 +1,14 @@
 import Platform
 
-/// How far a comic has been read (seed 004, "Progress Service"). Found by its content, so that a file that is moved or
-/// renamed keeps its place.
+/// How far a comic has been read (docs/design/comic-archives.md, "Reading progress"). Found by its content, so that
+/// a file that is moved or renamed keeps its place.
 package struct ProgressRecord: Sendable, Equatable, Codable {
     package let content: ContentHash
     /// From 0.
     package let currentPage: Int
     package let totalPages: Int
     package let lastReadDate: Timestamp
-    /// Whether the current page is the last one; turning back undoes it, as in the seed.
+    /// Whether the current page is the last one; turning back undoes it.
     package let isCompleted: Bool
     /// Pages from 0, ascending.
     package let bookmarks: [Int]

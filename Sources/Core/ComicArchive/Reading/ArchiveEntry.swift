@@ -1,6 +1,6 @@
 import Platform
 
-/// One page of a comic, as the archive names it (seed 004, section 14).
+/// One page of a comic, as the archive names it.
 package struct ArchiveEntry: Sendable, Codable, Hashable, Identifiable {
     /// SHA-256 of the entry's path bytes, 64 hexadecimal digits.
     package let id: String

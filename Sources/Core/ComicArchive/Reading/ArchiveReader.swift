@@ -2,7 +2,7 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// Reads the pages of one comic, whatever it is kept in (seed 004, section 14).
+/// Reads the pages of one comic, whatever it is kept in (docs/design/comic-archives.md, "Readers").
 package protocol ArchiveReader: Sendable {
     var archive: BytePath { get }
 

@@ -2,7 +2,8 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Thumbnails on the disk, the least recently used of which go when there are too many (seed 004, section 7).
+/// Thumbnails on the disk, the least recently used of which go when there are too many
+/// (docs/design/comic-archives.md, "Thumbnails").
 ///
 /// Any process may use the folder at any time, and anything in it may be damaged or deleted: at worst a thumbnail is
 /// made again. It is not synced to the disk; a checksum finds what a crash left. Nothing but files of names that it

@@ -4,7 +4,7 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// Covers and small pages of comics, kept on the disk (seed 004, "Thumbnail Service").
+/// Covers and small pages of comics, kept on the disk (docs/design/comic-archives.md, "Thumbnails").
 ///
 /// Any comic that there is a reader for; pictures are decoded in the caged worker, never here.
 package final class ThumbnailService: Sendable {

@@ -1,6 +1,6 @@
 import Platform
 
-/// Judges comic archives in the worker (seed 004, section 15).
+/// Judges comic archives in the worker (docs/design/comic-archives.md, "Verdicts").
 package struct ComicValidator: Sendable {
     let worker: ArchiveWorker
 

@@ -1,6 +1,6 @@
 import Platform
 
-/// What a file of a library is; the raw strings are the seed's and stand in stored data.
+/// What a file of a library is; the raw strings stand in stored data, and do not change.
 package enum ComicFileType: String, CaseIterable, Sendable, Codable {
     case cbz, cbr, cb7, cbt, cba
     case zip, rar, tar

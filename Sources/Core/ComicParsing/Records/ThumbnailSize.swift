@@ -13,7 +13,7 @@ package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertib
     package static let limit = 4096
     /// What a shelf of covers shows.
     package static let cover = ThumbnailSize(width: 300, height: 450)
-    /// What an overview of a comic's pages shows; the seed's own size.
+    /// What an overview of a comic's pages shows.
     package static let page = ThumbnailSize(width: 200, height: 280)
 
     /// Of the JPEGs, 0...100.

@@ -1,4 +1,4 @@
-/// What an archive may hold (seed 004, section 15, and more). Bytes are inflated ones, counted.
+/// What an archive may hold (docs/design/comic-archives.md, "Limits"). Bytes are inflated ones, counted.
 ///
 /// Which names are pages is in ``PageRules``, how large a picture may be in ``ImageHeader``.
 package enum ArchiveLimits {

@@ -1,4 +1,5 @@
-/// The reading order of pages: by the full path, folder by folder, without regard to case, digits by their value.
+/// The reading order of pages (docs/design/comic-archives.md, "Reading order and cover"): by the full path, folder by
+/// folder, without regard to case, digits by their value.
 ///
 /// `page2 < page02 < page10`; a folder's pages stay together; `ch 2` comes before `ch 2.5`, as a folder and as a file.
 /// Total and the same everywhere: it asks no locale and takes any bytes.

@@ -1,6 +1,7 @@
-/// Which entries of an archive are pages, which are passed over, and which condemn the archive (seed 004, section 15).
+/// Which entries of an archive are pages, which are passed over, and which condemn the archive
+/// (docs/design/comic-archives.md, "Verdicts").
 package enum PageRules {
-    /// The extensions of pages, lower-case: the seed's, and the two other spellings of what HEIF writers make.
+    /// The extensions of pages, lower-case.
     package static let allowedExtensions: Set<String> = [
         "jpg", "jpeg", "png", "gif", "webp", "tiff", "tif", "heic", "heif", "avif",
     ]

@@ -4,7 +4,8 @@ import ComicParsing
 import Glibc
 import Platform
 
-/// How the worker locks itself down to make thumbnails: as ``UnpackCage``, but libvips starts threads.
+/// How the worker locks itself down to make thumbnails: as ``UnpackCage``, but libvips starts threads
+/// (docs/design/cage.md, "Pictures").
 enum ThumbnailCage {
     struct Absent: Error {}
 

@@ -1,9 +1,8 @@
 import Glibc
 import Platform
 
-/// What goes wrong with a vault (seed 004, vault protocols), each with its own way out. A full disk and the like stay
-/// the `Fault` that they are, below ``encryptionFailed(underlying:)`` and ``decryptionFailed(underlying:)`` where a
-/// comic was being sealed or read.
+/// What goes wrong with a vault, each with its own way out. A full disk and the like stay the `Fault` that they are,
+/// below ``encryptionFailed(underlying:)`` and ``decryptionFailed(underlying:)`` where a comic was being sealed or read.
 package enum VaultError: Error, Sendable {
     /// No slot opens with this password or key file.
     case incorrectPassword

@@ -28,7 +28,7 @@ extension CaptureStore {
         try await BlockingLane("captures.backup").run { [self] in
             try StagedFolder.fill(target) { staged in
                 // A file that is removed meanwhile is no loss yet: what counts is what the copied database names.
-                _ = try takeFiles(into: staged)
+                _ = try addFiles(into: staged)
                 var backup = StoreBackup()
                 try photos.exclusively {
                     let copy = staged.path.appending("captures.sqlite")
@@ -42,7 +42,7 @@ extension CaptureStore {
                             try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM experience") } ?? 0
                     }
                     try Descriptor(copy).sync()
-                    (backup.files, backup.missing) = try takeFiles(into: staged)
+                    (backup.files, backup.missing) = try addFiles(into: staged)
                     try removeGone(from: staged)
                 }
                 (backup.linked, backup.copied) = (staged.linked, staged.copied)
@@ -51,7 +51,7 @@ extension CaptureStore {
         }
     }
 
-    private func takeFiles(into staged: StagedFolder) throws -> (count: Int, missing: [StoreFinding]) {
+    private func addFiles(into staged: StagedFolder) throws -> (count: Int, missing: [StoreFinding]) {
         var count = 0
         var missing: [StoreFinding] = []
         try attachmentFiles { file in
@@ -59,7 +59,7 @@ extension CaptureStore {
             for (kind, name) in names where PhotoFolder.isName(name) {
                 let path = try photos.path(name, kind)
                 do {
-                    _ = try staged.take(path, as: BytePath(kind.rawValue).appending(name), linking: true)
+                    _ = try staged.add(path, as: BytePath(kind.rawValue).appending(name), linking: true)
                     count += 1
                 } catch let fault as Fault where fault.errno == ENOENT {
                     let shown = "\(kind.rawValue)/\(name)"

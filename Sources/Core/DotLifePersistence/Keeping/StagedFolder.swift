@@ -45,7 +45,7 @@ final class StagedFolder {
     ///
     /// - Parameter linking: as a second name of the same file, where the disk allows it; else as a copy.
     /// - Returns: false where it was here already.
-    func take(_ source: BytePath, as name: BytePath, linking: Bool) throws -> Bool {
+    func add(_ source: BytePath, as name: BytePath, linking: Bool) throws -> Bool {
         let place = try place(name)
         if try FileStatus.of(place) != nil { return false }
         if linking, try link(source, place) {

@@ -15,7 +15,7 @@ public enum HTTPVerb: String, Sendable, CaseIterable {
     public var isWrite: Bool { self != .get }
 }
 
-/// One call to the app plane, before the client adds what belongs to it (seed section 2.2).
+/// One call to the app plane, before the client adds what belongs to it.
 public struct AppRequest: Sendable {
     /// The method.
     public var method: HTTPVerb

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What came of a call: data or a problem, never both (seed section 2.3).
+/// What came of a call: data or a problem, never both (docs/design/ron.md, "Decisions").
 public struct AppResponse<T> {
     /// The server's status; 0 where no answer came, or nothing was sent.
     public var status: Int

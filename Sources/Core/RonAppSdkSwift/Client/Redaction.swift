@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps credentials out of logs and hooks (seed section 3.1).
+/// Keeps credentials out of logs and hooks (docs/design/ron.md, "Decisions").
 public enum Redaction {
     /// What stands where a credential was.
     public static let mark = "[redacted]"

@@ -1,5 +1,5 @@
 /// The headers of one call, as they are put together: the caller's, then the provider's, then the client's own, each
-/// before what was there (seed sections 2.4 and 3.1).
+/// before what was there (docs/design/ron.md, "Decisions").
 struct RequestHeaders {
     /// What says where a message ends or who it is for; that is the transport's business.
     static let framing: Set<String> = [

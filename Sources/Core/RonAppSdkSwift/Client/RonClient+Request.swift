@@ -1,13 +1,13 @@
 import Foundation
 
 extension RonClient {
-    /// Makes a call, and reads its answer (seed sections 2.2 and 2.3).
+    /// Makes a call, and reads its answer.
     ///
     /// - A status from 200 to 299 with JSON gives data; without a body it is a success without data, and ``NoContent``
     ///   is made of any. `Data` gets the body as it is. What cannot be read as `T` is no success: `transport_error`, with
     ///   the real status.
     /// - Any other status gives a problem: the server's own, or `transport_error` where it cannot be read. The status is
-    ///   always the real one, where the seed has 0 for an answer that cannot be read.
+    ///   always the real one (docs/design/ron.md, "Where they differ").
     /// - No answer gives status 0 and `local_timeout`, `local_network_failure` or `local_cancelled`. What cannot be sent
     ///   gives status 0 and a problem of the kind `local`.
     /// - The overall timeout covers everything, `headerProvider` and the body included.

@@ -2,12 +2,12 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Calls the app plane of a RON node, `/app/*`, through its gateway (seed section 2.2).
+/// Calls the app plane of a RON node, `/app/*`, through its gateway (docs/design/ron.md).
 ///
 /// One client serves a whole process, from any task. Calls never throw: each answers with an ``AppResponse``, whose
 /// problem says what went wrong. Nothing is sent twice, and redirects are not followed.
 public final class RonClient: Sendable {
-    /// The longest body of a request, in bytes: what the app plane takes (seed section 0).
+    /// The longest body of a request, in bytes: what the app plane takes.
     public static let maxRequestBytes = 1_048_576
 
     /// What the client was made of.

@@ -2,7 +2,7 @@ import Foundation
 
 extension RonConfig {
     /// A configuration from code and environment: what `overrides` sets goes before a variable, and a variable before
-    /// the default (seed section 2.4).
+    /// the default.
     ///
     /// Read are `RON_SDK_GATEWAY_ADDR`, `RON_SDK_OVERALL_TIMEOUT_MS`, `RON_SDK_CONNECT_TIMEOUT_MS`,
     /// `RON_SDK_READ_TIMEOUT_MS` and `RON_SDK_WRITE_TIMEOUT_MS`; one that is empty counts as absent, and one that is

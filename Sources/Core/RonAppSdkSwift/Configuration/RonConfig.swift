@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// What a ``RonClient`` is made of (seed section 2.4). A value that is nil is the default's.
+/// What a ``RonClient`` is made of (docs/design/ron.md, "Decisions"). A value that is nil is the default's.
 public struct RonConfig: Sendable {
     /// The gateway, without `/app`; `http://` only together with ``allowInsecureHttp``.
     public var baseUrl: URL?
@@ -31,7 +31,7 @@ public struct RonConfig: Sendable {
     public var allowInsecureHttp: Bool
     /// Whether the log says more of each call: its headers, without credentials, and what the network said.
     public var debug: Bool
-    /// Has no effect yet: the place of a choice that a later protocol offers (seed section 3.3).
+    /// Has no effect yet: the place of a choice that a later protocol offers.
     public var pqMode: PQMode
 
     /// Carries requests, instead of a transport of the client's own; the client does not close it.
@@ -121,7 +121,7 @@ public struct RonConfig: Sendable {
     }
 }
 
-/// How keys are agreed on against later quantum computers; there is nothing to choose from yet (seed section 3.3).
+/// How keys are agreed on against later quantum computers; there is nothing to choose from yet.
 public enum PQMode: String, Sendable, CaseIterable {
     /// As TLS does it.
     case off

@@ -1,4 +1,4 @@
-/// Calls one facet: every path is put behind `/facets/{id}` (seed sections 1.3, 2.2 and 11.4).
+/// Calls one facet: every path is put behind `/facets/{id}` (docs/design/ron.md, "Decisions").
 ///
 /// Servers differ in what goes before a facet's name, so ``RonConfig/facetPrefix`` is a setting: `/facets` unless given;
 /// empty for `/app/{id}`, as the TypeScript and Python clients have it.

@@ -1,4 +1,4 @@
-/// What a facet is and where it answers: one file in TOML for a Micronode (seed section 11.4).
+/// What a facet is and where it answers: one file in TOML for a Micronode.
 ///
 /// The same keys are used in JSON, where ``FacetRegistration`` sends it. ``toml(checkingFilesIn:)`` writes it, and only if
 /// a Micronode's loader would accept it.

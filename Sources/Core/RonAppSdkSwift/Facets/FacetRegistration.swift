@@ -1,4 +1,4 @@
-/// Tells a node that a facet is there, and that it still is (seed section 1.3, "Facet lifecycle helpers").
+/// Tells a node that a facet is there, and that it still is (docs/design/ron.md, "Decisions").
 ///
 /// No server has routes for that yet, so paths and bodies are our own proposal, and the paths are settings: a manifest is
 /// sent by POST to ``Settings/registerPath``, and `{"id": "…"}` to ``Settings/heartbeatPath``.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Looks at the requests and responses of a client on their way, and may change their headers (seed section 8.1,
-/// "Middleware pipeline").
+/// Looks at the requests and responses of a client on their way, and may change their headers
+/// (docs/design/ron.md, "Decisions").
 ///
 /// A client calls its interceptors for each request in the order in which ``RonConfig`` lists them, and for each response
 /// in the reverse one, so that the first of them stands outermost. One that throws ends that call alone, with a local

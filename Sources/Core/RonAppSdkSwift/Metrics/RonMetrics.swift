@@ -1,4 +1,4 @@
-/// Is told of each call of a client (seed section 1.3, "Built-in metrics hooks").
+/// Is told of each call of a client.
 ///
 /// Both functions are called on the task of the call and should return at once: what they do adds to each call's time.
 public protocol RonMetrics: Sendable {

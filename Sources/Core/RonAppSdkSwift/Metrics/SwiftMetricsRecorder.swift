@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// Hands what calls did to swift-metrics, and so to whatever backend the program has set up there (seed section 1.3).
+/// Hands what calls did to swift-metrics, and so to whatever backend the program has set up there.
 ///
 /// It makes these, each with the dimensions `method` and `path`:
 /// - `ron_client_calls_total`, a counter; with `status` and `code` (a problem's code, or `ok`) besides;

@@ -1,4 +1,4 @@
-/// One page of a list (seed section 11.2): `{"items": […], "next_page_token": "…"}`.
+/// One page of a list (docs/design/ron.md, "Where they differ"): `{"items": […], "next_page_token": "…"}`.
 ///
 /// The token is read under the names `next_page_token`, `nextPageToken`, `next_cursor` and `nextCursor`, and written under
 /// the first.

@@ -1,6 +1,6 @@
 /// How a list is asked for its pages: the names of the query's fields, and how far a listing goes.
 ///
-/// No server has settled on names yet (seed section 11.2, "once finalized"), so they are settings.
+/// No server has settled on names yet (docs/design/ron.md, "Decisions"), so they are settings.
 public struct PageQuery: Sendable, Equatable {
     /// The field that holds the token.
     public var tokenName: String

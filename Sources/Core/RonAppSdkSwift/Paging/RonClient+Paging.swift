@@ -1,5 +1,5 @@
 extension RonClient {
-    /// One page of a list (seed section 11.2).
+    /// One page of a list.
     ///
     /// - Parameters:
     ///   - path: The list's path below `/app`.

@@ -1,5 +1,5 @@
 /// A configuration that no client can be made of: no base URL, insecure HTTP without consent, a malformed number
-/// (seed section 2.3).
+/// (docs/design/ron.md, "Decisions").
 public struct SdkConfigError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The field of ``RonConfig``, or the environment variable, that is wrong.
     public let setting: String
@@ -20,7 +20,7 @@ public struct SdkConfigError: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { "\(setting): \(message)" }
 }
 
-/// A request that cannot be made of what the caller gave: nothing was sent (seed section 2.3).
+/// A request that cannot be made of what the caller gave: nothing was sent.
 ///
 /// Calls that answer with an ``AppResponse`` never throw it: there it is a problem of the kind `local`.
 public struct LocalNetworkError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -48,7 +48,7 @@ public struct LocalNetworkError: Error, Sendable, Equatable, CustomStringConvert
     }
 }
 
-/// What calls that throw throw, and what an app throws when it makes an error of an ``AppResponse`` (seed section 7.1).
+/// What calls that throw throw, and what an app throws when it makes an error of an ``AppResponse``.
 public enum RonSdkError: Error, Sendable, Equatable {
     /// The configuration is of no use.
     case config(SdkConfigError)

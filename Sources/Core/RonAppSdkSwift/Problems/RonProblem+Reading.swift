@@ -39,8 +39,8 @@ extension RonProblem: Codable {
     /// The problem that an answer without success is.
     ///
     /// A JSON object is read as ``init(from:)`` says. Any other body is `transport_error` of the kind `transport`, with a
-    /// fixed message. Its status is the answer's: the TypeScript original keeps it, where the seed writes 0; whether it
-    /// is retryable depends on the status, as in the seed ("where appropriate"), where the original always says no.
+    /// fixed message. Its status is the answer's; whether it is retryable depends on that
+    /// (docs/design/ron.md, "Where they differ").
     ///
     /// - Parameters:
     ///   - status: The answer's status.

@@ -1,4 +1,4 @@
-/// What went wrong, in the server's words or the client's own (seed section 2.3).
+/// What went wrong, in the server's words or the client's own (docs/design/ron.md, "Where they differ").
 ///
 /// Names on the wire are `code`, `message`, `kind`, `status`, `correlation_id`, `retryable`, `retry_after_ms`, `reason`
 /// and `details`; they are written so, and read in all shapes that servers send.

@@ -1,5 +1,5 @@
 extension RonClient {
-    /// The events of a stream, each read from its JSON (seed sections 2.2 and 7.1):
+    /// The events of a stream, each read from its JSON:
     ///
     /// ```swift
     /// let stream = try await client.subscribe(Event.self, path: "/events/logs")

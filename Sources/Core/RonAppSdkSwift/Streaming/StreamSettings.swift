@@ -1,4 +1,4 @@
-/// How a stream is held open (seed sections 2.2 and 4.2): when it connects anew, and when it gives up.
+/// How a stream is held open (docs/design/ron.md, "Decisions"): when it connects anew, and when it gives up.
 public struct StreamSettings: Sendable {
     /// The wait before the second try; each further one waits twice as long. A server's `retry:` takes its place.
     public var firstDelay: Duration

@@ -2,7 +2,8 @@ import Foundation
 import NIOCore
 import NIOSSL
 
-/// The public keys of which a node has to have one, whoever vouches for its certificate (seed section 2.4).
+/// The public keys of which a node has to have one, whoever vouches for its certificate
+/// (docs/design/ron.md, "Decisions").
 ///
 /// A key outlives a certificate that is made anew for it. Give that of the next certificate too, before it comes into use:
 /// calls to a node whose key is none of these fail.

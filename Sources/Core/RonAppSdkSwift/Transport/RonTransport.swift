@@ -1,6 +1,6 @@
 import Foundation
 
-/// What carries a request to the server; where the seed has a `URLSession` (seed sections 2.4 and 8.1).
+/// What carries a request to the server, in place of a `URLSession` (docs/design/ron.md, "Decisions").
 public protocol RonTransport: Sendable {
     /// Sends a request, and returns when the head of the answer is there; the body is read afterwards.
     ///
@@ -63,7 +63,7 @@ public struct Timeouts: Sendable, Equatable, Hashable {
     /// The longest standstill while the request is sent.
     public var writeMs: Int
 
-    /// Makes timeouts; without values they are the defaults of the seed's originals.
+    /// Makes timeouts; without values they are the defaults of the other SDKs.
     ///
     /// - Parameters:
     ///   - overallMs: From the start of the call to the last byte of its answer.

@@ -1,4 +1,4 @@
-/// A field of a type of your own that has the app plane's form in JSON (seed section 11.3):
+/// A field of a type of your own that has the app plane's form in JSON:
 ///
 /// ```swift
 /// struct Upload: Codable {

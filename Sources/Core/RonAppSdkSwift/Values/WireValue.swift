@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value whose form in JSON the app plane's schema fixes, other than Swift's own encoding would have it (seed section
-/// 11.3). ``RonWire`` puts it into types of your own.
+/// A value whose form in JSON the app plane's schema fixes, other than Swift's own encoding would have it
+/// (docs/design/ron.md, "Decisions"). ``RonWire`` puts it into types of your own.
 ///
 /// | Swift | JSON written | JSON read |
 /// |---|---|---|

@@ -1,7 +1,8 @@
 import Foundation
 import Platform
 
-/// Makes the providers that a configuration means, in the order in which they are asked (seed 001, ProviderManager).
+/// Makes the providers that a configuration means, in the order in which they are asked
+/// (docs/design/advisors.md, "Providers").
 package struct ModelChoice: Sendable {
     private let configuration: TKConfiguration
     private let secrets: SecretChain

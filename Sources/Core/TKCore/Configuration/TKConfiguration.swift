@@ -82,8 +82,9 @@ public struct TKConfiguration: Sendable, Hashable {
 }
 
 /// Finds the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
-/// `~/.tk/config.json`, then the defaults (seed 001). A project's file may come with somebody else's work: it says how a
-/// text is read, never where it goes. Reads files at each call; everything here blocks for a moment.
+/// `~/.tk/config.json`, then the defaults (docs/design/tk.md, "Settings"). A project's file may come with somebody
+/// else's work: it says how a text is read, never where it goes. Reads files at each call; everything here blocks for a
+/// moment.
 package struct ConfigurationStore: Sendable {
     package let home: TKHome
     private let project: BytePath

@@ -1,7 +1,7 @@
 import Platform
 
-/// Asks 2 to 10 advisors for their view of a draft, side by side, and compares what they say (seed 001,
-/// `CouncilEngine`).
+/// Asks 2 to 10 advisors for their view of a draft, side by side, and compares what they say
+/// (docs/design/advisors.md, "Council").
 ///
 /// An advisor that fails is reported and does not end the debate. A point whose quote is not in the draft is dropped.
 /// Nothing of the comparison is a model's own wording: every point is somebody's.

@@ -33,7 +33,7 @@ public enum CouncilStance: Int, Sendable, Codable, CaseIterable {
     case favourable = 1
 }
 
-/// How advisors think of a draft as a whole (seed 001, `calculateOverallSentiment`).
+/// How advisors think of a draft as a whole.
 public enum CouncilSentiment: String, Sendable, Codable {
     /// At least twice as many points speak for it as against.
     case positive
@@ -126,7 +126,8 @@ public struct CouncilGroup: Codable, Sendable, Hashable {
     }
 }
 
-/// What a council came to (seed 001, `CouncilEngine`): who agrees, who disagrees with whom, what only one has seen.
+/// What a council came to (docs/design/advisors.md, "Council"): who agrees, who disagrees with whom, what only
+/// one has seen.
 public struct CouncilReport: Codable, Sendable, Hashable {
     /// In the order in which the advisors were named; without those that failed.
     public var perspectives: [CouncilPerspective] = []

@@ -1,6 +1,6 @@
 import Platform
 
-/// The forms in which a draft can be given away (seed 001, `tk export`; docx and pdf are ours).
+/// The forms in which a draft can be given away (docs/design/tk.md, "Given away").
 package enum ExportFormat: String, Sendable, CaseIterable {
     case md, txt, html, docx, pdf
 

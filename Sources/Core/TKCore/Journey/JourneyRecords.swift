@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// A folder of drafts (seed 001, `TKProject`).
+/// A folder of drafts.
 package struct JourneyProject: Sendable, Hashable, Identifiable {
     package let id: UUID
     package var name: String
@@ -10,7 +10,7 @@ package struct JourneyProject: Sendable, Hashable, Identifiable {
     package var opened: Timestamp
 }
 
-/// A draft with its journey (seed 001, `TKDocument`); the text itself is the file.
+/// A draft with its journey; the text itself is the file.
 package struct JourneyDocument: Sendable, Hashable, Identifiable {
     package let id: UUID
     package var project: UUID?
@@ -25,7 +25,7 @@ package struct JourneyDocument: Sendable, Hashable, Identifiable {
     package var journey: JourneyState
 }
 
-/// Questions to one advisor, and its answers (seed 001, `Conversation`).
+/// Questions to one advisor, and its answers.
 package struct Conversation: Sendable, Hashable, Identifiable {
     package struct Message: Sendable, Hashable, Identifiable {
         package let id: UUID

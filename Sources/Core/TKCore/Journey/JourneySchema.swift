@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables of projects, documents, journeys and conversations (seed 001, Data Models).
+/// The tables of projects, documents, journeys and conversations.
 enum JourneySchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

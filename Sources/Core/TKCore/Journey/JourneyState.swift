@@ -1,4 +1,4 @@
-/// The stages of a text (seed 001).
+/// The stages of a text (docs/design/advisors.md, "Journey").
 public enum JourneyStage: String, Codable, Sendable, CaseIterable {
     case canvas, draft, revise, final
 }
@@ -32,9 +32,8 @@ public struct JourneyRefusal: Error, Sendable, Hashable, CustomStringConvertible
     init(_ description: String) { self.description = description }
 }
 
-/// Where a text is on its way from an idea to its last form (seed 001): canvas, draft, revise, final, and back. Pure:
-/// an
-/// event gives the next state or is refused, and a refused one changes nothing.
+/// Where a text is on its way from an idea to its last form: canvas, draft, revise, final, and back. Pure: an event
+/// gives the next state or is refused, and a refused one changes nothing.
 public struct JourneyState: Codable, Sendable, Hashable {
     /// Where the text is.
     public private(set) var stage: JourneyStage = .canvas

@@ -1,4 +1,4 @@
-/// A finding on its way through a review (seed 001).
+/// A finding on its way through a review (docs/design/advisors.md, "Journey").
 public struct ReviewComment: Codable, Sendable, Hashable, Identifiable {
     /// What the writer answered.
     public enum Status: String, Codable, Sendable, CaseIterable {

@@ -1,10 +1,11 @@
-/// The forms in which findings are written (seed 001, CLI; the last three are for editors and CI).
+/// The forms in which findings are written; the last three are for editors and CI
+/// (docs/design/tk.md, "Findings go out").
 package enum SuggestionFormat: String, Sendable, CaseIterable {
     case text, json, ndjson, quiet, line, rdjsonl, sarif
 }
 
-/// Writes the findings of several drafts (seed 001, `OutputFormatter`): what can be written at once as each draft is
-/// done, the rest at the end. Every piece ends with a line end, or is empty.
+/// Writes the findings of several drafts: what can be written at once as each draft is done, the rest at the end. Every
+/// piece ends with a line end, or is empty.
 package protocol OutputFormatter: Sendable {
     /// Called once for each draft, in order.
     func piece(_ draft: ReviewedDraft) -> String
@@ -27,7 +28,7 @@ extension SuggestionFormat {
 }
 
 /// The suggested text alone, one suggestion a line, its line ends as spaces. What has no wording, or is a removal, has
-/// no line (seed 001, `QuietFormatter`).
+/// no line.
 package struct QuietFormatter: OutputFormatter {
     package init() {}
 

@@ -96,7 +96,7 @@ package enum SuggestionJSON {
     }
 }
 
-/// One document: `{"version": "1.0", "suggestions": […], "discussions": […], "metadata": {…}}` (seed 001).
+/// One document: `{"version": "1.0", "suggestions": […], "discussions": […], "metadata": {…}}`.
 package struct JSONFormatter: OutputFormatter {
     let setting: ReviewSetting
 
@@ -121,8 +121,7 @@ package struct JSONFormatter: OutputFormatter {
     }
 }
 
-/// One object a line: `{"record": "suggestion", …}` as each draft is done, `discussion`, then one `metadata` (seed
-/// 001).
+/// One object a line: `{"record": "suggestion", …}` as each draft is done, `discussion`, then one `metadata`.
 package struct NDJSONFormatter: OutputFormatter {
     let setting: ReviewSetting
 

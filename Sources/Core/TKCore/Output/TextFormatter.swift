@@ -1,4 +1,4 @@
-/// Findings for people: with colours where the style has them (seed 001, `TextFormatter`).
+/// Findings for people: with colours where the style has them.
 package struct TextFormatter: OutputFormatter {
     let setting: ReviewSetting
     let style: TerminalStyle

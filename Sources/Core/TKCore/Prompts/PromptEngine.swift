@@ -1,7 +1,7 @@
 import Platform
 
-/// Builds what is said to a model (seed 001, Prompt Engine): voice, constraints, structure, focus, output, genre
-/// context, in this order, joined by an empty line, with empty sections left out.
+/// Builds what is said to a model (docs/design/advisors.md, "What is asked"): voice, constraints, structure, focus,
+/// output, genre context, in this order, joined by an empty line, with empty sections left out.
 ///
 /// A draft is data, never instruction: it enters a prompt through ``DraftFence`` alone, and no section depends on it
 /// but
@@ -53,7 +53,7 @@ public struct PromptEngine: Sendable {
                 output: try resources.text("prompts/output.md"), data: data, stages: stages))
     }
 
-    /// The seed's own order and joins.
+    /// The sections in their order, those that are empty left out.
     public func buildPrompt(voiceAndTone: String, focus: String = "", genreContext: String = "") -> String {
         Self.join([
             voiceAndTone, sections.constraints, sections.structure, focus, sections.output, Self.genre(genreContext),
@@ -141,7 +141,7 @@ public struct PromptEngine: Sendable {
     }
 }
 
-/// How far a draft has come; it changes what an advisor speaks about (seed 001, stage 2).
+/// How far a draft has come; it changes what an advisor speaks about.
 public enum DraftStage: String, Codable, Sendable, CaseIterable {
     case early, middle, late
 }

@@ -1,4 +1,4 @@
-/// A service that runs language models (seed 001, LLM Provider Architecture).
+/// A service that runs language models (docs/design/advisors.md, "Providers").
 ///
 /// Errors are ``LLMError``, or `CancellationError` when the calling task was cancelled. Costs are not a provider's
 /// business: they follow from ``LLMResponse/usage``, provider and model by the table of prices.

@@ -79,7 +79,7 @@ public struct LLMRequest: Sendable, Hashable {
         self.stop = stop
     }
 
-    /// The seed's form: one system prompt, which is marked for the cache, and one message (seed 001, `LLMProvider`).
+    /// The plainest form: one system prompt, which is marked for the cache, and one message.
     public init(
         system: String, user: String, temperature: Double? = nil, maxTokens: Int = 4096, schema: LLMSchema? = nil
     ) {

@@ -1,4 +1,5 @@
-/// Chooses the provider that answers: the configured one, then Apple Intelligence, Ollama and the cloud (seed 001).
+/// Chooses the provider that answers: the configured one, then Apple Intelligence, Ollama and the cloud
+/// (docs/design/advisors.md, "Providers").
 ///
 /// It falls back only for a provider that has no key, is not available, not allowed or cannot be reached, and only before the first
 /// piece of text; a wrong key, an exhausted account, an overloaded server or a refused request is told to the user. A

@@ -1,7 +1,8 @@
 import Foundation
 import HTTPDates
 
-/// When a failed call is tried again: what the server asks for, else after 3, 9 and 15 s (seed 001).
+/// When a failed call is tried again: what the server asks for, else after 3, 9 and 15 s
+/// (docs/design/advisors.md, "Providers").
 public struct RetryPolicy: Sendable, Hashable {
     /// The pauses where the server names none; as many retries as there are pauses.
     public var delays: [Duration]

@@ -1,6 +1,6 @@
 import Platform
 
-/// An advisor as a user describes it (seed 001, phase 10); ``role`` makes a whole one of it.
+/// An advisor as a user describes it (docs/design/advisors.md, "Roles"); ``role`` makes a whole one of it.
 public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
     /// Letters, digits, spaces and hyphens.
     public var name: String
@@ -58,10 +58,9 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
         public let message: String
     }
 
-    /// Everything that is wrong, by the seed's rules: a name of letters, digits, spaces and hyphens, 1 to 5 focus
-    /// areas,
-    /// 1 to 5 guidelines, a perspective of 10 to 200 characters. No field may hold control characters but line ends in
-    /// the examples.
+    /// Everything that is wrong: a name has letters, digits, spaces and hyphens; there are 1 to 5 focus areas, 1 to 5
+    /// guidelines, a perspective of 10 to 200 characters. No field may hold control characters but line ends in the
+    /// examples.
     public func complaints() -> [Complaint] {
         var found: [Complaint] = []
         func complain(_ field: String, _ message: String) { found.append(Complaint(field: field, message: message)) }
@@ -113,7 +112,7 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// Where a user's advisors are kept (seed 001).
+/// Where a user's advisors are kept.
 public protocol CustomRoleStore: Sendable {
     /// All that can be read, in the order of their ids. A broken one does not hide the others.
     func load() throws -> [CustomRole]

@@ -1,4 +1,5 @@
-/// An advisor: somebody with a trade, a voice and an eye for certain things, whom a model plays (seed 001).
+/// An advisor: somebody with a trade, a voice and an eye for certain things, whom a model plays
+/// (docs/design/advisors.md, "Roles").
 public struct Role: Codable, Sendable, Hashable, Identifiable {
     /// How the advisor would change a passage.
     public struct Example: Codable, Sendable, Hashable {
@@ -62,7 +63,7 @@ public struct Role: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// A kind of text, with the advisors that suit it and what its readers expect (seed 001, stage 1).
+/// A kind of text, with the advisors that suit it and what its readers expect.
 public struct StoryType: Codable, Sendable, Hashable, Identifiable {
     /// `brd_prd`.
     public var id: String

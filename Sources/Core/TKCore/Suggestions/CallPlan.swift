@@ -1,4 +1,4 @@
-/// The calls that something will make, and what they will cost (seed 001: words × 1.3).
+/// The calls that something will make, and what they will cost (docs/design/advisors.md, "Cost").
 public struct CallPlan: Sendable, Hashable {
     /// In the order in which they are made.
     public var calls: [PlannedCall]

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What a writer wants when they say something in their own words (seed 001, Intent detection).
+/// What a writer wants when they say something in their own words (docs/design/advisors.md, "Roles").
 public enum WriterIntent: String, Codable, Sendable, CaseIterable {
     /// Suggestions about a draft.
     case feedback

@@ -28,7 +28,7 @@ public struct QuestionAnswer: Sendable, Hashable {
     public var call: CallSummary
 }
 
-/// Puts questions to an advisor, about a draft or about writing (seed 001, `RoleQAEngine`).
+/// Puts questions to an advisor, about a draft or about writing.
 public struct QuestionEngine: Sendable {
     /// The model that speaks for the advisor.
     public let model: ModelAccess

@@ -1,11 +1,12 @@
 import Foundation
 
-/// What a suggestion asks the writer to do (seed 001, `SuggestionType`).
+/// What a suggestion asks the writer to do.
 public enum SuggestionType: String, Codable, Sendable, CaseIterable {
     case fix, improve, rephrase, add, remove
 }
 
-/// One finding of a pass over a draft: what stands there, what could stand there, and why (seed 001, stage 3).
+/// One finding of a pass over a draft: what stands there, what could stand there, and why
+/// (docs/design/advisors.md, "What is believed").
 ///
 /// Ranges count Unicode scalars of the text that was reviewed. The quote always equals the text at its range: a finding
 /// whose quote is not in the text is dropped by whoever makes it.

@@ -1,4 +1,5 @@
-/// Puts accepted suggestions into a text that may have changed since they were made (seed 001, `SuggestionApplier`).
+/// Puts accepted suggestions into a text that may have changed since they were made
+/// (docs/design/draft-anchors.md, "What a proposal may change").
 ///
 /// The words of a suggestion go only where its quote stands, found by its anchor. Whatever lies outside the quotes stays
 /// as it is, scalar by scalar.

@@ -1,6 +1,6 @@
 import Platform
 
-/// Asks advisors for suggestions about a draft (seed 001, `SuggestionEngine`, `BatchSuggestionEngine`).
+/// Asks advisors for suggestions about a draft (docs/design/advisors.md).
 ///
 /// Several advisors are asked in one call. Where that gives no usable answer, each is asked by itself. A draft that is
 /// too long for the model goes in pieces. What a model says is taken for words about the draft only: every quote is

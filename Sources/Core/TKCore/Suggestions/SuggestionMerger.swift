@@ -22,7 +22,7 @@ public struct MergedSuggestion: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// Several advisors' suggestions about the same words (seed 001, stage 3).
+/// Several advisors' suggestions about the same words (docs/design/advisors.md, "What is believed").
 public struct DiscussionThread: Codable, Sendable, Hashable, Identifiable {
     /// An advisor and what it proposes there.
     public struct Participant: Codable, Sendable, Hashable {

@@ -25,7 +25,8 @@ public struct AdvisorTeam: Codable, Sendable, Hashable {
     public var calls: [CallSummary]
 }
 
-/// Puts together a team of advisors for a description such as “a launch post for a database” (seed 001, stage 1).
+/// Puts together a team of advisors for a description such as “a launch post for a database”
+/// (docs/design/advisors.md, "Roles").
 public struct TeamAssembler: Sendable {
     /// How many advisors a team has.
     public static let size = 1...10

@@ -1,7 +1,7 @@
 import Platform
 
 /// Names a finding so that the same remark about the same words has the same id in every pass, and an answered finding
-/// does not come back.
+/// does not come back (docs/design/draft-anchors.md, "The same finding again").
 public enum FindingIdentity {
     /// - Parameters:
     ///   - maker: the rule, or the advisor, that found it.

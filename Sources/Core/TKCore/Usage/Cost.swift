@@ -50,7 +50,8 @@ public struct Cost: Codable, Sendable, Hashable, Comparable, CustomStringConvert
 
 /// Tokens guessed from a text, before a server has counted them.
 public enum TokenEstimate {
-    /// Words × 1.3, rounded up (seed 001); a letter of a script that puts no spaces between words counts as one.
+    /// Words × 1.3, rounded up (docs/design/advisors.md, "Cost"); a letter of a script that puts no spaces between
+    /// words counts as one.
     public static func tokens(_ text: String) -> Int {
         var words = 0
         var isInside = false

@@ -3,7 +3,8 @@ import GRDB
 import Platform
 import SQLiteFile
 
-/// What calls to models have cost: one row a call in `~/.tk/usage.sqlite`, which several processes may use at once.
+/// What calls to models have cost: one row a call in `~/.tk/usage.sqlite`, which several processes may use at once
+/// (docs/design/advisors.md, "Cost").
 ///
 /// A call is recorded as started before it is sent, so that a process that ends in the middle leaves a trace: once it
 /// is

@@ -1,5 +1,5 @@
 /// Apple's models on the device, which there are on Apple's systems alone: always answers that it is not available, so
-/// that the chain goes on (seed 001).
+/// that the chain goes on (docs/design/advisors.md, "Providers").
 public struct AppleIntelligenceProvider: LLMProvider {
     /// As in the configuration.
     public let name = "apple"

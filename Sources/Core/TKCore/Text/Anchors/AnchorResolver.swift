@@ -1,4 +1,4 @@
-/// Finds the quotes of anchors in one text.
+/// Finds the quotes of anchors in one text (docs/design/draft-anchors.md, "How it is found again").
 ///
 /// A wrong place is worse than none: a short quote counts only where its context agrees, one that stands in several
 /// places only where a whole side of its context does, and a changed quote is found only if it is long and has changed

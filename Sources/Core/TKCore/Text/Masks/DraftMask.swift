@@ -1,4 +1,4 @@
-/// What in a draft is prose, and what is code, markup, or somebody else's words.
+/// What in a draft is prose, and what is code, markup, or somebody else's words (docs/design/draft-anchors.md, "Masks").
 ///
 /// ``scalars`` has the draft's length, so that positions in it are positions in the draft. Line endings stay. Each masked
 /// span becomes one ``placeholder`` and spaces: spaces alone would join the words around it.

@@ -1,5 +1,6 @@
 /// The one gate that every proposal passes, whoever made it, before it is shown and again before it is applied: other words
-/// may take the place of words, and everything else stays as it is.
+/// may take the place of words, and everything else stays as it is
+/// (docs/design/draft-anchors.md, "What a proposal may change").
 ///
 /// What stays is code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote marks, pipes of
 /// tables, and the marks that make these what they are. It is compared before and after, so that a proposal may hold code
