@@ -25,11 +25,9 @@ enum Glance {
 
     /// Where a symbolic link leads; nil where there is none of that name.
     static func target(ofLink path: BytePath) -> BytePath? {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = path.withCString { name in
-            bytes.withUnsafeMutableBytes { readlink(name, $0.baseAddress, $0.count) }
-        }
-        return count > 0 ? BytePath(bytes: bytes[..<count]) : nil
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = path.withCString { readlink($0, &bytes, bytes.count) }
+        return count > 0 ? BytePath(bytes: bytes[..<count].map { UInt8(bitPattern: $0) }) : nil
     }
 
     /// The names in a folder; a link is none.

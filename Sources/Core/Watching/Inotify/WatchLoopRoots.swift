@@ -48,7 +48,7 @@ extension WatchLoop {
     /// - Parameter quiet: at the start, when nobody holds an older opinion.
     /// - Returns: whether it differed: then its watches were built anew and the marks are made.
     func check(_ root: RootWatch, quiet: Bool = false) -> Bool {
-        onDisk(of: root) { compare(root) }
+        onDisk(of: root) { compare(root, quiet: quiet) }
     }
 
     /// Runs what makes calls on people's disks, any of which may never return: then it shows as the place's trouble.
@@ -60,7 +60,7 @@ extension WatchLoop {
         return HangWatch.shared.watching(whose, work)
     }
 
-    private func compare(_ root: RootWatch) -> Bool {
+    private func compare(_ root: RootWatch, quiet: Bool) -> Bool {
         let linked = LinkedPath(root.spec.path, in: mounts)
         let mount = MountPoint.covering(linked.path, in: mounts)
         let blind = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness
