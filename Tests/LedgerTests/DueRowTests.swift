@@ -119,12 +119,98 @@ struct DueRowTests {
     @Test("What is entered without rules is looked at later where a rule may come to want the name, and only there")
     func unreckoned() async throws {
         ledger.due.expect { $0 == "inbox" && $1.name.last == UInt8(ascii: "x") }
+        let now = at(7)
+        ledger.due.tellTime(by: WallClock { now })
         try await ledger.write { transaction in
             for name in ["a.x", "a.y"] { try transaction.setFile(self.file(BytePath(name))) }
         }
-        #expect(try await ledger.read { try $0.due("inbox", "a.x").map(\.kind) } == [.unreckoned])
+        #expect(try await ledger.read { try $0.due("inbox", "a.x").map(\.kind) } == [.unreckoned(since: now)])
         #expect(try await ledger.read { try $0.due("inbox", "a.y") }.isEmpty)
         #expect(try await ledger.read { try $0.nextDue() } == nil, "nothing that a person is told of")
+    }
+
+    @Test("It counts from the earliest time at which it was entered, until it is told, and from none that is to come")
+    func earliest() async throws {
+        ledger.due.expect { _, _ in true }
+        let (early, between, late) = (at(50), at(55), at(60))
+        ledger.due.tellTime(by: WallClock { early })
+        try await ledger.write { try $0.setFile(self.file("a")) }
+        ledger.due.tellTime(by: WallClock { late })
+        try await ledger.write { transaction in
+            try transaction.postponeDue("inbox", "a", by: late, to: self.at(90))
+            for name in ["a", "b"] { try transaction.setFile(self.file(BytePath(name))) }
+            try transaction.setUnreckoned("inbox", "b", since: between)
+            try transaction.setUnreckoned("inbox", "c", since: self.at(90))
+        }
+        let found = try await ledger.read { transaction in
+            try ["a", "b", "c"].flatMap { try transaction.due("inbox", BytePath($0)).map(\.kind) }
+        }
+        #expect(found == [.unreckoned(since: early), .unreckoned(since: between), .unreckoned(since: late)])
+        #expect(try await ledger.read { try $0.due(in: "inbox", by: late, limit: 9).count } == 3, "now, for each")
+        try await ledger.write { try $0.setFile(self.file("a"), due: [:]) }
+        try await ledger.write { try $0.setFile(self.file("a")) }
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.kind) } == [.unreckoned(since: late)])
+    }
+
+    @Test(
+        "A row of an older version says not since when, until the file is entered anew",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func older() async throws {
+        ledger.due.expect { _, _ in true }
+        let now = at(7)
+        ledger.due.tellTime(by: WallClock { now })
+        try await ledger.write { try $0.setFile(self.file("a")) }
+        try runProgram([
+            "/usr/bin/python3", "-c",
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                + "c.execute('update due set instant = -9223372036854775808'); c.commit()",
+            ledger.file.text,
+        ]).check()
+        let found = try await ledger.read { try $0.due("inbox", "a") }
+        #expect(found.map(\.kind) == [.unreckoned(since: nil)])
+        try await ledger.write { try $0.keepDue(found, "inbox", "b") }
+        #expect(try await ledger.read { try $0.due("inbox", "b") }.isEmpty)
+        try await ledger.write { try $0.setFile(self.file("a")) }
+        #expect(try await ledger.read { try $0.due("inbox", "a").map(\.kind) } == [.unreckoned(since: now)])
+    }
+
+    @Test("What is kept of a file can be entered for another name, each row for its time")
+    func kept() async throws {
+        ledger.due.expect { _, _ in true }
+        let (instant, since, later) = (at(20), at(15), at(90))
+        let rows = try await ledger.write { transaction -> [DueRecord] in
+            _ = try transaction.registerTimed(["r", "s"])
+            try transaction.setFile(self.file("a"), due: ["r": self.at(10)])
+            try transaction.setScheduled("inbox", "a", rule: "s", instant: instant)
+            try transaction.setUnreckoned("inbox", "a", since: since)
+            try transaction.postponeDue("inbox", "a", by: instant, to: later)
+            let rows = try transaction.due("inbox", "a")
+            try transaction.setGone("inbox", "a")
+            try transaction.keepDue(rows, "inbox", "b")
+            return rows
+        }
+        #expect(rows.count == 3 && rows.allSatisfy { $0.due == later })
+        #expect(try await ledger.read { try $0.due("inbox", "a") }.isEmpty)
+        let moved = try await ledger.read { try $0.due("inbox", "b") }
+        #expect(moved.first?.kind == .unreckoned(since: since))
+        #expect(moved.dropFirst().allSatisfy { $0.due == later })
+        #expect(Set(moved.compactMap(\.rule)) == ["r", "s"])
+        #expect(moved.contains { $0.kind == .scheduled(rule: "s", instant: instant) })
+    }
+
+    @Test("Since when a rule is in force is kept for as long as it is")
+    func since() async throws {
+        let (one, two, three) = (at(10), at(20), at(30))
+        try await ledger.write { transaction in
+            _ = try transaction.registerTimed(["r"], since: one)
+            _ = try transaction.registerTimed(["r", "s"], since: two)
+            try transaction.setReckoned(["r", "s"])
+        }
+        #expect(try await ledger.read { try $0.timedSince() } == ["r": one, "s": two])
+        _ = try await ledger.write { try $0.registerTimed(["s"], since: three) }
+        #expect(try await ledger.read { try $0.timedSince() } == ["s": two])
+        _ = try await ledger.write { try $0.registerTimed(["r", "s"], since: three) }
+        #expect(try await ledger.read { try $0.timedSince() } == ["r": three, "s": two])
     }
 
     @Test("A schedule is kept as it was set")

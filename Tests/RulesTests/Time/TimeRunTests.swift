@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Ledger
 import OwnFiles
 import Platform
@@ -163,6 +164,25 @@ struct TimeRunTests {
         #expect(time.ran.sorted() == ["perform mark a", "perform mark b"])
         try await time.pass(day)
         #expect(time.ran.count == 4)
+    }
+
+    @Test("A file that somebody renames before its turn has it under its new name, and a second name takes none away")
+    func renamed() async throws {
+        let time = try await bench()
+        let paths = ["a.txt", "b.txt", "c.txt", "d.txt"].map { time.bench.path("inbox").appending(BytePath($0)) }
+        for name in ["a.txt", "b.txt"] as [BytePath] {
+            try time.write(BytePath("inbox").appending(name))
+            try await time.bench.process(name)
+        }
+        time.bench.inWork.begin([paths[0], paths[1]])
+        try await time.pass(15 * hour + 1)
+        time.bench.inWork.end([paths[0], paths[1]])
+        #expect(time.ran == [])
+        #expect(try Durable.renameNew(paths[0], to: paths[2]))
+        #expect(link(paths[1].text, paths[3].text) == 0)
+        for name in ["c.txt", "d.txt", "b.txt", "a.txt"] as [BytePath] { try await time.bench.process(name) }
+        try await time.pass(minute)
+        #expect(time.ran.sorted() == ["perform night b.txt", "perform night c.txt"])
     }
 
     @Test("A schedule that is new or another one begins with its next time")

@@ -130,9 +130,10 @@ extension LedgerTransaction {
             let old = file.path
             let blocks = try blocks(place, old)
             file.path = new.appending(below)
-            try moveScheduled(place, old, to: file.path)
+            let awaited = try due(place, old)
             try setGone(place, old)
             try setFile(file)
+            try keepDue(awaited, place, file.path)
             try setBlocks(place, file.path, blocks)
             try keepArrival(place, from: old, to: file.path)
         }

@@ -10,8 +10,9 @@ package struct DueRecord: Sendable, Equatable {
         case becomes(rule: String)
         /// The rule runs over all files at this time of its schedule.
         case scheduled(rule: String, instant: Timestamp)
-        /// Which rules may come to want the file is yet to be told: it was entered by what knows no rules.
-        case unreckoned
+        /// Which rules may come to want the file is yet to be told: it was entered by what knows no rules. What has come to
+        /// hold of it since then has come with time; nil where an older version has entered it.
+        case unreckoned(since: Timestamp?)
         /// Of a rule that is not in force any more.
         case orphaned
     }
@@ -32,6 +33,9 @@ package struct DueRecord: Sendable, Equatable {
 
     /// Whether it is of a schedule of a rule in force.
     package var isScheduled: Bool { if case .scheduled = kind { true } else { false } }
+
+    /// Whether it is yet to be told which rules may come to want the file.
+    package var isUnreckoned: Bool { if case .unreckoned = kind { true } else { false } }
 
     /// The identity of the rule that may come to want the file.
     package var becoming: String? { if case .becomes(let rule) = kind { rule } else { nil } }
@@ -105,7 +109,7 @@ extension LedgerTransaction {
         let rule: Int64 = row["rule"]
         let kind: DueRecord.Kind =
             if rule == Self.unreckoned {
-                .unreckoned
+                .unreckoned(since: instant == Self.noInstant ? nil : Timestamp(nanoseconds: instant))
             } else if let identity = row["identity"] as String? {
                 instant == Self.noInstant
                     ? .becomes(rule: identity)
@@ -118,8 +122,9 @@ extension LedgerTransaction {
             due: Timestamp(nanoseconds: row["due"]))
     }
 
-    /// Stands for no rule; ids of rules begin at 1.
+    /// Stands for no rule; ids of rules begin at 1. `instant` is since when what has come to hold counts as come with time.
     private static let unreckoned: Int64 = 0
+    /// Of a row that is of no schedule, or of which it is not known since when.
     private static let noInstant: Int64 = .min
 
     // MARK: Entering
@@ -136,10 +141,41 @@ extension LedgerTransaction {
     }
 
     /// Has it told anew which rules may come to want a file; nothing where none can for its name.
-    package func setUnreckoned(_ place: String, _ path: BytePath) throws {
-        guard notice?.expects(place, path) ?? false else { return }
-        // Now, by whatever clock.
-        try insertDue(place, path, rule: Self.unreckoned, Timestamp(nanoseconds: 0), instant: nil)
+    ///
+    /// - Parameter since: what has come to hold since then has come with time; nil, or a time that is to come, for now. Of
+    ///   several the earliest stays until it is told.
+    package func setUnreckoned(_ place: String, _ path: BytePath, since: Timestamp? = nil) throws {
+        guard let notice, notice.expects(place, path) else { return }
+        let now = notice.now
+        // To be told now, by whatever clock.
+        let due = Timestamp(nanoseconds: 0)
+        try execute(
+            sql: """
+                INSERT INTO due (place, path, rule, scheduled, due, instant) VALUES (?1, ?2, ?3, 0, ?4, ?5)
+                    ON CONFLICT (place, path, rule, scheduled) DO UPDATE SET due = excluded.due,
+                    instant = CASE instant WHEN ?6 THEN excluded.instant ELSE min(instant, excluded.instant) END
+                """,
+            arguments: [
+                place, try names.stored(place, path).blob, Self.unreckoned, due.nanoseconds,
+                min(since ?? now, now).nanoseconds, Self.noInstant,
+            ])
+        notice.note(due)
+    }
+
+    /// Enters again what was kept of a file that has got another name, or another version under its name, without being
+    /// judged for that.
+    ///
+    /// - Parameter rows: as ``due(_:_:)`` gave them.
+    package func keepDue(_ rows: [DueRecord], _ place: String, _ path: BytePath) throws {
+        for row in rows {
+            switch row.kind {
+            case .becomes(let rule): try insertDue(place, path, rule: try timedRule(rule), row.due, instant: nil)
+            case .scheduled(let rule, let instant):
+                try insertDue(place, path, rule: try timedRule(rule), row.due, instant: instant)
+            case .unreckoned(let since?): try setUnreckoned(place, path, since: since)
+            case .unreckoned, .orphaned: break
+            }
+        }
     }
 
     /// Has a rule run on a file, at a time of its schedule, in place of an earlier one that it has not come to.
@@ -186,7 +222,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// A schedule's rows go with a file that gets another name.
+    /// A schedule's rows go with a file that is judged under another name: what else is kept follows from the judgement.
     package func moveScheduled(_ place: String, _ path: BytePath, to new: BytePath) throws {
         let target = try names.stored(place, new).blob
         for form in try names.forms(place, path) {
@@ -232,14 +268,40 @@ extension LedgerTransaction {
 
     /// Notes which rules in force look at time; rows of others are orphaned.
     ///
+    /// - Parameter since: when those came into force that are new; nil where that is not known.
     /// - Returns: those of which it has yet to be told which files they may come to want.
-    package func registerTimed(_ identities: Set<String>) throws -> Set<String> {
+    package func registerTimed(_ identities: Set<String>, since: Timestamp? = nil) throws -> Set<String> {
         for identity in identities { _ = try timedRule(identity) }
         for known in try String.fetchAll(cached("SELECT identity FROM timedRule")) where !identities.contains(known) {
             try execute(sql: "DELETE FROM timedRule WHERE identity = ?", arguments: [known])
         }
-        return try String.fetchSet(cached("SELECT identity FROM timedRule WHERE isReckoned = 0"))
+        let unreckoned = try String.fetchSet(cached("SELECT identity FROM timedRule WHERE isReckoned = 0"))
+        let begun = try timedSince()
+        for identity in begun.keys where !identities.contains(identity) {
+            try setMeta(Self.timedKey + identity, nil)
+        }
+        if let since {
+            for identity in unreckoned where begun[identity] == nil {
+                try setMeta(Self.timedKey + identity, String(since.nanoseconds))
+            }
+        }
+        return unreckoned
     }
+
+    /// Since when rules that look at time are in force, by identity; without those of which that is not known.
+    package func timedSince() throws -> [String: Timestamp] {
+        // `;` is what follows `:`.
+        let rows = try all("SELECT key, value FROM meta WHERE key >= 'timed:' AND key < 'timed;'", []) { row in
+            (key: row["key"] as String, time: Int64(row["value"] as String))
+        }
+        return rows.reduce(into: [:]) { found, row in
+            guard let time = row.time else { return }
+            found[String(row.key.dropFirst(Self.timedKey.count))] = Timestamp(nanoseconds: time)
+        }
+    }
+
+    /// How the names of such settings begin.
+    private static let timedKey = "timed:"
 
     /// Notes that all files that a place held have been entered for these rules.
     package func setReckoned(_ identities: Set<String>) throws {

@@ -7,6 +7,7 @@ package final class DueWatch: Sendable {
         var mayBecomeDue: @Sendable (String, BytePath) -> Bool = { _, _ in false }
         var mayBeScheduled: @Sendable (String, BytePath) -> Bool = { _, _ in false }
         var listener: (@Sendable (Timestamp) -> Void)?
+        var clock = WallClock.system
     }
 
     private let state = Mutex(State())
@@ -23,6 +24,9 @@ package final class DueWatch: Sendable {
         state.withLock { $0.mayBeScheduled = mayBeScheduled }
     }
 
+    /// By which clock it is noted when a file was entered.
+    package func tellTime(by clock: WallClock) { state.withLock { $0.clock = clock } }
+
     /// Whom to tell, once a transaction is committed, of the earliest time that it has entered.
     package func listen(_ listener: (@Sendable (Timestamp) -> Void)?) { state.withLock { $0.listener = listener } }
 
@@ -31,6 +35,8 @@ package final class DueWatch: Sendable {
     func expectsSchedule(_ place: String, _ path: BytePath) -> Bool {
         state.withLock { $0.mayBeScheduled }(place, path)
     }
+
+    var now: Timestamp { state.withLock { $0.clock }.now() }
 
     /// Tells the listener of a time.
     package func tell(_ time: Timestamp) { state.withLock { $0.listener }?(time) }
@@ -46,6 +52,9 @@ final class DueNotice: Sendable {
     func expects(_ place: String, _ path: BytePath) -> Bool { watch.expects(place, path) }
 
     func expectsSchedule(_ place: String, _ path: BytePath) -> Bool { watch.expectsSchedule(place, path) }
+
+    /// What the clock says, by which it is noted when a file was entered.
+    var now: Timestamp { watch.now }
 
     func note(_ time: Timestamp) { earliest.withLock { $0 = min($0 ?? time, time) } }
 

@@ -20,15 +20,20 @@ extension Planner {
         var touched = known
         touched.fingerprint = status.fingerprint
         touched.born = born
+        let now = clock.now()
         guard !attributes.isEmpty else {
             touched.attributes = nil
             let record = touched
-            try await ledger.writeSeen { try $0.setFile(record) }
+            try await ledger.writeSeen { transaction in
+                try transaction.setFile(record)
+                // What it has come to be old enough for since this look has come with time.
+                try transaction.setUnreckoned(place.name, record.path, since: now)
+            }
             return []
         }
         let first = try await ledger.read { try FirstMatch(of: known, ruleSet, in: $0) }
         let look = AttributeLook(
-            known: known, status: status, place: place, first: first, baseline: baseline, now: clock.now())
+            known: known, status: status, place: place, first: first, baseline: baseline, now: now)
         let (host, names, sources) = (host, ledger.names, sources)
         let found = try await lanes.run {
             try look.ask(ruleSet, attributes, content, host: host, names: names, sources)
@@ -44,6 +49,7 @@ extension Planner {
                 try FirstMatch(of: known, ruleSet, in: transaction) == first
             else { return nil }
             try transaction.setFile(record)
+            try transaction.setUnreckoned(place.name, record.path, since: now)
             return try Self.add(found.drafts, lineage: nil, to: transaction)
         }
     }

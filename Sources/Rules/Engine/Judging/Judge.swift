@@ -77,9 +77,18 @@ package final class Judge: Sendable {
             try await acceptKept(known, place)
             return known.attributes?.isOpen == true ? try await judgeOwn(known, spot, status, place, asked) : .known
         }
-        guard planner.mightWant(path, in: place, status) else {
-            let born = try await lanes.run { try spot.birth() }
-            try await planner.see(path, in: place, status, born: born, known: known, former: former)
+        // One time for all that is asked: what a rule comes to want between two would be missed by both.
+        let now = planner.clock.now()
+        let isWanted = Self.arrivals(known, former, now).contains {
+            planner.mightWant(path, in: place, status, now: now, arrived: $0)
+        }
+        guard isWanted else {
+            let (born, hasLeft) = try await lanes.run {
+                let hasLeft = try former.map { try look(at: $0.path, in: place)?.status.inode != print.inode }
+                return (try spot.birth(), hasLeft ?? false)
+            }
+            try await planner.see(
+                path, in: place, status, now: now, born: born, known: known, former: former, hasLeft: hasLeft)
             return .known
         }
         if status.size > place.sizeLimit { return .tooLarge(status.size) }
@@ -110,6 +119,13 @@ package final class Judge: Sendable {
             record, file, known: known, in: place, event: event, former: renamed, status: status, baseline: baseline
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
+    }
+
+    /// When the file may have come: which file it is, by its birth or its content, is yet to be told.
+    private static func arrivals(_ known: FileRecord?, _ former: FileRecord?, _ now: Timestamp) -> [Timestamp?] {
+        if let known, known.present { return [known.arrived] }
+        if let former { return [former.arrived, now] }
+        return [now]
     }
 
     /// A file of which the agent has set attributes, and nobody has changed anything since: what others had set before is

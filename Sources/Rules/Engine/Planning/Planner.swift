@@ -28,7 +28,7 @@ package final class Planner: Sendable {
     package let reader: ContentReader
     /// What conditions ask of other files.
     package let sources: FactSources
-    private let rules: Mutex<RuleSet>
+    private let rules: Mutex<(ruleSet: RuleSet, since: Timestamp)>
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
     let host: String
@@ -44,7 +44,8 @@ package final class Planner: Sendable {
         sources = FactSources(
             surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector)
         self.ledger = ledger
-        self.rules = Mutex(rules)
+        self.rules = Mutex((ruleSet: rules, since: clock.now()))
+        ledger.due.tellTime(by: clock)
         Self.tell(ledger, of: rules)
         self.blocksOf = blocksOf
         self.lanes = lanes
@@ -54,12 +55,16 @@ package final class Planner: Sendable {
 
     /// The rules in force; setting them is how a reload takes effect.
     package var ruleSet: RuleSet {
-        get { rules.withLock { $0 } }
+        get { rules.withLock { $0.ruleSet } }
         set {
-            rules.withLock { $0 = newValue }
+            let now = clock.now()
+            rules.withLock { $0 = (ruleSet: newValue, since: now) }
             Self.tell(ledger, of: newValue)
         }
     }
+
+    /// The same, and since when they are.
+    var inForce: (ruleSet: RuleSet, since: Timestamp) { rules.withLock { $0 } }
 
     private static func tell(_ ledger: Ledger, of rules: RuleSet) {
         ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
@@ -83,11 +88,17 @@ package final class Planner: Sendable {
     }
 
     /// The same with what can be told of it besides its name: size, times, owner.
-    func mightWant(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
+    ///
+    /// - Parameter arrived: when it came into its place; nil where that is not known.
+    func mightWant(
+        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, arrived: Timestamp?
+    ) -> Bool {
         guard mightWant(path, in: place) else { return false }
         if place.kind == .notes { return true }
         return ruleSet.mightMatch(
-            FileFacts(place: place, path: path, status: status, event: .arrived, now: clock.now(), content: .unread))
+            FileFacts(
+                place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
+        )
     }
 
     /// Opens a place's file below its root, once for all that follows; nil where there is no regular file of that name, or
@@ -105,15 +116,23 @@ package final class Planner: Sendable {
 
     /// Takes note of a file that no rule can want yet, without reading it.
     ///
-    /// - Parameter former: what the ledger has of its inode, under another name.
+    /// - Parameters:
+    ///   - now: when that was asked: what a rule comes to want later, it comes to want with time.
+    ///   - former: what the ledger has of its inode, under another name.
+    ///   - hasLeft: whether that name is not the file's any more.
     func see(
-        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, born: Int64?, known: FileRecord?,
-        former: FileRecord?
+        _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, born: Int64?, known: FileRecord?,
+        former: FileRecord?, hasLeft: Bool
     ) async throws {
         let absolute = place.root.appending(path)
         let ruleSet = ruleSet
-        let now = clock.now()
         let isRenamed = born != nil && former?.born == born
+        let (size, modified) = (status.fingerprint.size, status.fingerprint.modified)
+        // Of what the agent has made no birth is known.
+        let isFormer =
+            isRenamed
+            || former.map { $0.born == nil && ($0.fingerprint.size, $0.fingerprint.modified) == (size, modified) }
+                ?? false
         let arrived = known?.present == true ? known?.arrived : isRenamed ? former?.arrived : now
         let facts = FileFacts(
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
@@ -125,6 +144,9 @@ package final class Planner: Sendable {
             let isFree = try known?.present == true || transaction.product(absolute) == nil
             if let former, isFree, isRenamed || former.born == nil {
                 try Self.copyProduct(place.root.appending(former.path), to: absolute, transaction)
+            }
+            if let former, hasLeft, isFormer {
+                try transaction.moveScheduled(place.name, former.path, to: path)
             }
             if upcoming.isEmpty, !isScheduled { try transaction.removeProduct(absolute) }
             let matched = try FirstMatch(of: known, ruleSet, in: transaction).after([], ruleSet)
@@ -154,7 +176,7 @@ package final class Planner: Sendable {
         let (ruleSet, names) = (ruleSet, ledger.names)
         let before = event == .arrived ? nil : former ?? known
         try await withdrawQuestions(about: before, in: place, event)
-        let (overdue, first) = try await history(of: before, record, in: place, ruleSet)
+        let (overdue, first, awaited) = try await history(of: before, record, in: place, ruleSet)
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
         let host = host
@@ -166,6 +188,11 @@ package final class Planner: Sendable {
                     event == .arrived || first.hasUnmatched || before?.matched?.era != ruleSet.era
                 var wanting: Set<String> = []
                 var seen = Seen()
+                let late = awaited.rules(ruleSet, except: first.matched, by: arrival) { time in
+                    FileFacts(
+                        place: place, path: record.path, status: status, event: .arrived, now: time,
+                        content: .open(content), hash: record.hash, arrived: arrived, sources: sources)
+                }
                 let events = Set(overdue.values.map(\.event) + [event] + (asksForArrivals ? [.arrived] : []))
                 let drafts: [Draft] = try FileEvent.allCases.filter(events.contains).flatMap { due -> [Draft] in
                     let facts = FileFacts(
@@ -177,9 +204,12 @@ package final class Planner: Sendable {
                     try seen.add(facts, ruleSet)
                     if due == .arrived { wanting.formUnion(found.map(\.rule.name)) }
                     let matches = found.filter { match in
-                        if let late = overdue[match.rule.name] { return late.event == due }
+                        if let owed = overdue[match.rule.name] { return owed.event == due }
                         switch baseline {
-                        case .normal: return due == first.event(for: match.rule, event)
+                        case .normal:
+                            // What a rule has waited for arrives, whatever else has happened to it before its turn.
+                            let isLate = late.contains(match.rule.name) && !match.rule.events.contains(event)
+                            return due == (isLate ? FileEvent.arrived : first.event(for: match.rule, event))
                         case .first: return due == event && match.rule.existing(in: place) == .process
                         case .silent: return false
                         }
@@ -233,17 +263,18 @@ package final class Planner: Sendable {
         }
     }
 
-    /// What rules have made, or not made, of what the file was before.
+    /// What rules have made, or not made, of what the file was before, and wait for.
     ///
     /// - Parameter before: nil for a file that the ledger does not know.
     private func history(
         of before: FileRecord?, _ record: FileRecord, in place: PlaceInfo, _ ruleSet: RuleSet
-    ) async throws -> ([String: Overdue], FirstMatch) {
-        guard let before else { return ([:], .none) }
+    ) async throws -> ([String: Overdue], FirstMatch, Awaited) {
+        guard let before else { return ([:], .none, .nothing) }
         return try await ledger.read {
             (
                 try Self.overdue(place, before.path, by: record.hash, in: $0),
-                try FirstMatch(of: before, ruleSet, in: $0)
+                try FirstMatch(of: before, ruleSet, in: $0),
+                try Awaited(place.name, before.path, in: $0)
             )
         }
     }

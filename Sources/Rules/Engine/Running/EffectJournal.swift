@@ -64,10 +64,9 @@ package struct EffectJournal: Sendable {
                 }
             case .moved(let from, let to, let fingerprint, let hash):
                 let former = try places.locate(from).flatMap { try transaction.file($0.place.name, $0.path) }
-                // What a schedule has yet to do with it is done under its new name.
-                var product: ProductRecord?
+                var (awaited, product): ([DueRecord], ProductRecord?) = ([], nil)
                 if let old = places.locate(from), let new = places.locate(to), old.place.name == new.place.name {
-                    try transaction.moveScheduled(old.place.name, old.path, to: new.path)
+                    awaited = try transaction.due(old.place.name, old.path)
                     // What time has yet to bring is of the same chain under the new name.
                     product = try transaction.product(from)
                 }
@@ -75,6 +74,8 @@ package struct EffectJournal: Sendable {
                 // The job's own file is the one that it was; of another it is not known.
                 let origin = isFile(of: job, to) ? job.origin : job.depth + 1
                 try arrive(to, fingerprint, hash, job, from: former, origin: origin, transaction)
+                // What time has brought already, and what it has yet to bring, comes to it under its new name.
+                if let new = places.locate(to) { try transaction.keepDue(awaited, new.place.name, new.path) }
                 if product == nil, job.lineage != job.id, job.hash == hash,
                     isOwnAndScheduled(to, job, transaction)
                 {
@@ -153,6 +154,9 @@ package struct EffectJournal: Sendable {
                     // Of no rules that were in force: it is the agent's own. With time it may arrive for others all the same.
                     matched: MatchedRules(era: "", rules: (former?.matched?.rules ?? []).union([job.rule])),
                     arrived: former?.arrived ?? job.arrived))
+            // It has been there for longer where it is only now, or by the next life of the agent, that this can be noted.
+            try transaction.setUnreckoned(
+                place.name, relative, since: max(job.arrived, Timestamp(nanoseconds: fingerprint.changed)))
         } else {
             try transaction.addProduct(
                 ProductRecord(

@@ -22,16 +22,17 @@ extension Planner {
         _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
     ) async throws -> DueVerdict {
         let now = clock.now()
-        let (known, rows, specs) = try await ledger.read {
-            transaction -> (FileRecord?, [DueRecord], [String: String]) in
-            let rows = try transaction.due(place.name, path)
+        let (known, awaited, specs) = try await ledger.read {
+            transaction -> (FileRecord?, Awaited, [String: String]) in
+            let awaited = try Awaited(place.name, path, in: transaction)
             // The schedules that the rows were entered for: until a reload is through, a rule may have another by now.
-            let schedules = try rows.contains(where: \.isScheduled) ? transaction.schedules() : []
+            let schedules = try awaited.rows.contains(where: \.isScheduled) ? transaction.schedules() : []
             return (
-                try transaction.file(place.name, path), rows,
+                try transaction.file(place.name, path), awaited,
                 Dictionary(schedules.map { ($0.rule, $0.spec) }) { first, _ in first }
             )
         }
+        let rows = awaited.rows
         if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
             return try await meetFolder(path, in: place, rows)
         }
@@ -48,7 +49,7 @@ extension Planner {
             // No rule sees it, until it is another file.
             guard status.size <= place.sizeLimit else { return Meeting(known) }
             let meeting = try Meeting(
-                known, rows, specs, status, file, place, ruleSet, now, reader, host, names, sources)
+                known, awaited, specs, status, file, place, ruleSet, now, reader, host, names, sources)
             return try file.status().fingerprint == known.fingerprint ? meeting : nil
         }
         guard let found else { return .unseen }
@@ -105,6 +106,43 @@ extension Planner {
         return ruleSet.mightMatch(facts) || !ruleSet.upcoming(facts, except: []).isEmpty
     }
 
+    /// What a file's rows wait for.
+    struct Awaited: Sendable {
+        let rows: [DueRecord]
+        /// Since when rules that look at time are in force, by identity, where a row asks for that.
+        private let begun: [String: Timestamp]
+
+        static let nothing = Awaited()
+
+        private init() { (rows, begun) = ([], [:]) }
+
+        init(_ place: String, _ path: BytePath, in transaction: LedgerTransaction) throws {
+            rows = try transaction.due(place, path)
+            begun = try rows.contains(where: \.isUnreckoned) ? transaction.timedSince() : [:]
+        }
+
+        /// The rules, by name, that were waited for, also those that are early: something else may have brought the time
+        /// about. Blocks.
+        ///
+        /// - Parameters:
+        ///   - matched: the rules, by name, that have wanted the file.
+        ///   - facts: of it as it is, as an arrival at a time.
+        func rules(
+            _ ruleSet: RuleSet, except matched: Set<String>, by now: Timestamp, _ facts: (Timestamp) -> FileFacts
+        ) -> Set<String> {
+            var identities = Set(rows.compactMap(\.becoming))
+            for case .unreckoned(let since?) in rows.map(\.kind) {
+                // What did not hold then has come with time; of a rule that is newer, what did not when it came into force.
+                let starts = Set(begun.values.filter { $0 > since }).union([since])
+                for start in starts {
+                    let upcoming = ruleSet.upcoming(facts(min(start, now)), except: matched).keys
+                    identities.formUnion(upcoming.filter { max(since, begun[$0] ?? since) == start })
+                }
+            }
+            return Set(identities.compactMap { ruleSet.arrivals[$0] }).subtracting(matched)
+        }
+    }
+
     /// What is done about a file of which something is due, and what is to come after that.
     private struct Meeting: Sendable {
         var record: FileRecord
@@ -115,35 +153,33 @@ extension Planner {
 
         /// Blocks.
         init(
-            _ known: FileRecord, _ rows: [DueRecord], _ specs: [String: String], _ status: FileStatus,
+            _ known: FileRecord, _ awaited: Awaited, _ specs: [String: String], _ status: FileStatus,
             _ file: Descriptor, _ place: PlaceInfo, _ ruleSet: RuleSet, _ now: Timestamp, _ reader: ContentReader,
             _ host: String, _ names: HiddenNames, _ sources: FactSources
         ) throws {
             record = known
-            func seen(as event: FileEvent) -> FileFacts {
+            func seen(as event: FileEvent, at time: Timestamp) -> FileFacts {
                 FileFacts(
-                    place: place, path: known.path, status: status, event: event, now: now, content: .open(file),
+                    place: place, path: known.path, status: status, event: event, now: time, content: .open(file),
                     hash: known.hash, arrived: known.arrived, sources: sources)
             }
             var matched = known.matched ?? MatchedRules(era: "", rules: [])
-            let arrival = seen(as: .arrived)
-            // All that were waited for, also those that are early: something else may have brought the time about.
-            let awaited = Set(rows.compactMap(\.becoming).compactMap { ruleSet.arrivals[$0] }).subtracting(
-                matched.rules)
+            let arrival = seen(as: .arrived, at: now)
+            let waiting = awaited.rules(ruleSet, except: matched.rules, by: now) { seen(as: .arrived, at: $0) }
             var matches: [(RuleMatch, FileFacts, Timestamp?)] = []
-            if !awaited.isEmpty {
-                for match in try ruleSet.match(arrival) where awaited.contains(match.rule.name) {
+            if !waiting.isEmpty {
+                for match in try ruleSet.match(arrival) where waiting.contains(match.rule.name) {
                     matches.append((match, arrival, nil))
                     matched.rules.insert(match.rule.name)
                 }
             }
-            let scheduled = rows.compactMap { row -> (String, Timestamp)? in
+            let scheduled = awaited.rows.compactMap { row -> (String, Timestamp)? in
                 guard case .scheduled(let rule, let instant) = row.kind, row.due <= now else { return nil }
                 // By its name: a rule that is being edited goes on with its time as it is now.
                 return (RuleSet.name(inIdentity: rule), instant)
             }
             if !scheduled.isEmpty {
-                let facts = seen(as: .scheduled)
+                let facts = seen(as: .scheduled, at: now)
                 let instants = Dictionary(scheduled) { max($0, $1) }
                 for match in try ruleSet.match(facts) {
                     guard let instant = instants[match.rule.name],

@@ -31,6 +31,8 @@ package actor TimeKeeper {
     private var isStopped = false
     private var isAwake = false
     private var isWokenAgain = false
+    /// How often what is due has been looked at: what one place was found to wait for before may be over since.
+    private var wakeUps = 0
 
     /// What follows from what is due.
     package struct Hooks: Sendable {
@@ -69,7 +71,8 @@ package actor TimeKeeper {
     /// - Throws: what the ledger does.
     package func rulesChanged() async throws {
         guard !isStopped else { return }
-        try await adopt(planner.ruleSet)
+        let (ruleSet, since) = planner.inForce
+        try await adopt(ruleSet, since)
         try await forgetProducts()
         if !hasBegun {
             hasBegun = true
@@ -112,6 +115,7 @@ package actor TimeKeeper {
         isAwake = true
         while isWokenAgain, !isStopped {
             isWokenAgain = false
+            wakeUps += 1
             away = []
             do {
                 try await reckon()
@@ -121,7 +125,7 @@ package actor TimeKeeper {
                 // It is stopped; the next start goes on.
             } catch {
                 log.error("cannot look after what is due, again in half a minute: \(explain(error))")
-                alarm.set(clock.now().adding(seconds: Self.soon))
+                alarm.bringForward(to: clock.now().adding(seconds: Self.soon))
             }
         }
         isAwake = false
@@ -145,6 +149,7 @@ package actor TimeKeeper {
 
     /// Deals with a place's rows until none is due.
     private func deal(in name: String) async {
+        let begun = wakeUps
         do {
             if let place = planner.presence.place(named: name) {
                 while !isStopped, try await dealWithSome(in: place) {}
@@ -158,6 +163,8 @@ package actor TimeKeeper {
             alarm.bringForward(to: again)
         }
         busy.remove(name)
+        // A wake-up that came meanwhile has passed the place over; what it has brought may be what the place waits for.
+        if begun != wakeUps { away.remove(name) }
         // What has become due meanwhile, and when the next is.
         guard !isAwake, !isStopped else {
             isWokenAgain = !isStopped
@@ -234,13 +241,16 @@ package actor TimeKeeper {
     private func reckon() async throws {
         let (identities, ruleSet) = (new, planner.ruleSet)
         guard !identities.isEmpty else { return }
+        let begun = try await ledger.read { try $0.timedSince() }
+        // However long it takes to come to a file. A rule that is newer counts from when it came into force itself.
+        let since = identities.compactMap { begun[$0] }.min()
         let numbers = ruleSet.rules.indices.filter { ruleSet.looksAtTime[$0] }
         let rules = numbers.filter { identities.contains(ruleSet.identities[$0]) }.map { ruleSet.rules[$0] }
         for place in Set(rules.flatMap(\.places)).sorted(by: { $0.name < $1.name }) {
             let own = RuleIndex(rules.filter { $0.places.contains(place) })
             _ = try await eachFile(of: place) { file, transaction in
                 guard !own.candidates(place: place.name, event: .arrived, name: file.path.name).isEmpty else { return }
-                try transaction.setUnreckoned(place.name, file.path)
+                try transaction.setUnreckoned(place.name, file.path, since: since)
             }
         }
         try await ledger.write { try $0.setReckoned(identities) }
@@ -272,7 +282,7 @@ package actor TimeKeeper {
 
     // MARK: Schedules
 
-    private func adopt(_ ruleSet: RuleSet) async throws {
+    private func adopt(_ ruleSet: RuleSet, _ since: Timestamp) async throws {
         let rules = ruleSet.rules.filter { !$0.schedules.isEmpty }
         let now = clock.now()
         // From the moment on at which the ledger has the rules: what is being entered goes on to be, for the rule as it is now.
@@ -296,7 +306,7 @@ package actor TimeKeeper {
                 try transaction.setSchedule(record)
                 return record
             }
-            return (records, try transaction.registerTimed(ruleSet.timedIdentities))
+            return (records, try transaction.registerTimed(ruleSet.timedIdentities, since: since))
         }
         new = unreckoned
         schedules = [:]
