@@ -256,6 +256,24 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.steps(of: "1100").count + $0.history(limit: 10).count } == 0)
     }
 
+    @Test("Forgetting a job forgets what its steps have staged and noted, and nothing of what others may need yet")
+    func pruneStaged() async throws {
+        try await add(job("over", .superseded), job("waits", .parked))
+        let owners = ["over", "over.0", "over.0 back", "forgotten.1", "waits.0", "exchange /over.md"]
+        try await ledger.write { transaction in
+            for (number, owner) in owners.enumerated() {
+                let file = FileIdentity(device: 1, inode: UInt64(number), born: nil)
+                try transaction.setStaged(BytePath("/p/.steward-\(number)"), file, job: owner)
+            }
+            for step in ["over.0", "waits.0"] { try transaction.setEffectNote("noted", step: step) }
+        }
+        let before = future
+        #expect(try await ledger.prune(before: before) == 1)
+        #expect(try await ledger.read { try $0.staged().map(\.job).sorted() } == ["exchange /over.md", "waits.0"])
+        #expect(try await ledger.read { try $0.effectNote(step: "over.0") } == nil)
+        #expect(try await ledger.read { try $0.effectNote(step: "waits.0") } == "noted")
+    }
+
     @Test("Forgetting keeps the count of a name's versions for as long as one of its jobs, whose id holds the count")
     func pruneVersions() async throws {
         try await add(job("waits", .parked))

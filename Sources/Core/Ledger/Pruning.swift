@@ -119,6 +119,7 @@ extension LedgerTransaction {
     fileprivate func forgetUnnamed() throws {
         try forget("DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
         try forget("DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
+        try forgetStaged()
         try sweepTexts()
     }
 

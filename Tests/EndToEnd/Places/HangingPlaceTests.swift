@@ -150,6 +150,129 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
+    @Test("Do not keep an agent from starting that had begun a step into them; it is done once when they answer")
+    func stepBegun() async throws {
+        let (steward, server) = try await scene()
+        defer { server.answer() }
+        try steward.rule(
+            "20-deep.yaml",
+            """
+            - rule: Deep
+              in: dropbox
+              where: { name: "*.deep" }
+              settle: 100ms
+              do: [{ copy: { place: server, folder: deep } }]
+            """)
+        // A life in which the agent makes what folders it needs itself.
+        try await steward.start()
+        try await steward.stop()
+        try await steward.start(endingAt: "folder made:1")
+        try steward.drop("dropbox/a.deep", "deep")
+        try await steward.endedThere()
+        server.stopAnswering()
+        try await steward.start()
+        #expect(try steward.log().contains("what was begun with a.deep is not waited for"))
+        try steward.drop("dropbox/a.txt", "a")
+        try await steward.until("captures are taken") { try noted(steward, "<a.txt>") }
+        server.answer()
+        try await steward.until("what was begun is done") { try steward.exists("server/deep/a.deep") }
+        try await steward.until("it is seen") { try noted(steward, "<arrived a.deep>") }
+        try steward.wait()
+        #expect(try steward.files("server").map(\.nameText) == ["a.deep"])
+        #expect(try steward.read("server/deep/a.deep") == "deep")
+        #expect(try steward.notes().occurrences(of: "<arrived a.deep>") == 1)
+        #expect(try steward.past("dropbox/a.deep").map { $0["state"].text } == ["done"])
+        #expect(try steward.status().hanging.isEmpty)
+        #expect(try await steward.stop() == 0)
+    }
+
+    @Test("Do not keep an agent from starting that had begun to take something back from them; it is taken back once")
+    func undoBegun() async throws {
+        let (steward, server) = try await scene()
+        defer { server.answer() }
+        try await steward.start()
+        try steward.drop("dropbox/1.far", "far")
+        try await steward.until("it is copied") { try steward.exists("server/1.far") }
+        try steward.wait()
+        let job = try #require(try steward.past("dropbox/1.far").first)["job"].text
+        server.stopAnswering()
+        let asking = try steward.spawn(["undo", job])
+        try await steward.until("the undo is begun") {
+            try steward.status().hanging.contains { $0.hasPrefix("the rule Far in dropbox: ") }
+        }
+        try await steward.kill9()
+        asking.end()
+        try await steward.start()
+        #expect(try steward.log().contains("was cut off and is not waited for"))
+        try steward.drop("dropbox/a.txt", "a")
+        try await steward.until("captures are taken") { try noted(steward, "<a.txt>") }
+        server.answer()
+        try await steward.until("it is taken back") { try !steward.exists("server/1.far") }
+        try await steward.until("that is known") {
+            try steward.past("dropbox/1.far").map { $0["state"].text } == ["undone"]
+        }
+        try steward.wait()
+        #expect(try steward.read("dropbox/1.far") == "far")
+        #expect(try steward.loggedLines().count { $0.kind == "undone" && $0.message.hasPrefix("copy: ") } == 1)
+        #expect(try await steward.stop() == 0)
+    }
+
+    @Test(
+        "Do not keep an agent from starting that was writing a note in them; the block is there once when they answer")
+    func noteBegun() async throws {
+        let steward = try AgentFixture(configuration: "poll: 1s")
+        try steward.rule(
+            Self.rules.replacing("in: server", with: "in: library").replacing("place: server", with: "place: library"))
+        let server = try await StoppingDisk.mounted(steward, at: "notes")
+        defer { server.answer() }
+        try await steward.start(endingAt: "write begun:1")
+        try steward.drop("dropbox/a.txt", "a")
+        try await steward.endedThere()
+        server.stopAnswering()
+        try await steward.start()
+        try steward.drop("dropbox/b.far", "b")
+        try await steward.until("others are served") { try steward.exists("library/b.far") }
+        server.answer()
+        try await steward.until("the block is written") { try noted(steward, "<a.txt>") }
+        try await steward.until("all that waited is done") { try steward.status().waiting.isEmpty }
+        try steward.wait()
+        #expect(try steward.notes().occurrences(of: "<a.txt>") == 1)
+        #expect(try await steward.stop() == 0)
+        // What it had staged goes at the latest when it starts where all answer.
+        try await steward.start()
+        try steward.wait()
+        #expect(try steward.leftovers().isEmpty)
+        #expect(try steward.notes().occurrences(of: "<a.txt>") == 1)
+        #expect(try await steward.stop() == 0)
+    }
+
+    @Test("Do not keep an agent from starting where a link leads to them, nor another place from being served")
+    func behindLink() async throws {
+        let steward = try AgentFixture(configuration: "poll: 1s")
+        try steward.addPlace("server")
+        try steward.rule(Self.rules)
+        try steward.folder("mounted")
+        let server = try await StoppingDisk.mounted(steward, at: "mounted")
+        defer { server.answer() }
+        let link = steward.path("server")
+        guard rmdir(link.text) == 0, symlink(steward.path("mounted").text, link.text) == 0 else {
+            throw Fault.system("link", link)
+        }
+        for _ in 0..<2 {
+            server.stopAnswering()
+            try await steward.start()
+            let name = "\(randomHex(4)).txt"
+            try steward.drop(BytePath("dropbox/\(name)"), name)
+            try await steward.until("captures are taken") { try noted(steward, "<\(name)>") }
+            #expect(try steward.run(["status"]).status == 0)
+            server.answer()
+            let news = "\(randomHex(4)).bin"
+            try steward.drop(BytePath("mounted/\(news)"), news)
+            try await steward.until("the place is served") { try noted(steward, "<arrived \(news)>") }
+            #expect(try await steward.stop() == 0)
+        }
+    }
+
     @Test("Do not keep health from telling of another place that is away")
     func besideOneThatIsAway() async throws {
         let (steward, server) = try await scene()

@@ -13,11 +13,13 @@ final class Script: Sendable {
     typealias Decide = @Sendable (StepInput) async throws -> Void
     typealias Perform = @Sendable (Probe.Intent, StepContext) async throws -> Receipt
     typealias Recover = @Sendable (Probe.Intent, StepContext) async throws -> Recovery
+    typealias Undo = @Sendable () async throws -> Void
 
     private struct State {
         var decide: [String: Decide] = [:]
         var perform: [String: Perform] = [:]
         var recover: [String: Recover] = [:]
+        var undo: [String: Undo] = [:]
         var lines: [String] = []
         var onBlocks: (@Sendable () -> Void)?
     }
@@ -39,10 +41,12 @@ final class Script: Sendable {
     func decide(_ name: String, _ body: @escaping Decide) { state.withLock { $0.decide[name] = body } }
     func perform(_ name: String, _ body: @escaping Perform) { state.withLock { $0.perform[name] = body } }
     func recover(_ name: String, _ body: @escaping Recover) { state.withLock { $0.recover[name] = body } }
+    func undo(_ name: String, _ body: @escaping Undo) { state.withLock { $0.undo[name] = body } }
 
     func decide(_ name: String) -> Decide? { state.withLock { $0.decide[name] } }
     func perform(_ name: String) -> Perform? { state.withLock { $0.perform[name] } }
     func recover(_ name: String) -> Recover? { state.withLock { $0.recover[name] } }
+    func undo(_ name: String) -> Undo? { state.withLock { $0.undo[name] } }
 }
 
 /// An action whose every part a test can write; without a script it notes that it ran, and nothing more.
@@ -88,6 +92,7 @@ struct Probe: RuleAction {
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         script.note("undo \(intent.name)")
+        try await script.undo(name)?()
         return Receipt("took back \(intent.name)")
     }
 
@@ -123,7 +128,7 @@ final class Bench: Sendable {
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
         maximumFiles: Int = 512, window: Int = 1024, clock: WallClock = .system,
-        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = []
+        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], quarantine held: BytePath? = nil
     ) throws {
         self.folder = folder
         self.script = script
@@ -149,7 +154,7 @@ final class Bench: Sendable {
             }, lanes: lanes, host: "host", clock: clock, inspector: inspector, log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
-        quarantine = Quarantine(root: folder.appending("quarantine"), journal: journal)
+        quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: Self.limit],
             log: log)
@@ -234,6 +239,17 @@ final class Bench: Sendable {
         await submit(verdict)
         await runner.idle()
         return verdict
+    }
+
+    /// Has the first step of a job begun, as far as the ledger knows, as a crash leaves it.
+    func begin(_ job: JobRecord, _ name: String) async throws {
+        let file = try place(job.place).root.appending(job.path)
+        let intent = Probe.Intent(name: name, text: "", file: file, hash: job.hash)
+        let text = String(decoding: try JSONEncoder().encode(intent), as: UTF8.self)
+        try await ledger.write { transaction in
+            guard let step = try transaction.steps(of: job.id).first else { throw TestFailure("no step") }
+            try transaction.setIntent(step, text)
+        }
     }
 
     func jobs() async throws -> [JobRecord] { try await ledger.read { try $0.jobs(in: JobRecord.State.allCases) } }

@@ -175,7 +175,7 @@ package final class Agent: Service {
             try await patience.until("looking for what is due") { try await self.time.rulesChanged() }
         }
         try await patience.until("noting that all that lay there is known") { try await self.markLife() }
-        try await lookAfterNotes()
+        try await core.lookAfterNotes()
         sayWhatIsMissing()
         let isPaused = await runner.status().paused
         try await patience.until("going on with what is to be published") {
@@ -214,22 +214,6 @@ package final class Agent: Service {
         // Before an undo that was cut off looks at them.
         try await core.ledger.write { _ = try $0.resumeDeliveries() }
         try await runner.start()
-    }
-
-    /// Whatever was saved while nobody looked.
-    private func lookAfterNotes() async throws {
-        let notes = core.notes
-        let kept = try await core.ledger.read { try $0.keptNotes() }
-        let log = log
-        Task {
-            for note in kept {
-                do {
-                    try await notes.noteWasSaved(note)
-                } catch {
-                    log.error("cannot look after the blocks of \(note): \(explain(error))")
-                }
-            }
-        }
     }
 
     /// What rules in force will need and this machine lacks; the rest goes on without.

@@ -103,16 +103,25 @@ struct ExchangedNote {
         try journal.ledger.writeBlocking { try $0.clearStaged(path: displaced.path) }
     }
 
+    /// A temporary file, as the ledger has it.
+    typealias Leftover = (path: BytePath, file: FileIdentity, job: String)
+
+    /// Whether a file may lie there that has yet to go: not where a step has given another name to somebody's file.
+    static func mayBeLeft(_ leftover: Leftover) -> Bool {
+        isTemporary(leftover.path) || note(of: leftover.job) != nil
+    }
+
     /// What an earlier life left under temporary names that the ledger knows: products that never got their name go;
     /// so do displaced versions of notes, but for those that somebody wrote into, which are kept beside their note.
-    func retireLeftovers() throws {
-        for (path, file, job) in try journal.ledger.readBlocking({ try $0.staged() })
-        where try journal.presence.isHere(path) {
+    ///
+    /// - Parameter goesOn: asked before each; the others stay for the next start where it says no.
+    func retire(_ leftovers: [Leftover], while goesOn: () -> Bool) throws {
+        for (path, file, job) in leftovers where try journal.presence.isHere(path) && goesOn() {
             let note = Self.note(of: job)
             let files = journal.files()
             // Whoever has put a link in the way has what lies there now.
             guard try !files.isBehindLink(path) else { continue }
-            if path.nameText.hasPrefix(".steward-"), let found = try files.spotIfAny(path)?.identity() {
+            if Self.isTemporary(path), let found = try files.spotIfAny(path)?.identity() {
                 if found.isSame(as: file) {
                     try files.discard(path, record: journal.staging(job))
                 } else if let note {
@@ -126,6 +135,8 @@ struct ExchangedNote {
             if note != nil { try journal.ledger.writeBlocking { try $0.clearStaged(path: path) } }
         }
     }
+
+    private static func isTemporary(_ path: BytePath) -> Bool { path.nameText.hasPrefix(".steward-") }
 
     /// What temporary files of exchanged notes are recorded under, before the note's path.
     private static let mark = "exchange "

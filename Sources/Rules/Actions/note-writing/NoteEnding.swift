@@ -2,18 +2,67 @@ import Ledger
 import Logging
 import Platform
 import Rules
+import Synchronization
 
 /// Writes that were begun and not ended: by a crash, or because the ledger could not be written when the note was.
 extension NoteWriter {
-    /// Looks at every write that was begun and not ended, but for those into places that are away, which wait for the
-    /// note's next turn; must run before anything is judged.
+    /// Ends every write that was begun and not ended, but for those into places that are away, which wait for the note's next
+    /// turn; must run before anything is judged. Nothing waits for a file system that does not answer: what was begun there is
+    /// ended when it does, and what was left there under temporary names stays for the next start.
     package func recover() async throws {
-        let (exchange, presence) = (exchange, journal.presence)
-        for write in try await journal.ledger.read({ try $0.openNoteWrites() })
-        where try await lanes.run({ try presence.isHere(write.note) }) {
-            try await end(write)
+        let notes = Set(try await journal.ledger.read { try $0.openNoteWrites() }.map(\.note))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for note in notes { group.addTask { try await self.endUnlessHung(note) } }
+            try await group.waitForAll()
         }
-        try await lanes.run { try exchange.retireLeftovers() }
+        let left = try await journal.ledger.read { try $0.staged() }.filter(ExchangedNote.mayBeLeft)
+        let byPlace = Dictionary(grouping: left) { journal.places.locate($0.path)?.place.name }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (place, own) in byPlace { group.addTask { try await self.retireUnlessHung(own, in: place) } }
+            try await group.waitForAll()
+        }
+    }
+
+    /// In the note's turn: a block that is asked for meanwhile waits for it.
+    private func endUnlessHung(_ note: BytePath) async throws {
+        let (log, ledger) = (log, journal.ledger)
+        inWork.begin([note])
+        // In whose name its turn makes its calls.
+        let whose = Bulkhead("the note \(note)")
+        let ended: Void? = try await outcome(unlessHung: whose) {
+            defer { self.inWork.end([note]) }
+            do {
+                _ = try await self.enqueue(.ending, on: note)
+            } catch let fault as Fault where fault.kind == .transient && fault.errno == nil && fault.path != ledger.file
+            {
+                log.debug("what was begun in \(note) is ended when it is written to: \(fault.message)")
+            }
+        }
+        guard ended == nil else { return }
+        log.warning(
+            """
+            what was being written into \(note) is ended later: its file system does not answer (`steward status` says more)
+            """)
+    }
+
+    /// - Parameter place: in which they lie; nil for none.
+    private func retireUnlessHung(_ leftovers: [ExchangedNote.Leftover], in place: String?) async throws {
+        let (exchange, lanes) = (exchange, lanes)
+        let whose = place.map(Bulkhead.place) ?? Bulkhead("temporary files that lie in no place")
+        // By the time that it answers, steps may be at work there again.
+        let isAwaited = Mutex(true)
+        let retired: Void? = try await outcome(unlessHung: whose) {
+            try await Bulkhead.$current.withValue(whose) {
+                try await lanes.run { try exchange.retire(leftovers) { isAwaited.withLock { $0 } } }
+            }
+        }
+        guard retired == nil else { return }
+        isAwaited.withLock { $0 = false }
+        log.warning(
+            """
+            temporary files of an earlier life stay until the next start: a file system does not answer (\(whose.label); \
+            `steward status` says more)
+            """)
     }
 
     /// Whether `step`'s block has been written, and under which token.

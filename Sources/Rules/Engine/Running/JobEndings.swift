@@ -72,13 +72,14 @@ extension JobExecutor {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }
             do {
-                _ = try await quarantine.isolate(job, file, reason: fault.message, code: fault.code)
+                // What follows is planned when the file is in quarantine, and not a second time here.
+                let next = try await quarantine.isolate(job, file, reason: fault.message, code: fault.code)
+                return try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine") ?? next
             } catch let full as Fault where full.code == Quarantine.full {
                 log.warning("\(full.message)", metadata: fields(job))
                 return try await end(
                     job, .refused, "refused", "\(fault.message); the file was left where it is: \(full.message)")
             }
-            return try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine")
         } else {
             return try await end(job, .refused, "refused", "\(fault.message); the file was left where it is")
         }

@@ -53,6 +53,7 @@ package final class JobExecutor: Sendable {
         self.meter = meter
         gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
         self.log = log
+        quarantine.share(inWork)
     }
 
     /// Kinds of work whose limit protects this machine, and not what others are asked for.
@@ -140,26 +141,6 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    /// Recovers the step that a crash interrupted, if one was, without going on to the next.
-    ///
-    /// - Returns: how the job ended, if it did.
-    func recoverInterrupted(_ job: JobRecord) async -> Outcome? {
-        do {
-            guard let (job, steps) = try await load(job.id), job.state.isOpen,
-                let begun = steps.first(where: { $0.state == .intended })
-            else { return nil }
-            do {
-                var current = try JobAtWork(job, showing: names)
-                try await recover(begun, of: &current, journal.files())
-            } catch {
-                return await fail(job, error)
-            }
-        } catch {
-            log.error("cannot recover what was begun: \(explain(error))", metadata: fields(job))
-        }
-        return nil
-    }
-
     /// The step's intent with the texts that it names; nil where it has none.
     func intent(of step: StepRecord) async throws -> StoredIntent? {
         guard let json = step.intent else { return nil }
@@ -173,8 +154,11 @@ package final class JobExecutor: Sendable {
         }
     }
 
+    /// On whose behalf the calls of a job are made.
+    static func bulkhead(of job: JobRecord) -> Bulkhead { Bulkhead("the rule \(job.rule) in \(job.place)") }
+
     private func run(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
-        await BlockingThreads.run(for: Bulkhead("the rule \(start.rule) in \(start.place)")) {
+        await BlockingThreads.run(for: Self.bulkhead(of: start)) {
             await self.carryOut(start, steps, place)
         }
     }
@@ -280,46 +264,10 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    /// - Returns: whether the step turned out to be done.
-    @discardableResult
-    private func recover(
-        _ step: StepRecord, of job: inout JobAtWork, _ files: HeldFiles
-    ) async throws -> Bool {
-        await hold.enter()
-        defer { hold.leave() }
-        guard let intent = try await intent(of: step) else {
-            try await ledger.write { try $0.clearIntent(step) }
-            return false
-        }
-        let action = try action(of: step)
-        let targets = try action.targets(intent, names)
-        inWork.begin(targets)
-        defer { inWork.end(targets) }
-        let context = StepContext(
-            jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files)
-        switch try await action.recover(intent, names, context) {
-        case .done(let receipt):
-            let before = job
-            job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
-            tell(receipt.summary, step, job)
-            return true
-        case .notDone:
-            try await ledger.write { try $0.clearIntent(step) }
-            return false
-        case .unknown(let why):
-            guard step.repeatSafe else {
-                throw Fault(
-                    .failed, "outcome unknown: \(why); `steward retry \(job.record.id.prefix(12))` runs it again")
-            }
-            try await ledger.write { try $0.clearIntent(step) }
-            return false
-        }
-    }
-
     /// Commits a receipt with all that follows from it.
     ///
     /// - Returns: the job as it is then.
-    private func write(
+    func write(
         _ receipt: Receipt, _ step: StepRecord, _ before: JobAtWork, isLast: Bool, in transaction: LedgerTransaction
     ) throws -> JobAtWork {
         var job = before
@@ -348,7 +296,7 @@ package final class JobExecutor: Sendable {
         return job
     }
 
-    private func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {
+    func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {
         log.info(
             "\(step.action): \(redacted(summary, job.record))",
             metadata: fields(job.record))

@@ -22,6 +22,11 @@ extension JobExecutor {
         guard !job.state.isOpen else {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
         }
+        // As when it was done: where the disk does not answer, what else is undone or done goes on.
+        return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) { try await takeBack(job, steps) }
+    }
+
+    private func takeBack(_ job: JobRecord, _ steps: [StepRecord]) async throws -> [String] {
         var current = job
         let files = journal.files()
         var lines: [String] = []
@@ -38,7 +43,8 @@ extension JobExecutor {
         Fault(.failed, "the job \(id.prefix(12)) is being undone already")
     }
 
-    /// Finishes what an undo has begun that a crash cut off, so that nothing of it can be taken for news.
+    /// Finishes what an undo has begun that a crash cut off, so that nothing of it can be taken for news. What a file system
+    /// that does not answer keeps from being finished is finished when it answers, and holds up nothing else.
     ///
     /// - Parameter again: whether only those are tried that had to wait for a place.
     func resumeUndoing(again: Bool = false) async throws {
@@ -47,21 +53,33 @@ extension JobExecutor {
             return undos.left
         }
         if again, left.isEmpty { return }
+        let patience = RecoveryPatience()
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) where !again || left.contains(id) {
-            do {
-                _ = try await undo(id)
-                log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
-            } catch let fault as Fault where fault.kind == .transient {
-                undos.withLock { _ = $0.left.insert(id) }
-                log.warning(
-                    "an undo was cut off and cannot be finished yet: \(fault.message)", metadata: LogFields.job(id))
-            } catch {
-                log.error(
-                    """
-                    an undo was cut off and cannot be finished: \(explain(error)); mend that, then `steward undo \
-                    \(id.prefix(12))`
-                    """, metadata: LogFields.job(id))
-            }
+            // An earlier try may be at it yet.
+            guard !undos.withLock({ $0.atWork.contains(id) }), let job = try await load(id)?.job else { continue }
+            if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
+            log.warning(
+                """
+                an undo of what was done with \(names.called(job.place, job.path)) was cut off and is not waited for: a file \
+                system does not answer, or it takes long (`steward status` says more); it is finished by itself
+                """, metadata: fields(job))
+        }
+    }
+
+    private func finishUndo(of id: String) async {
+        do {
+            _ = try await undo(id)
+            log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
+        } catch let fault as Fault where fault.kind == .transient {
+            undos.withLock { _ = $0.left.insert(id) }
+            log.warning(
+                "an undo was cut off and cannot be finished yet: \(fault.message)", metadata: LogFields.job(id))
+        } catch {
+            log.error(
+                """
+                an undo was cut off and cannot be finished: \(explain(error)); mend that, then `steward undo \
+                \(id.prefix(12))`
+                """, metadata: LogFields.job(id))
         }
     }
 
@@ -92,6 +110,8 @@ extension JobExecutor {
                 return try transaction.setUndoing(step, true)
             }
             guard hasBegun else { throw Self.beingUndone(job.id) }
+        } else {
+            try await discardStaged(of: step, files)
         }
         let receipt: Receipt
         do {

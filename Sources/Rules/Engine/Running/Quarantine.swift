@@ -19,6 +19,10 @@ package struct Quarantine: Sendable {
         let held = Mutex<Int64?>(nil)
         /// Moves that were cut off and could not be finished yet.
         let left = Mutex<Set<String>>([])
+        /// The jobs of those that are being finished.
+        let finishing = Mutex<Set<String>>([])
+        let inWork = Mutex<PathsInWork?>(nil)
+        let ended = Mutex<(@Sendable (_ job: String) async -> Void)?>(nil)
     }
 
     package init(root: BytePath, limit: Int64 = .max, journal: EffectJournal) {
@@ -26,6 +30,15 @@ package struct Quarantine: Sendable {
         self.limit = limit
         self.journal = journal
     }
+
+    /// Has what is on its way into quarantine noted there, as what steps are at work on is.
+    func share(_ inWork: PathsInWork) { tally.inWork.withLock { $0 = inWork } }
+
+    /// Has it told when a move that was cut off is finished, or cannot be yet. What follows the refusal lies in the ledger then.
+    func tellEnds(_ tell: @escaping @Sendable (_ job: String) async -> Void) { tally.ended.withLock { $0 = tell } }
+
+    /// The jobs whose files are on their way, by moves that were cut off and are being finished.
+    var jobsAtWork: Set<String> { tally.finishing.withLock { $0 } }
 
     private struct Reason: Codable {
         let file: String
@@ -40,10 +53,12 @@ package struct Quarantine: Sendable {
     }
 
     /// Moves the job's file into quarantine. Begun and finished in the ledger, so a crash in between is finished by
-    /// ``recover()``.
+    /// ``recover(_:again:)``.
+    ///
+    /// - Returns: the job of `on-failure`, where this calls for it.
     package func isolate(
         _ job: JobRecord, _ file: FileReference, reason: String, code: String? = nil
-    ) async throws -> QuarantineRecord {
+    ) async throws -> PlannedJob? {
         let id = String(job.id.prefix(12))
         let day = String(Timestamp.now().description.prefix(10))
         // A file that is itself called `reason.txt` must not be replaced by the reason.
@@ -59,7 +74,7 @@ package struct Quarantine: Sendable {
         let begun = record
         try await journal.ledger.write { try $0.setQuarantine(begun) }
         do {
-            return try await finish(record, rule: job.rule, expecting: file.hash)
+            return try await finish(record, rule: job.rule, file)
         } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
             try await letGo(record)
             throw fault
@@ -105,7 +120,8 @@ package struct Quarantine: Sendable {
     /// The ``Fault/code`` of a file that found no room.
     static let full = "quarantine-full"
 
-    /// Finishes what a crash interrupted.
+    /// Finishes what a crash interrupted. What a file system that does not answer keeps from being finished is finished when
+    /// it answers, and holds up nothing else.
     ///
     /// - Parameter again: whether only what could not be finished before is tried; other moves may be at work.
     package func recover(_ log: Logger, again: Bool = false) async throws {
@@ -116,14 +132,39 @@ package struct Quarantine: Sendable {
         if again, left.isEmpty { return }
         for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) })
         where !again || left.contains(record.id) {
+            // An earlier try may be at it yet.
+            guard tally.finishing.withLock({ $0.insert(record.job).inserted }) else { continue }
+            let source = record.root.appending(record.path)
+            let inWork = tally.inWork.withLock { $0 }
+            inWork?.begin([source])
+            let whose = Bulkhead.place(record.place)
+            let done: Void? = try await outcome(unlessHung: whose) {
+                let result = await Bulkhead.$current.withValue(whose) { await self.finishCutOff(record, log) }
+                inWork?.end([source])
+                self.tally.finishing.withLock { _ = $0.remove(record.job) }
+                let tell = self.tally.ended.withLock { $0 }
+                await tell?(record.job)
+                try result.get()
+            }
+            guard done == nil else { continue }
+            log.warning(
+                """
+                a move into quarantine was cut off and waits: the file system of the place \(record.place) does not answer \
+                (`steward status` says more); it is finished when that does
+                """, metadata: LogFields.job(record.job))
+        }
+    }
+
+    private func finishCutOff(_ record: QuarantineRecord, _ log: Logger) async -> Result<Void, any Error> {
+        let names = journal.ledger.names
+        do {
             let job = try await journal.ledger.read { try $0.job(record.job) }
-            let names = journal.ledger.names
             do {
                 if HiddenNames.isToken(record.path) { try names.requireLearned(record.place) }
                 let file = try job.map {
                     try LedgerJSON.decode(FileReference.self, from: $0.file, showing: names)
                 }
-                _ = try await finish(record, rule: job?.rule ?? "", expecting: file?.hash)
+                _ = try await finish(record, rule: job?.rule ?? "", file)
             } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
                 try await letGo(record)
             } catch let fault as Fault where fault.kind == .transient || fault.code == Fault.link {
@@ -132,6 +173,12 @@ package struct Quarantine: Sendable {
                 tally.left.withLock { _ = $0.insert(record.id) }
                 log.warning("a move into quarantine cannot be finished yet: \(fault.message)")
             }
+            return .success(())
+        } catch {
+            log.error(
+                "a move into quarantine was cut off and cannot be finished: \(explain(error))",
+                metadata: LogFields.job(record.job))
+            return .failure(error)
         }
     }
 
@@ -140,7 +187,11 @@ package struct Quarantine: Sendable {
         var dropped = record
         dropped.state = .dropped
         let gone = dropped
-        try await journal.ledger.write { try $0.setQuarantine(gone) }
+        try await journal.ledger.write { transaction in
+            // It may have come there by another try.
+            guard try transaction.quarantine(in: [.moving]).contains(where: { $0.id == gone.id }) else { return }
+            try transaction.setQuarantine(gone)
+        }
     }
 
     /// Where a hidden file lies, below the folder of its job.
@@ -158,10 +209,9 @@ package struct Quarantine: Sendable {
         return found
     }
 
-    /// - Parameter expected: the content that was refused; nil where it was not read.
-    private func finish(
-        _ record: QuarantineRecord, rule: String, expecting expected: ContentHash?
-    ) async throws -> QuarantineRecord {
+    /// - Parameter file: what was refused, and its content, where that was read; nil where it is not known any more.
+    /// - Returns: the job of `on-failure`, where this calls for it.
+    private func finish(_ record: QuarantineRecord, rule: String, _ file: FileReference?) async throws -> PlannedJob? {
         let journal = journal
         let names = journal.ledger.names
         let source = record.root.appending(record.path)
@@ -171,9 +221,12 @@ package struct Quarantine: Sendable {
             let target = isHidden ? record.stored.appending(record.path) : record.stored
             let files = journal.files()
             try files.makeFolders(for: target, mode: 0o700)
-            if try files.status(isHidden ? try Self.located(record, files).stored : target)?.kind != .file {
+            let there = try isHidden ? Self.located(record, files) : record
+            if try files.status(there.stored)?.kind == .file {
+                try Self.removeSource(of: there, file, files)
+            } else {
                 try requireRoom(for: source, files)
-                let hash = try expected ?? files.hash(source)
+                let hash = try file?.hash ?? files.hash(source)
                 _ = try files.move(source, expecting: hash, to: [target]) {
                     try journal.recordStaged($0, $1, step: record.job)
                 }
@@ -202,20 +255,44 @@ package struct Quarantine: Sendable {
         var held = record
         held.state = .held
         let kept = held
-        try await journal.ledger.write { transaction in
+        return try await journal.ledger.write { transaction -> PlannedJob? in
+            var next: PlannedJob?
             try transaction.setQuarantine(kept)
+            try transaction.clearStaged(job: kept.job)
             try transaction.setGone(kept.place, kept.path)
             try transaction.removeProduct(kept.root.appending(kept.path))
-            // Here, so that after a crash the job is not found open with its file gone.
+            // Here, so that after a crash the job is not found open with its file gone, nor closed without what follows.
             if var job = try transaction.job(kept.job), job.state.isOpen {
                 job.state = .refused
                 job.problem = kept.reason
                 try transaction.update(job)
+                next = try FailureSteps.follow(job, in: transaction)
             }
             try transaction.note(
                 "refused", "into quarantine: \(kept.reason)", job: kept.job, place: kept.place, path: kept.path)
+            return next
         }
-        return held
+    }
+
+    /// What is left of the source where a move to another file system was cut off when the copy was whole. What has its name
+    /// by now, if that is another file, stays.
+    private static func removeSource(of there: QuarantineRecord, _ file: FileReference?, _ files: HeldFiles) throws {
+        let source = there.root.appending(there.path)
+        let hash = try files.hash(there.stored)
+        guard file?.hash == nil || file?.hash == hash else { return }
+        do {
+            guard let left = try files.spotIfAny(source) else { return }
+            let (was, print) = (file?.fingerprint, try left.status()?.fingerprint)
+            // Devices may have been numbered anew since; and it goes only if it holds what lies in quarantine.
+            if let was, let print, (print.inode, print.size, print.modified) == (was.inode, was.size, was.modified) {
+                try files.removeSource(source, expecting: hash)
+            } else {
+                _ = try Mover.finishRemoval(of: left, expecting: hash)
+            }
+        } catch let fault as Fault where fault.code == Fault.link {
+            // Whoever has put a link in the way has what lies there now.
+            return
+        }
     }
 
     /// Puts the file back; it counts as seen, so that no rule refuses it at once again.
@@ -239,6 +316,7 @@ package struct Quarantine: Sendable {
         let relative = placed.path.relative(to: record.root) ?? record.path
         try await journal.ledger.write { transaction in
             try transaction.setQuarantine(done)
+            try transaction.clearStaged(job: done.job)
             let version = try transaction.file(done.place, relative)?.version ?? 0
             try transaction.setFile(
                 FileRecord(

@@ -8,20 +8,26 @@ import Platform
 /// Jobs that wait lie in the ledger. Only those of a window are in memory: ten thousand files that come at once are no
 /// reason to grow.
 package actor Runner {
-    private let executor: JobExecutor
-    private let planner: Planner
-    private let ledger: Ledger
-    private let log: Logger
+    let executor: JobExecutor
+    let planner: Planner
+    let ledger: Ledger
+    let log: Logger
     private let maximumFiles: Int
     private let window: Int
     private let changed: @Sendable () -> Void
 
-    private var queues: [FileKey: [String]] = [:]
-    private var known: Set<String> = []
-    private var turn: [FileKey] = []
+    var queues: [FileKey: [String]] = [:]
+    var known: Set<String> = []
+    var turn: [FileKey] = []
     /// Jobs in `queues`.
     private var queued = 0
-    private var running: [FileKey: String] = [:]
+    var running: [FileKey: String] = [:]
+    /// Jobs of which something is recovered that an earlier life had begun. Nothing else of their files begins meanwhile.
+    var recovering: [FileKey: Set<String>] = [:]
+    /// Jobs whose files are on their way into quarantine since an earlier life.
+    var isolating: [String: JobRecord] = [:]
+    /// How far the start has come; nil before it and after it.
+    var startPhase: StartPhase?
     /// Jobs that wait for their next try, by a clock that nobody sets, and that goes on while the machine sleeps.
     private var retries = DeadlineHeap<String, ContinuousClock.Instant>()
     /// Those of them that the ledger may hold as ready all the same, because it could not be written.
@@ -32,13 +38,13 @@ package actor Runner {
     private var heldUp: [String: Set<String>] = [:]
     private var timer: Task<Void, Never>?
     private var armedFor: ContinuousClock.Instant?
-    private var isPaused = false
+    var isPaused = false
     private var isDraining = false
     private var idleWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
     private var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
     /// Superseded jobs whose place in line nothing could take yet, for a reason that passes.
-    private var unplanned: Set<String> = []
+    var unplanned: Set<String> = []
     /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
     private var left = 0
     private var everLeft = 0
@@ -50,7 +56,7 @@ package actor Runner {
     /// Seconds until a folder is tried again that something other than a job is at work in.
     private static let pause = 2.0
 
-    private struct FileKey: Hashable {
+    struct FileKey: Hashable {
         let place: String
         let path: BytePath
     }
@@ -70,38 +76,6 @@ package actor Runner {
         self.window = max(1, window)
         self.changed = changed
         self.log = log
-    }
-
-    /// Resumes what the ledger holds open from an earlier life. What was begun is recovered before this returns, so that
-    /// nothing of it can be taken for news.
-    package func start() async throws {
-        isPaused = try await ledger.read { try $0.meta("paused") } != nil
-        try await executor.resumeUndoing()
-        for job in try await ledger.read({ try $0.begunJobs() }) { _ = await executor.recoverInterrupted(job) }
-        for id in try await planner.superseded() { await planAnew(id) }
-        for job in try await ledger.read({ try $0.waitingJobs() }) {
-            if let time = job.nextAttempt, time > .now() {
-                // The ledger's times are the calendar's, which may have been set since.
-                schedule(job.id, after: min(time.seconds - Timestamp.now().seconds, Backoff.longest))
-            } else {
-                enqueue(job.id, place: job.place, path: job.path)
-            }
-        }
-        for (question, job) in try await ledger.read({ try $0.openQuestions() }) {
-            if let until = question.until { awaitWord(job.id, until) }
-        }
-        leaveInLedger(1)
-        await fetch()
-    }
-
-    /// Takes up what could not be finished at the start, or planned since, because a place was away or the names of its
-    /// hidden files were not known.
-    package func takeUp() async throws {
-        try await executor.resumeUndoing(again: true)
-        let ids = unplanned
-        unplanned = []
-        for id in ids.sorted() { await planAnew(id) }
-        pump()
     }
 
     /// Adds jobs that the ledger already holds. Ones that wait for their next try are resumed now; others that are known
@@ -139,7 +113,7 @@ package actor Runner {
         executor.stopAfterStep()
         if await HangWatch.wait(until: { await self.isIdle }) { return }
         log.warning(
-            "\(running.count) jobs are left in calls that do not return; they go on at the next start")
+            "\(atWork) jobs are left in calls that do not return; they go on at the next start")
     }
 
     /// Returns when no job runs and none is due, or when the task is cancelled.
@@ -157,7 +131,9 @@ package actor Runner {
 
     private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
-    private var isIdle: Bool { running.isEmpty && (turn.isEmpty && left == 0 || isPaused || isDraining) }
+    private var isIdle: Bool { atWork == 0 && (turn.isEmpty && left == 0 || isPaused || isDraining) }
+
+    private var atWork: Int { running.count + recovering.values.reduce(0) { $0 + $1.count } }
 
     package struct Status: Sendable, Codable {
         package let paused: Bool
@@ -168,30 +144,34 @@ package actor Runner {
 
     package func status() -> Status {
         Status(
-            paused: isPaused, running: running.count, queued: queued + left,
+            paused: isPaused, running: atWork, queued: queued + left,
             waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
     }
 
-    private func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false) {
+    /// - Parameter isFirst: whether it comes before what waits of its file.
+    func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false, isFirst: Bool = false) {
         guard !isKnown(id) else { return }
         // Where others were left, this one is after them: jobs of one file keep their order.
         if mayBeLeft, left > 0 || queued >= window { return leaveInLedger(1) }
         known.insert(id)
         let key = FileKey(place: place, path: path)
-        if queues[key, default: []].isEmpty && running[key] == nil { turn.append(key) }
-        queues[key, default: []].append(id)
+        if queues[key, default: []].isEmpty && isFree(key) { turn.append(key) }
+        if isFirst { queues[key, default: []].insert(id, at: 0) } else { queues[key, default: []].append(id) }
         queued += 1
     }
 
+    /// Whether nothing of the file is at work.
+    func isFree(_ key: FileKey) -> Bool { running[key] == nil && recovering[key] == nil }
+
     private func isKnown(_ id: String) -> Bool { known.contains(id) || retries.contains(id) }
 
-    private func leaveInLedger(_ count: Int) {
+    func leaveInLedger(_ count: Int) {
         left += count
         everLeft += count
     }
 
     /// Loads ready jobs into memory, in the order in which they were planned, until the window is full.
-    private func fetch() async {
+    func fetch() async {
         guard left > 0, !isFetching, !isDraining else { return pump() }
         isFetching = true
         let before = everLeft
@@ -216,9 +196,9 @@ package actor Runner {
         pump()
     }
 
-    private func pump() {
+    func pump() {
         changed()
-        if !isPaused && !isDraining {
+        if !isPaused && !isDraining && startPhase == nil {
             var started = 0
             while started < turn.count, running.count < maximumFiles {
                 let key = turn[started]
@@ -240,7 +220,15 @@ package actor Runner {
     }
 
     private func work(_ id: String, _ key: FileKey) async {
-        let end = await executor.run(id)
+        await goOn(id, key, after: await executor.run(id))
+        // Not before the awaits above: while it waits, nothing else of this file may begin.
+        running[key] = nil
+        if queues[key] != nil { turn.append(key) }
+        pump()
+    }
+
+    /// Does with a job what its end, or that of a try, asks for.
+    func goOn(_ id: String, _ key: FileKey, after end: JobExecutor.Outcome) async {
         switch end {
         case .ended, .stopped: known.remove(id)
         case .followed(let next):
@@ -276,10 +264,6 @@ package actor Runner {
         }
         if case .again = end {} else { await tellEnd?(key.place, key.path) }
         for held in heldUp.keys.sorted() where heldUp[held]?.contains(id) == true { await letGo(held) }
-        // Not before the awaits above: while it waits, nothing else of this file may begin.
-        running[key] = nil
-        if queues[key] != nil { turn.append(key) }
-        pump()
     }
 
     /// Has a job wait until one of the others has ended, which looks again then; where none is named, for a while.
@@ -304,9 +288,13 @@ package actor Runner {
     }
 
     /// What a superseded job was to do is done with the version that is there now.
-    private func planAnew(_ id: String) async {
+    func planAnew(_ id: String) async {
         do {
-            for job in try await planner.plan(after: id) {
+            let place = try await ledger.read { try $0.job(id)?.whereabouts.place }
+            let jobs = try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
+                try await planner.plan(after: id)
+            }
+            for job in jobs {
                 enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
             }
         } catch let fault as Fault where fault.kind == .transient {
@@ -324,7 +312,7 @@ package actor Runner {
     }
 
     /// Looks again when a question's time is over: at least once an hour, for the calendar may be set.
-    private func awaitWord(_ id: String, _ until: Timestamp) {
+    func awaitWord(_ id: String, _ until: Timestamp) {
         asking.insert(id)
         schedule(id, after: min(max(0, until.seconds - Timestamp.now().seconds), 3_600))
     }
@@ -339,7 +327,7 @@ package actor Runner {
         }
     }
 
-    private func schedule(_ id: String, after seconds: Double) {
+    func schedule(_ id: String, after seconds: Double) {
         retries.set(id, due: ContinuousClock.now.advanced(by: .seconds(seconds)))
         arm()
     }
@@ -374,10 +362,10 @@ package actor Runner {
         pump()
     }
 
-    private func resume(_ id: String) async {
+    func resume(_ id: String, isFirst: Bool = false) async {
         do {
             if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
-                enqueue(id, place: job.whereabouts.place, path: job.whereabouts.path)
+                enqueue(id, place: job.whereabouts.place, path: job.whereabouts.path, isFirst: isFirst)
             }
         } catch {
             log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))

@@ -1,0 +1,25 @@
+import Ledger
+import Logging
+import NoteWriting
+import Platform
+import Rules
+
+extension AgentCore {
+    /// Looks, beside all else, after notes that may have been saved while nobody looked. Those of a place whose file system
+    /// does not answer hold up no others.
+    func lookAfterNotes() async throws {
+        let (notes, places, log) = (notes, places, log)
+        let kept = try await ledger.read { try $0.keptNotes() }
+        for own in Dictionary(grouping: kept, by: { places.locate($0)?.place.name }).values {
+            Task {
+                for note in own {
+                    do {
+                        try await notes.noteWasSaved(note)
+                    } catch {
+                        log.error("cannot look after the blocks of \(note): \(explain(error))")
+                    }
+                }
+            }
+        }
+    }
+}
