@@ -44,7 +44,9 @@ struct PeopleFilesTests {
         let file = try ExchangedFile(
             Array("new\n".utf8), inPlaceOf: try Descriptor(path), at: Spot(own: path), keepsOwner: false)
         try file.exchange()
+        #expect(try !file.isCopyAside())
         try file.exchange()
+        #expect(try file.isCopyAside())
         try file.removeAside()
         #expect(try folder.read("note.md") == "old\n")
         #expect(try FileStatus.of(path)?.inode == inode)
@@ -130,6 +132,9 @@ struct PeopleFilesTests {
         }
         #expect(try folder.read("note.md") == "new\n" && recorded == [0])
         #expect(try FileStatus.of(path)?.inode != inode)
+        // More than any usual umask leaves to a new file.
+        try OwnFile.replace(Spot(own: path), with: [], mode: 0o600, keeping: 0o666)
+        #expect(try FileStatus.of(path)?.mode == 0o666)
         #expect(try names() == ["note.md"])
     }
 

@@ -148,6 +148,23 @@ struct MoverTests {
         #expect(try folder.read("a.txt") == "AB")
     }
 
+    @Test(
+        "Between file systems a source that somebody moves on while it is copied is not moved as well",
+        .enabled(if: OtherDevice.isThere))
+    func acrossFileSystemsMovedOn() throws {
+        let other = try OtherDevice()
+        let source = try folder.write("a.txt", "A")
+        let fault = #expect(throws: Fault.self) {
+            try Mover.move(source, expecting: hash("A"), to: [other.path.appending("a.txt")]) { _, copy in
+                // It is empty yet.
+                if copy != nil { _ = rename(source.text, at("elsewhere").text) }
+            }
+        }
+        #expect(fault?.kind == .superseded)
+        #expect(try names() == ["elsewhere"])
+        #expect(try names(other.path) == [])
+    }
+
     @Test("A source is removed only while it holds what is expected")
     func removeSource() async throws {
         let source = try folder.write("a", "A")

@@ -8,6 +8,7 @@ import Platform
 package struct ExchangedFile {
     /// The name of the copy; after the exchange, of the version that was displaced.
     package let aside: Spot
+    private let copy: FileStatus
     private let target: Spot
     private let record: Durable.Record
 
@@ -40,7 +41,9 @@ package struct ExchangedFile {
         self.record = record
         aside = try Durable.stage(at: name, mode: 0o600, record: record, fill: fill)
         do {
-            try Self.liken(aside.open(O_RDWR), to: present, keepsOwner)
+            let copy = try aside.open(O_RDWR)
+            try Self.liken(copy, to: present, keepsOwner)
+            self.copy = try copy.status()
         } catch {
             // The first failure says more.
             try? Durable.discard(aside, record: record)
@@ -52,6 +55,9 @@ package struct ExchangedFile {
     ///
     /// - Throws: `Fault`; its errno is EINVAL, ENOSYS or ENOTSUP on a file system that cannot.
     package func exchange() throws { try Durable.exchange(aside, target) }
+
+    /// Whether the copy stands aside: it was not exchanged, or was taken back.
+    package func isCopyAside() throws -> Bool { try aside.status()?.isSameFile(as: copy) == true }
 
     /// Removes what stands aside.
     package func removeAside() throws {
@@ -97,7 +103,8 @@ package struct ExchangedFile {
         guard try !decides || hasStayed(reason, copy, { $0.group == status.group }) else {
             throw notKept(
                 "the group", present, reason,
-                or: "make the agent's user a member of that group, then run `steward retry`")
+                or: "make the user who writes it, the agent's or yourself, a member of that group, then try again "
+                    + "(`steward retry`)")
         }
     }
 

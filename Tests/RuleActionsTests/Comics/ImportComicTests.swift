@@ -1,6 +1,9 @@
 import ComicArchive
 import ComicTestSupport
+import FilePlacing
 import Foundation
+import Ledger
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -203,6 +206,47 @@ struct ImportComicTests {
             #expect(text(deed, "path") == (isMade ? "new/new.cbz" : "deep/er/old.cbz"))
             #expect(try scene.snapshot().keys.count { $0.hasPrefix("trash/files/") } == (isLeft || isMade ? 0 : 1))
         }
+    }
+
+    @Test("What is known to be another comic of the same size is not read again, until it is changed")
+    func readOnce() async throws {
+        let three = (1...3).map { Packed(name: "\($0).png", bytes: picture($0)) }
+        let orders: [[Packed]] = [three, three.reversed(), [three[1], three[0], three[2]]]
+        let comics = try orders.map { try packed($0) }
+        try #require(Set(comics.map(\.count)).count == 1)
+        let scene = try scene("0.cbz", comics[0])
+        let other = try scene.home.write("library/other.cbz", [UInt8](repeating: 1, count: comics[0].count))
+        let world = try scene.open()
+        let first = try await world.run("import-comic", on: "0.cbz", step: "job.0")
+        let watches = [try ReadWatch(other), try ReadWatch(try #require(first.target))]
+        try scene.home.write("dropbox/1.cbz", comics[1])
+        let second = try await world.run("import-comic", on: "1.cbz", step: "job.1")
+        #expect(text(second, "outcome") == "imported")
+        for watch in watches { #expect(try !watch.hasBeenRead()) }
+        try scene.home.write("library/other.cbz", comics[2])
+        try scene.home.write("dropbox/2.cbz", comics[2])
+        let third = try await world.run("import-comic", on: "2.cbz", step: "job.2")
+        #expect(text(third, "outcome") == "there already" && text(third, "path") == "other.cbz")
+    }
+
+    @Test("A duplicate that has to be copied into the trash is known to the ledger before the copy holds a byte")
+    func copiedIntoTrash() async throws {
+        let bytes = try packed(Self.pages)
+        let scene = try scene("new.cbz", bytes)
+        guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else {
+            try Test.cancel("there is no other file system to write to")
+        }
+        try scene.home.write("library/old.cbz", bytes)
+        let world = try scene.open()
+        let input = try world.input("new.cbz")
+        let slot = try TrashedFile(of: input, in: TrashCan(home: scene.path("trash"))).slot
+        let action = try world.action("import-comic")
+        let intent = HiddenLife.moving(slot, toTrashIn: scene.far, in: try await action.decided(input))
+        let receipt = try await action.performed(intent, step: "job.0")
+        let trash = try #require(receipt.effects.first?.destination?.parent)
+        #expect(trash == scene.far.appending("Trash/files"))
+        let staged = try await world.ledger.read { try $0.staged() }
+        #expect(staged.contains { $0.job == "job.0" && $0.path.parent == trash })
     }
 
     @Test("Of two equal comics that are imported at the same time one is taken")

@@ -2,6 +2,7 @@ import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
+import FilePlacing
 import Foundation
 import Ledger
 import OwnFiles
@@ -69,6 +70,25 @@ struct VaultImportCrashTests {
             #expect(try !scene.scene.exists("dropbox/a.cbz"))
             if isLocked { #expect(try scene.drops() == 1) } else { #expect(try await scene.comics().count == 1) }
         }
+    }
+
+    @Test("A source that has to be copied into the trash is known to the ledger before the copy holds a byte")
+    func copiedIntoTrash() async throws {
+        let scene = try VaultScene()
+        guard try FileStatus.of(scene.scene.far)?.device != FileStatus.of(scene.scene.home.path)?.device else {
+            try Test.cancel("there is no other file system to write to")
+        }
+        try scene.drop("a.cbz", try VaultScene.comic())
+        let world = try scene.open()
+        let input = try world.input("a.cbz")
+        let slot = try TrashedFile(of: input, in: TrashCan(home: scene.scene.path("trash"))).slot
+        let action = try world.action("import-comic: { vault: main, source: trash }")
+        let intent = HiddenLife.moving(slot, toTrashIn: scene.scene.far, in: try await action.decided(input))
+        let receipt = try await action.performed(intent, step: "job.0")
+        let trash = try #require(receipt.effects.first?.destination?.parent)
+        #expect(trash == scene.scene.far.appending("Trash/files"))
+        let staged = try await world.ledger.read { try $0.staged() }
+        #expect(staged.contains { $0.job == "job.0" && $0.path.parent == trash })
     }
 
     @Test("Another version that has come to stand at the source's name is not removed")

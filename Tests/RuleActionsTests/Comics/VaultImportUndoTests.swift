@@ -29,6 +29,27 @@ struct VaultImportUndoTests {
         #expect(receipt.effects.count == 1)
     }
 
+    @Test("Undo takes a source with a hidden name out of the trash under that name, also in the agent's next life")
+    func undoneFromTrash() async throws {
+        let scene = try VaultScene()
+        let bytes = try VaultScene.comic()
+        try scene.drop("Heron/a.cbz", bytes)
+        try await scene.unlock()
+        let entry = "import-comic: { vault: main, source: trash }"
+        let world = try scene.open()
+        try HiddenLife.begin(world)
+        let names = world.ledger.names
+        let intent = try await world.action(entry).decided(try world.input("Heron/a.cbz"), hiding: names)
+        let receipt = try LedgerJSON.encode(
+            try await world.action(entry).performed(intent, showing: names), hiding: names)
+        #expect(try !scene.scene.exists("dropbox/Heron/a.cbz"))
+        let next = try scene.open()
+        try HiddenLife.begin(next)
+        _ = try await next.action(entry).undone(intent, receipt, showing: next.ledger.names)
+        #expect(try ContentHash.ofFile(scene.scene.path("dropbox/Heron/a.cbz")) == ContentHash(of: bytes))
+        #expect(try await scene.comics().isEmpty)
+    }
+
     @Test("Undo of a deposit whose source stayed removes the deposit, without any key")
     func undoneLocked() async throws {
         let scene = try VaultScene()

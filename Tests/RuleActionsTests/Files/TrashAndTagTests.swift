@@ -40,15 +40,20 @@ import Testing
     func copiedAndOutOfSight() throws {
         let scene = try ActionScene()
         let file = try scene.home.write("dropbox/a.txt", "content")
-        let input = try scene.open().input("a.txt")
-        let trashed = try TrashedFile(of: input, in: TrashCan(home: scene.path("trash")))
+        let world = try scene.open()
+        let input = try world.input("a.txt")
+        let services = FileServices(
+            files: BlockingLanes("files", count: 1), journal: world.journal, homeTrash: scene.path("trash"))
+        let trashed = try TrashedFile(of: input, in: services.trash)
         try Durable.makeDirectory(trashed.slot.parent)
         try FileManager.default.copyItem(atPath: file.text, toPath: trashed.slot.text)
+        // As an agent of before has it out of sight.
         #expect(throws: CancellationError.self) {
             try input.files.removeSource(file, expecting: trashed.hash) { throw CancellationError() }
         }
         #expect(try listDirectory(scene.path("dropbox")).map(\.name) != [file.name])
-        #expect(try trashed.found(input.files) != nil)
+        let context = StepContext(jobID: "job", stepID: "job.0", attempt: 0, files: input.files)
+        #expect(try trashed.found(services, context) != nil)
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)
     }
 

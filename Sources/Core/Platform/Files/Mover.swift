@@ -96,12 +96,13 @@ package enum Mover {
     ///
     /// - Parameters:
     ///   - targets: candidates in order; the first that does not exist is taken.
+    ///   - purpose: see ``removeSource(_:expecting:purpose:going:)``.
     ///   - clear: what makes one free; nil where the next is tried.
-    /// - Throws: `Fault(.superseded)` where the source is gone or holds other content; `Fault` for everything else. The
-    ///   source is in place then.
+    /// - Throws: `Fault(.superseded)` where the source is gone or holds other content, also where it went elsewhere while
+    ///   it was copied; `Fault` for everything else. The source is in place then.
     package static func move(
         _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
-        clear: Clear? = nil, record: Record
+        purpose: String? = nil, clear: Clear? = nil, record: Record
     ) throws -> Placed {
         // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
         let status = try source.file.status()
@@ -125,15 +126,24 @@ package enum Mover {
                     path: target.path, fingerprint: try source.file.status().fingerprint, hash: source.expected,
                     dropped: dropped)
             } catch let fault as Fault where fault.errno == EXDEV {
-                guard let placed = try place(copyOf: source, at: target, manner, clear, record: record) else {
-                    continue
-                }
-                try removeSource(source.spot, expecting: source.expected)
+                let placed = try place(
+                    copyOf: source, at: target, manner, clear, record: record, check: { try requireInPlace(source) })
+                guard let placed else { continue }
+                try removeSource(source.spot, expecting: source.expected, purpose: purpose)
                 return placed
             }
         }
         throw Fault(
             .failed, "no free name for \(source.spot.path) in the folder it should go to", path: source.spot.path)
+    }
+
+    /// Copying takes its time. What somebody has moved on meanwhile would lie there twice.
+    private static func requireInPlace(_ source: Source) throws {
+        if try source.spot.status()?.isSameFile(as: source.file.status()) == true { return }
+        throw Fault(
+            .superseded, "\(source.spot.path) went elsewhere while it was copied; it was not moved",
+            path: source.spot.path
+        )
     }
 
     /// Gives a file a name that is free, or that `clear` makes free.
@@ -292,8 +302,10 @@ package enum Mover {
         return Array(name[..<(end > 0 ? end : room)])
     }
 
+    /// - Parameter check: called when the copy is whole, before it gets its name; where it throws there is none.
     private static func place(
-        copyOf source: Source, at target: Spot, _ manner: Manner, _ clear: Clear?, record: Record
+        copyOf source: Source, at target: Spot, _ manner: Manner, _ clear: Clear?, record: Record,
+        check: () throws -> Void = {}
     ) throws -> Placed? {
         guard try clear != nil || target.status() == nil else { return nil }
         let copy = try Durable.stageCopy(
@@ -302,6 +314,12 @@ package enum Mover {
             try Durable.discard(copy.spot, record: record)
             throw Fault(
                 .superseded, "\(source.spot.path) changed while it was copied", path: source.spot.path)
+        }
+        do {
+            try check()
+        } catch {
+            try? Durable.discard(copy.spot, record: record)
+            throw error
         }
         guard let status = try rename(copy.spot, to: target, clear, record: record) else { return nil }
         return Placed(

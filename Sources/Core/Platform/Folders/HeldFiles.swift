@@ -191,13 +191,15 @@ package final class HeldFiles: Sendable {
         folders.withLock { $0[path.parent] = folder }
     }
 
-    /// See ``Mover/move(_:to:through:_:clear:record:)``; the names are tried in order.
+    /// See ``Mover/move(_:to:through:_:purpose:clear:record:)``; the names are tried in order.
     package func move(
         _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>,
-        _ manner: Mover.Manner = Mover.Manner(), clear: Mover.Clear? = nil, record: Mover.Record
+        _ manner: Mover.Manner = Mover.Manner(), purpose: String? = nil, clear: Mover.Clear? = nil,
+        record: Mover.Record
     ) throws -> Mover.Placed {
         let placed = try Mover.move(
-            opened(source, expected), to: targets, through: spot, manner, clear: clear, record: record)
+            opened(source, expected), to: targets, through: spot, manner, purpose: purpose, clear: clear, record: record
+        )
         let held = files.withLock { $0.removeValue(forKey: source) }
         // By rename it is the same file; what was copied is another.
         let print = try held?.status().fingerprint

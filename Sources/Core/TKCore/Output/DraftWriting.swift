@@ -7,10 +7,12 @@ import Platform
 package enum DraftWriting {
     /// Replaces a draft in one step, if it still holds what was read: mode, owner and attributes stay. Where the name
     /// is a symbolic link, the file that it leads to is replaced. A file with several names, or of another owner, is
-    /// written in place, while nobody else has it open.
+    /// written in place, while nobody else has it open; where its file system, or its owner, does not let that be known, it
+    /// is replaced all the same and becomes the caller's, if it has one name.
     ///
-    /// - Throws: `Fault`: `.refused` while an editor's swap or lock file stands beside it, `.superseded` where it holds
-    ///   something else by now; nothing has changed then.
+    /// - Throws: `Fault`: `.refused` while an editor's swap or lock file stands beside it, and where it cannot be replaced
+    ///   so that a save of somebody else's would be noticed; `.superseded` where it holds something else by now. Nothing
+    ///   has changed then.
     package static func replace(_ path: BytePath, _ old: [UInt8], with new: [UInt8]) throws {
         let target = try resolved(path)
         try refuseWhileOpen(target)
@@ -19,27 +21,41 @@ package enum DraftWriting {
         }
         guard target.withCString({ access($0, W_OK) }) == 0 else { throw Fault.system("write to", target) }
         if status.links > 1 || !mayKeepOwner(status) { return try rewrite(target, old, with: new) }
-        let file = try Descriptor(target)
-        let exchanged = try ExchangedFile(new, inPlaceOf: file, at: Spot(own: target), keepsOwner: true)
-        var isCopyLeft = true
+        guard try exchange(target, status, old, with: new, keepsOwner: true) else {
+            return try rewrite(target, old, with: new)
+        }
+    }
+
+    /// Swaps the file for a changed copy, and looks at what was displaced before it goes.
+    ///
+    /// - Parameter status: of the file that was looked at.
+    /// - Returns: false on a file system that cannot swap two names; nothing has changed then.
+    private static func exchange(
+        _ path: BytePath, _ status: FileStatus, _ old: [UInt8], with new: [UInt8], keepsOwner: Bool
+    ) throws -> Bool {
+        let file = try Descriptor(path)
+        let exchanged = try ExchangedFile(new, inPlaceOf: file, at: Spot(own: path), keepsOwner: keepsOwner)
         // The first failure says more.
-        defer { if isCopyLeft { try? exchanged.removeAside() } }
+        defer { if (try? exchanged.isCopyAside()) == true { try? exchanged.removeAside() } }
         guard try file.readAll() == old else { throw changed(path) }
         do {
             try exchanged.exchange()
-        } catch let fault as Fault where [EINVAL, ENOSYS, ENOTSUP].contains(fault.errno ?? 0) {
-            // A file system that cannot swap two names.
-            return try rewrite(target, old, with: new)
+        } catch let fault as Fault {
+            guard [EINVAL, ENOSYS, ENOTSUP].contains(fault.errno ?? 0), try exchanged.isCopyAside() else { throw fault }
+            return false
         }
-        isCopyLeft = false
         // What was displaced is what somebody may have saved a moment ago.
-        let displaced = try exchanged.aside.open()
-        guard try displaced.readAll() == old, try displaced.status().inode == status.inode else {
+        do {
+            let displaced = try exchanged.aside.open()
+            guard try displaced.readAll() == old, try displaced.status().isSameFile(as: status) else {
+                throw changed(path)
+            }
+        } catch {
             try exchanged.exchange()
-            isCopyLeft = true
-            throw changed(path)
+            throw error
         }
         try exchanged.removeAside()
+        return true
     }
 
     /// Writes a product such as an exported file; one that is there is replaced in one step and keeps its mode.
@@ -58,7 +74,7 @@ package enum DraftWriting {
             throw Fault(.usage, "\(path) is a folder; name a file", path: path)
         }
         guard let status else {
-            return try naming(path) { try Durable.replaceOwn(path, with: bytes, mode: 0o666) }
+            return try naming(path) { try OwnFile.replace(Spot(own: path), with: bytes, mode: 0o666) }
         }
         guard status.kind == .file else {
             let file = try Descriptor(path, O_WRONLY | O_TRUNC, follow: true)
@@ -72,17 +88,7 @@ package enum DraftWriting {
             return
         }
         try refuseWhileOpen(path)
-        let staged = try naming(path) { try Durable.stage(bytes, for: path, mode: 0o600) }
-        // The mode as it was, whatever the umask takes away from new files.
-        let isDone = staged.withCString { from in
-            chmod(from, status.mode & 0o7777) == 0 && path.withCString { rename(from, $0) == 0 }
-        }
-        guard isDone else {
-            let fault = Fault.system("replace", path)
-            staged.withCString { _ = unlink($0) }
-            throw fault
-        }
-        try Durable.syncDirectory(path.parent)
+        try naming(path) { try OwnFile.replace(Spot(own: path), with: bytes, mode: 0o600, keeping: status.mode) }
     }
 
     /// What fails for a name that nobody has chosen is told of the file that is written.
@@ -130,6 +136,26 @@ package enum DraftWriting {
         return groups.prefix(Int(max(0, count))).contains(group)
     }
 
+    /// For a file of which nobody can say who has it open: no save is kept from coming in between, so that it has to be
+    /// seen in what was displaced.
+    private static func replaceUnleased(
+        _ path: BytePath, _ status: FileStatus, _ old: [UInt8], with new: [UInt8]
+    ) throws {
+        guard status.links == 1 else {
+            throw Fault(
+                .refused,
+                "\(path) has several names, and here nobody can keep others from saving it while it is written in place; "
+                    + "nothing was written. Make it a file of its own (copy it, and rename the copy over it), then try "
+                    + "again", path: path)
+        }
+        guard try exchange(path, status, old, with: new, keepsOwner: false) else {
+            throw Fault(
+                .refused,
+                "the file system of \(path) can neither keep others from saving it meanwhile nor swap it for a changed "
+                    + "copy; nothing was written. Work on a copy on another file system", path: path)
+        }
+    }
+
     /// For a file with several names, or of another owner: in place, while nobody else has it open.
     private static func rewrite(_ path: BytePath, _ old: [UInt8], with new: [UInt8]) throws {
         let file = try Descriptor(path, O_RDWR)
@@ -143,11 +169,7 @@ package enum DraftWriting {
                 guard try file.readAll() == old else { throw changed(path) }
                 guard leased.isSure else { throw changed(path) }
                 return try leased.replace(from: 0, old, with: new)
-            case .unsupported:
-                guard try file.readAll() == old else { throw changed(path) }
-                try file.write(new, at: 0)
-                try file.truncate(to: Int64(new.count))
-                return try file.sync()
+            case .unsupported: return try replaceUnleased(path, file.status(), old, with: new)
             }
         }
         throw Fault(

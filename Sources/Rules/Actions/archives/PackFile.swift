@@ -123,23 +123,9 @@ struct PackFile: RuleAction {
         ) { put in
             try packing.pack(put)
         }
-        let path: BytePath = try placement.destination.clearing(services.placing, context) {
-            do {
-                try packing.verify(staged.openFile())
-                try placement.destination.clear(services.placing, context)
-                for path in placement.destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
-                    return path
-                }
-            } catch {
-                // What went wrong is the news; what stays has a name of the agent's own.
-                try? Durable.discard(staged, record: record)
-                throw error
-            }
-            try Durable.discard(staged, record: record)
-            throw Fault(
-                .failed, "no free name for \(placement.destination.target) in the folder it should go to",
-                path: placement.source)
-        }
+        let path = try placement.destination.name(
+            staged, of: placement.source, record: record, services.placing, context
+        ) { try packing.verify(staged.openFile()) }
         return try receipt(intent, path, context)
     }
 
@@ -203,7 +189,7 @@ struct PackFile: RuleAction {
         let found = try intent.placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .file else { return nil }
         // Before the only other copy goes what lies there is compared with it, whatever it is taken for.
-        if let trashed = intent.trashed, try trashed.found(context.files) == nil {
+        if let trashed = intent.trashed, try trashed.found(services.placing, context) == nil {
             let packing = try packing(intent, context.files)
             do {
                 try packing.verify(context.files.spot(path).openFile())
@@ -222,8 +208,7 @@ struct PackFile: RuleAction {
             "packed \(intent.placement.source) into \(path)", values: PlacementValues.of(path),
             effects: [.created(path, status.fingerprint, try context.files.hash(path))])
         if let trashed = intent.trashed {
-            let placed = try trashed.put(
-                in: services.trash, context.files, record: services.journal.staging(context.stepID))
+            let placed = try trashed.put(services.placing, context)
             receipt.summary += ", and put it into the trash\(placed.losses)"
             receipt.effects.append(trashed.effect(placed))
         }

@@ -12,9 +12,10 @@ struct ComicCopies: Sendable {
     let files: HeldFiles
     let journal: EffectJournal
     let placed: PlacedComics
+    let read: ReadComics
 
-    /// A file of this content, the first by its path; nil where there is none. Only files of the same size are read.
-    /// Blocks.
+    /// A file of this content, the first by its path; nil where there is none. Of the files of the same size, those are
+    /// read that are not known to be others: what is taken for the same has been read just then. Blocks.
     ///
     /// - Parameters:
     ///   - size: of the content, in bytes.
@@ -25,7 +26,8 @@ struct ComicCopies: Sendable {
             do {
                 let spot = try files.folder(path.parent)[path.name]
                 guard let status = try spot.status(), status.kind == .file, status.size == size else { return false }
-                return try spot.hash() == hash
+                if let known = read.hash(of: status.fingerprint), known != hash { return false }
+                return try read.hash(spot) == hash
             } catch let fault as Fault where Self.mayBePassed(fault) {
                 return false
             }
@@ -39,10 +41,13 @@ struct ComicCopies: Sendable {
         guard let place = journal.places.places.first(where: { $0.root == library }),
             journal.surveyed.contains(place.name)
         else { return nil }
-        let found = try journal.ledger.readBlocking { transaction in
-            try transaction.paths(in: place.name, ofSize: size).map { paths in
-                paths.map { place.root.appending($0) } + (try transaction.products(of: hash))
+        let found = try journal.ledger.readBlocking { transaction -> [BytePath]? in
+            guard let paths = try transaction.paths(in: place.name, ofSize: size) else { return nil }
+            for path in paths {
+                guard let seen = try transaction.file(place.name, path), let held = seen.hash else { continue }
+                read.add(held, seen.fingerprint)
             }
+            return paths.map { place.root.appending($0) } + (try transaction.products(of: hash))
         }
         return found.map { paths in
             (paths + placed.paths(of: hash)).filter { journal.places.locate($0)?.place.name == place.name }
@@ -101,5 +106,33 @@ final class PlacedComics: Sendable {
 
     func paths(of hash: ContentHash) -> [BytePath] {
         last.withLock { last in last.filter { $0.hash == hash }.map(\.path) }
+    }
+}
+
+/// What files held that were read to be compared: by what tells one version of a file from another, so that a file that is
+/// changed or exchanged is read anew.
+final class ReadComics: Sendable {
+    private let known = Mutex<[Fingerprint: ContentHash]>([:])
+
+    private static let most = 16_384
+
+    func add(_ hash: ContentHash, _ print: Fingerprint) {
+        known.withLock { known in
+            if known.count >= Self.most, known[print] == nil { known = [:] }
+            known[print] = hash
+        }
+    }
+
+    func hash(of print: Fingerprint) -> ContentHash? { known.withLock { $0[print] } }
+
+    /// Reads the file, and remembers what it holds unless it was changed meanwhile. Blocks.
+    ///
+    /// - Throws: as ``Spot/openFile()``.
+    func hash(_ spot: Spot) throws -> ContentHash {
+        let file = try spot.openFile()
+        let print = try file.status().fingerprint
+        let hash = try ContentHash.of(file)
+        if try file.status().fingerprint == print { add(hash, print) }
+        return hash
     }
 }

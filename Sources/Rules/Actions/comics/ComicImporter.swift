@@ -12,6 +12,7 @@ package actor ComicImporter {
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
     private nonisolated let shelf = BlockingLanes("library", count: 1, apart: true)
     nonisolated let placed = PlacedComics()
+    nonisolated let read = ReadComics()
 
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
     package init(program: BytePath? = nil) { self.program = program }

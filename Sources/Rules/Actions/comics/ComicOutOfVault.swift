@@ -30,7 +30,7 @@ extension ComicToVault {
         let back =
             if effects.isEmpty {
                 "the file had stayed"
-            } else if !isOwn, HiddenNames.isToken(intent.source) {
+            } else if !isOwn, HiddenNames.isToken(intent.source), intent.trashed == nil {
                 "it is back under the name of the vault's own copy, for its own is not known any more"
             } else {
                 "it is back where it was"
@@ -62,9 +62,11 @@ extension ComicToVault {
     private func putBack(
         _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
     ) async throws -> [FileEffect] {
-        if case .moved? = receipt.effects.first {
+        if case .moved(let from, let slot, let fingerprint, let hash)? = receipt.effects.first {
             let back = PuttingBack(services: services.placing, context: context)
-            return try await services.files.run { try back.restoreFromTrash(receipt.effects.first).effects }
+            // The intent has its name also where that is hidden, and not known any more.
+            let moved = FileEffect.moved(intent.trashed?.source ?? from, to: slot, fingerprint, hash)
+            return try await services.files.run { try back.restoreFromTrash(moved).effects }
         }
         // A comic that was there before the job came from somewhere else.
         let source = HiddenNames.isToken(intent.source) ? nil : intent.source

@@ -81,13 +81,13 @@ struct ComicToLibrary: Sendable {
             if let done = try finished(intent, context) { return done }
             if let copy = try copy(intent, context.files) {
                 return skipped(
-                    intent, copy,
-                    intent.keepsSource ? nil : try intent.trashed.put(in: services.trash, context.files))
+                    intent, copy, intent.keepsSource ? nil : try intent.trashed.put(services.placing, context))
             }
             let receipt = try placing(intent).carryOut(context)
             switch receipt.effects.first {
-            case .created(let path, _, let hash), .moved(_, let path, _, let hash):
+            case .created(let path, let print, let hash), .moved(_, let path, let print, let hash):
                 services.comics.placed.add(hash, path)
+                services.comics.read.add(hash, print)
             default: break
             }
             return receipt
@@ -95,7 +95,9 @@ struct ComicToLibrary: Sendable {
     }
 
     private func copies(in library: BytePath, _ files: HeldFiles) -> ComicCopies {
-        ComicCopies(library: library, files: files, journal: services.journal, placed: services.comics.placed)
+        ComicCopies(
+            library: library, files: files, journal: services.journal, placed: services.comics.placed,
+            read: services.comics.read)
     }
 
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
@@ -129,7 +131,7 @@ struct ComicToLibrary: Sendable {
     }
 
     private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        if !intent.keepsSource, let there = try intent.trashed.found(context.files) {
+        if !intent.keepsSource, let there = try intent.trashed.found(services.placing, context) {
             return skipped(intent, try copy(intent, context.files) ?? intent.copy ?? intent.library, there)
         }
         return try placing(intent).finished(context)

@@ -182,13 +182,12 @@ struct ComicToVault: Sendable {
     private func finish(
         _ intent: VaultImport, _ imported: Imported, _ context: StepContext
     ) async throws -> Receipt {
-        let (trash, files) = (services.trash, context.files)
         let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
             switch intent.fate {
             case .keep: return ([], "the file stays")
             case .trash:
                 guard let trashed = intent.trashed else { return ([], "the file stays") }
-                let placed = try trashed.put(in: trash, files)
+                let placed = try trashed.put(services.placing, context)
                 return (
                     [.moved(intent.source, to: placed.path, placed.fingerprint, placed.hash)],
                     "the file was put into the trash"
@@ -216,21 +215,12 @@ struct ComicToVault: Sendable {
             effects: effects)
     }
 
-    /// A file that was out of sight when the agent was killed has no name any more that would be known, where the ledger
-    /// holds none: it is found by what the step calls it meanwhile.
-    ///
     /// - Returns: whether none is left.
     private func remove(_ intent: VaultImport, _ context: StepContext) throws -> Bool {
         let (source, purpose) = (intent.source, "remove \(context.stepID)")
-        if HiddenNames.isToken(source), let place = services.journal.places.locate(source)?.place {
-            let name = Mover.asideName(expecting: intent.hash, purpose: purpose)
-            for path in services.journal.ledger.names.outOfSight(in: place.name) where path.name == name {
-                // Where somebody writes it by now, it gets a name that everybody sees.
-                let seen = place.root.appending(path.parent).appending("recovered-\(context.stepID.prefix(8))")
-                guard let spot = try context.files.spotIfAny(seen) else { continue }
-                guard try Mover.finishRemoval(of: spot, expecting: intent.hash, purpose: purpose) else { return false }
-            }
-        }
+        guard
+            try services.placing.finishRemoval(of: source, expecting: intent.hash, purpose: purpose, context)
+        else { return false }
         try context.files.removeSource(source, expecting: intent.hash, purpose: purpose)
         return try context.files.status(source) == nil
     }

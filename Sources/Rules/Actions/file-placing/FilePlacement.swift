@@ -91,7 +91,8 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             moving: Placing.Source(path: source, fingerprint: fingerprint),
             make: { way, files in
                 try files.move(
-                    source, expecting: hash, to: way.names, manner, clear: way.clear, record: way.record)
+                    source, expecting: hash, to: way.names, manner, purpose: way.purpose, clear: way.clear,
+                    record: way.record)
             }, receipt: receipt,
             skipped: skipped)
     }

@@ -35,22 +35,7 @@ package struct MadeFile: Sendable {
         ) { put in
             try make(source, put)
         }
-        return try destination.clearing(services, context) {
-            do {
-                try destination.clear(services, context)
-                for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
-                    return path
-                }
-            } catch {
-                // What went wrong is the news; what stays has a name of the agent's own.
-                try? Durable.discard(staged, record: record)
-                throw error
-            }
-            try Durable.discard(staged, record: record)
-            throw Fault(
-                .failed, "no free name for \(destination.target) in the folder it should go to",
-                path: placement.source)
-        }
+        return try destination.name(staged, of: placement.source, record: record, services, context)
     }
 
     /// Where it lies, if it was made.

@@ -53,6 +53,8 @@ package struct Placing: Sendable {
         package let names: any Sequence<BytePath>
         /// Nil where a name that is taken is passed over.
         package let clear: Mover.Clear?
+        /// Names the removal of what is copied and then removed.
+        package let purpose: String
         package let record: Mover.Record
     }
 
@@ -78,7 +80,7 @@ package struct Placing: Sendable {
         let way = Way(
             names: destination.candidates,
             clear: destination.replaces == nil ? nil : { try destination.clear(services, context) },
-            record: services.journal.staging(context.stepID))
+            purpose: Self.purpose(context), record: services.journal.staging(context.stepID))
         let placed = try destination.clearing(services, context) { try make(way, context.files) }
         return try destination.replacing(receipt(placed), services, context)
     }
@@ -97,15 +99,17 @@ package struct Placing: Sendable {
         guard try moving?.isFolder == true || context.files.hash(path) == content else { return nil }
         // A crash may have come at any point of removing it.
         if let moving, !moving.isSame(status) {
+            let purpose = Self.purpose(context)
             if !moving.isPast {
-                try context.files.removeSource(moving.path, expecting: content)
-            } else if let former = try context.files.spotIfAny(moving.path) {
-                _ = try Mover.finishRemoval(of: former, expecting: content)
+                try context.files.removeSource(moving.path, expecting: content, purpose: purpose)
             }
+            try services.finishRemoval(of: moving.path, expecting: content, purpose: purpose, context)
         }
         let placed = Mover.Placed(path: path, fingerprint: status.fingerprint, hash: content)
         return try destination.replacing(receipt(placed), services, context)
     }
+
+    private static func purpose(_ context: StepContext) -> String { "move \(context.stepID)" }
 
     /// Whether the step has made the name of its product.
     private func isMade(_ name: BytePath, _ context: StepContext) throws -> Bool {

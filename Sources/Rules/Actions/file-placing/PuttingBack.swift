@@ -1,3 +1,4 @@
+import Ledger
 import Platform
 import Rules
 
@@ -45,12 +46,17 @@ package struct PuttingBack: Sendable {
             return try carryOut(
                 FolderMove(source: to, fingerprint: fingerprint, contents: contents), to: from, missing, summary)
         }
-        guard case .moved(let from, let to, let fingerprint, let hash)? = effect else { return nil }
+        guard case .moved(let former, let to, let fingerprint, let hash)? = effect else { return nil }
+        // Where its name is hidden, and not known any more, it comes back under the one that it has now.
+        let from = HiddenNames.isToken(former) ? former.parent.appending(name: to.name) : former
         let placing = Placing(
             services: services,
             destination: Destination(target: from, exists: .rename, replaces: nil, skips: false), content: hash,
             moving: Placing.Source(path: to, fingerprint: fingerprint, isPast: isPast),
-            make: { try $1.move(to, expecting: hash, to: $0.names, .unchanged, record: $0.record) }
+            make: { way, files in
+                try files.move(
+                    to, expecting: hash, to: way.names, .unchanged, purpose: way.purpose, record: way.record)
+            }
         ) { placed in
             Receipt(summary(placed), effects: [.moved(to, to: placed.path, placed.fingerprint, placed.hash)])
         } skipped: {

@@ -21,9 +21,12 @@ struct ReplacedFile: Codable, Sendable {
         let free = try Mover.alternatives(slot).prefix(100).first { try files.status($0) == nil } ?? slot
         try ReplacedFile(path: path, slot: free, hash: hash).note(services, context)
         let placed = try trash.put(
-            path, expecting: hash, at: free, files, record: services.journal.staging(context.stepID))
+            path, expecting: hash, at: free, purpose: purpose(context), files,
+            record: services.journal.staging(context.stepID))
         if placed.path != free { try ReplacedFile(path: path, slot: placed.path, hash: hash).note(services, context) }
     }
+
+    private static func purpose(_ context: StepContext) -> String { "replace \(context.stepID)" }
 
     private func note(_ services: FileServices, _ context: StepContext) throws {
         try services.journal.note(
@@ -83,7 +86,8 @@ struct ReplacedFile: Codable, Sendable {
             return nil
         }
         // What of it is left beside its name, where a copy went into the trash, goes.
-        if let spot = try files.spotIfAny(path) { _ = try Mover.finishRemoval(of: spot, expecting: hash) }
+        try services.finishRemoval(of: path, expecting: hash, purpose: Self.purpose(context), context)
+        if HiddenNames.isToken(path) { return "its name is hidden, and not known any more" }
         if let status = try files.status(path) {
             let isSame = try status.kind == .file && files.hash(path) == hash
             return isSame ? nil : "another file has its name by now"

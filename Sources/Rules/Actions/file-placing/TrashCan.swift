@@ -32,17 +32,20 @@ package struct TrashCan: Sendable {
 
     /// The same for a slot that was decided before.
     ///
-    /// - Parameter name: what it was called, where that is not its name now.
+    /// - Parameters:
+    ///   - name: what it was called, where that is not its name now.
+    ///   - purpose: see ``Mover/removeSource(_:expecting:purpose:going:)``.
     func put(
-        _ path: BytePath, as name: BytePath? = nil, expecting hash: ContentHash, at slot: BytePath, _ files: HeldFiles,
-        record: Mover.Record
+        _ path: BytePath, as name: BytePath? = nil, expecting hash: ContentHash, at slot: BytePath,
+        purpose: String? = nil, _ files: HeldFiles, record: Mover.Record
     ) throws -> Mover.Placed {
         let root = slot.parent.parent
         try prepare(slot, files)
         for free in Mover.alternatives(slot).prefix(100) where try files.status(free) == nil {
             try note(name ?? path, at: free, files)
             do {
-                return try files.move(path, expecting: hash, to: [free], .unchanged, record: record)
+                return try files.move(
+                    path, expecting: hash, to: [free], .unchanged, purpose: purpose, record: record)
             } catch {
                 if try files.status(free) == nil { try forget(free, files) }
                 throw error

@@ -25,30 +25,29 @@ package struct TrashedFile: Codable, Sendable, Equatable {
     }
 
     /// Puts it there; where that was done before, says so again.
-    ///
-    /// - Parameter record: called with the temporary file where it has to be copied.
-    package func put(
-        in trash: TrashCan, _ files: HeldFiles, record: Mover.Record = { _, _ in }
-    ) throws -> Mover.Placed {
-        if let done = try found(files) { return done }
-        if isFolder == true { return try trash.putFolder(folder, mark: mark, files) }
-        return try trash.put(source, expecting: hash, at: slot, files, record: record)
+    package func put(_ services: FileServices, _ context: StepContext) throws -> Mover.Placed {
+        if let done = try found(services, context) { return done }
+        if isFolder == true { return try services.trash.putFolder(folder, mark: mark, context.files) }
+        return try services.trash.put(
+            source, expecting: hash, at: slot, purpose: purpose, context.files,
+            record: services.journal.staging(context.stepID))
     }
 
     /// The file in the trash, if it is there; what a crash has left of the source is removed.
-    package func found(_ files: HeldFiles) throws -> Mover.Placed? {
+    package func found(_ services: FileServices, _ context: StepContext) throws -> Mover.Placed? {
+        let files = context.files
         if isFolder == true { return try foundFolder(files) }
         guard let status = try files.status(slot), try files.hash(slot) == hash else { return nil }
-        if let left = try files.spotIfAny(source) {
-            if try left.status()?.fingerprint == fingerprint {
-                try files.removeSource(source, expecting: hash)
-            } else {
-                // Out of sight already, or another file by now.
-                _ = try Mover.finishRemoval(of: left, expecting: hash)
-            }
+        if try files.status(source)?.fingerprint == fingerprint {
+            try files.removeSource(source, expecting: hash, purpose: purpose)
         }
+        // Out of sight already; what has its name by now is another.
+        try services.finishRemoval(of: source, expecting: hash, purpose: purpose, context)
         return Mover.Placed(path: slot, fingerprint: status.fingerprint, hash: hash)
     }
+
+    /// Names its removal, where it is copied, for whoever finishes that without knowing its name.
+    private var purpose: String { "trash \(mark)" }
 
     private var folder: FolderMove { FolderMove(source: source, fingerprint: fingerprint, contents: hash) }
 

@@ -209,20 +209,9 @@ struct LinkFile: RuleAction {
         _ = try files.present(intent.placement.source)
         let record = services.journal.staging(context.stepID)
         let staged = try stage(text, intent, context, record)
-        let path: BytePath = try destination.clearing(services, context) {
-            do {
-                try destination.clear(services, context)
-                for path in destination.candidates where try Durable.renameNew(staged, to: files.spot(path)) {
-                    return path
-                }
-            } catch {
-                // What went wrong is the news; what stays has a name of the agent's own.
-                try? Durable.discard(staged, record: record)
-                throw error
-            }
-            try Durable.discard(staged, record: record)
-            throw Self.noName(intent.placement)
-        }
+        let path = try destination.name(
+            staged, of: intent.placement.source, as: "a link to \(intent.placement.source)", record: record, services,
+            context)
         return try made(intent, path, context)
     }
 

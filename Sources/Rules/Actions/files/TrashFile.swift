@@ -19,16 +19,12 @@ struct TrashFile: RuleAction {
     }
 
     func perform(_ intent: TrashedFile, _ context: StepContext) async throws -> Receipt {
-        let (trash, journal) = (services.trash, services.journal)
-        return try await services.files.run {
-            let placed = try intent.put(in: trash, context.files, record: journal.staging(context.stepID))
-            return receipt(intent, placed)
-        }
+        try await services.files.run { try receipt(intent, intent.put(services, context)) }
     }
 
     func recover(_ intent: TrashedFile, _ context: StepContext) async throws -> Recovery {
         try await services.files.run {
-            if let placed = try intent.found(context.files) { return .done(receipt(intent, placed)) }
+            if let placed = try intent.found(services, context) { return .done(receipt(intent, placed)) }
             return .notDone
         }
     }

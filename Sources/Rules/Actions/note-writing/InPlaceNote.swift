@@ -68,10 +68,7 @@ package struct InPlaceNote {
             return .replaced
         }
         try put(write, id, into: leased)
-        guard try stillNames(file, note, files) else {
-            try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-            return .replaced
-        }
+        guard try stillNames(file, note, files) else { return try takeBack(write, id, from: leased) }
         let fingerprint = try file.status().fingerprint
         leased.release()
         try journal.ledger.writeBlocking { transaction in
@@ -112,10 +109,7 @@ package struct InPlaceNote {
             return .replaced
         }
         try put(write, id, into: leased)
-        guard try stillNames(file, note, files) else {
-            try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-            return .replaced
-        }
+        guard try stillNames(file, note, files) else { return try takeBack(write, id, from: leased) }
         let fingerprint = try file.status().fingerprint
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
@@ -195,6 +189,16 @@ package struct InPlaceNote {
         try leased.replace(from: Int(write.position), write.oldTail, with: write.newTail) {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
         }
+    }
+
+    /// For a file that has lost the note's name while it was written: one that lies elsewhere by now is as it was, so that
+    /// what is written to the note stands there alone. Nobody has seen it yet: whoever opens the file waits for the lease.
+    private func takeBack(_ write: NoteWriteRecord, _ id: Int64, from leased: LeasedFile) throws -> Attempt {
+        if try leased.file.status().links > 0, leased.isSure {
+            try leased.replace(from: Int(write.position), write.newTail, with: write.oldTail)
+        }
+        try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
+        return .replaced
     }
 
     private enum Acquisition {

@@ -177,24 +177,10 @@ struct ConvertFile: RuleAction {
         let most = try files.status(placement.source)?.mode ?? 0o600
         try file.setMode(file.status().mode & (most & 0o077 | 0o700))
         try file.sync()
-        try services.journal.recordStaged(product.path, file.identity(), step: context.stepID)
-        let path: BytePath = try placement.destination.clearing(services.placing, context) {
-            do {
-                try placement.destination.clear(services.placing, context)
-                for path in placement.destination.candidates where try Durable.renameNew(product, to: files.spot(path))
-                {
-                    return path
-                }
-            } catch {
-                // The rest of the folder goes with the program.
-                try? Durable.discard(product, record: services.journal.staging(context.stepID))
-                throw error
-            }
-            try Durable.discard(product, record: services.journal.staging(context.stepID))
-            throw Fault(
-                .failed, "no free name for \(placement.destination.target) in the folder it should go to",
-                path: placement.source)
-        }
+        let record = services.journal.staging(context.stepID)
+        try record(product.path, file.identity())
+        let path = try placement.destination.name(
+            product, of: placement.source, record: record, services.placing, context)
         try FolderTree.remove(staging)
         return try receipt(intent, path, context)
     }
