@@ -1,73 +1,10 @@
-import Glibc
 import Platform
-
-/// A file of which a statement can be made.
-package enum Settled: Sendable {
-    /// A regular file that stands still and that nobody writes to; its status at that moment.
-    case whole(root: String, path: BytePath, status: FileStatus)
-    /// No regular file has this name, and not just for the moment of a save.
-    case gone(root: String, path: BytePath)
-}
-
-/// A file that is not settled yet.
-package struct Unsettled: Sendable, Equatable {
-    package enum Reason: String, Sendable {
-        /// It changed less than its settle time ago.
-        case quiet = "standing still"
-        /// A process has it open for writing.
-        case writer = "its writer to close it"
-        /// It is not there; an editor may be about to bring it back.
-        case absent = "its return"
-        case readable = "access to it"
-        /// What lies beside it shows that it is yet to be filled.
-        case download = "its download to end"
-        /// Something is yet to be done with what lies in it.
-        case jobs = "the jobs of what lies in it"
-    }
-
-    package var root: String
-    package var path: BytePath
-    package var waitingFor: Reason
-}
 
 /// Waits until files are whole (docs/design/events.md).
 ///
 /// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
 /// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.
 package actor Settler {
-    fileprivate struct Key: Hashable, Sendable {
-        let root: String
-        let path: BytePath
-    }
-
-    private struct Entry {
-        var top: BytePath
-        /// When it was first named.
-        let since: Int64
-        var settle: Double
-        var alreadyStill: Bool
-        var seen: Fingerprint?
-        /// Since when it has been seen unchanged.
-        var quietSince: Int64 = 0
-        var goneSince: Int64?
-        var busyFor: Double = 0
-        var waitingFor: Unsettled.Reason = .quiet
-        /// Goes up when the file is named again, so that an answer on its way is not taken for the newer question.
-        var turn = 0
-
-        /// Whether it waits for somebody, who may take for ever.
-        var waitsForOthers: Bool { waitingFor != .quiet && waitingFor != .absent }
-    }
-
-    /// What a look on a lane found.
-    private enum Finding: Sendable {
-        case saw(FileProbe.Seen, replacing: Bool)
-        case whole(FileStatus)
-        case busy(FileStatus)
-        case downloading(FileStatus)
-        case changed
-    }
-
     private var entries: [Key: Entry] = [:]
     /// Of those, how many wait for somebody else.
     private var held = 0
@@ -78,6 +15,8 @@ package actor Settler {
     /// What was fetched and has not been acknowledged.
     private var handedOut: [Settled] = []
     private var ready: [Settled] = []
+    /// Those two, and how often each is among them.
+    private var settledKeys: [Key: Int] = [:]
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
     private var waitingForRoom: [Int: (limit: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -188,31 +127,21 @@ package actor Settler {
     /// else.
     package func crowd() -> Crowd {
         var members: [Key: Fingerprint?] = entries.filter { $0.value.waitingFor == .quiet }.mapValues(\.seen)
-        for key in settledKeys { members[key] = .some(nil) }
+        for key in settledKeys.keys { members[key] = .some(nil) }
         return Crowd(members: members)
     }
 
     /// Those of `crowd` that still do. What has been written since is not waited for: somebody may write for ever.
     package func remaining(of crowd: Crowd) -> Crowd {
-        let settled = settledKeys
         var members: [Key: Fingerprint?] = [:]
         for (key, seen) in crowd.members {
             if let entry = entries[key] {
                 if entry.waitingFor == .quiet, seen == nil || entry.seen == seen { members[key] = .some(entry.seen) }
-            } else if settled.contains(key) {
+            } else if settledKeys[key] != nil {
                 members[key] = .some(seen)
             }
         }
         return Crowd(members: members)
-    }
-
-    private var settledKeys: Set<Key> {
-        Set(
-            (ready + handedOut).map { settled in
-                switch settled {
-                case .whole(let root, let path, _), .gone(let root, let path): Key(root: root, path: path)
-                }
-            })
     }
 
     /// Forgets what is pending for a root that is no longer watched.
@@ -243,13 +172,22 @@ package actor Settler {
         let batch = Array(ready.prefix(Self.batch))
         ready.removeFirst(batch.count)
         if ready.isEmpty { ready = [] }
+        acknowledge()
         handedOut = batch
         tellOfRoom()
         return batch
     }
 
-    /// Says that what ``next()`` gave has been seen to.
-    package func acknowledge() { handedOut = [] }
+    /// Says that what ``next()`` gave has been seen to; the next call of it says so as well.
+    package func acknowledge() {
+        for file in handedOut {
+            let key = Key(file)
+            let count = settledKeys[key] ?? 0
+            settledKeys[key] = count > 1 ? count - 1 : nil
+        }
+        handedOut = []
+        if settledKeys.isEmpty { settledKeys = [:] }
+    }
 
     /// Whether nothing settles or waits to be fetched, and what was fetched has been acknowledged.
     package var isIdle: Bool { entries.isEmpty && ready.isEmpty && handedOut.isEmpty }
@@ -264,7 +202,18 @@ package actor Settler {
     /// Whether something settles in a folder, or waits to be fetched.
     package func isPending(within folder: BytePath, of root: String) -> Bool {
         entries.keys.contains { $0.root == root && $0.path.isWithin(folder) }
-            || settledKeys.contains { $0.root == root && $0.path.isWithin(folder) }
+            || settledKeys.keys.contains { $0.root == root && $0.path.isWithin(folder) }
+    }
+
+    /// Whether a file settles, or waits to be fetched and acknowledged.
+    package func isPending(_ path: BytePath, of root: String) -> Bool {
+        let key = Key(root: root, path: path)
+        return entries[key] != nil || settledKeys[key] != nil
+    }
+
+    /// Whether a file settles: it has been named again since it was last told what it is.
+    package func isSettling(_ path: BytePath, of root: String) -> Bool {
+        entries[Key(root: root, path: path)] != nil
     }
 
     private func release(_ ticket: Int) {
@@ -333,31 +282,6 @@ package actor Settler {
         }
     }
 
-    /// Runs on a lane.
-    private static func look(_ path: BytePath, _ entry: Entry, _ roots: OpenRoots) -> Finding {
-        let files = roots.files(below: entry.top)
-        let file = entry.top.appending(path)
-        let seen = FileProbe.look(file, files)
-        guard case .file(let status) = seen else {
-            return .saw(seen, replacing: entry.goneSince != nil && FileProbe.isBeingReplaced(file, files))
-        }
-        let quiet = WatchLoop.now() - entry.quietSince >= WatchLoop.nanoseconds(entry.settle)
-        let still =
-            entry.seen == status.fingerprint ? quiet : entry.seen == nil && entry.alreadyStill && isOld(status, entry)
-        guard still else { return .saw(seen, replacing: false) }
-        if roots.isBeingDownloaded(file, status, files) { return .downloading(status) }
-        switch FileProbe.writers(file, status.fingerprint, files) {
-        case .none: return .whole(status)
-        case .busy: return .busy(status)
-        case .changed: return .changed
-        }
-    }
-
-    private static func isOld(_ status: FileStatus, _ entry: Entry) -> Bool {
-        let newest = max(status.fingerprint.modified, status.fingerprint.changed)
-        return Timestamp.now().nanoseconds - newest >= WatchLoop.nanoseconds(entry.settle)
-    }
-
     private func apply(_ finding: Finding, _ key: Key) {
         guard var entry = entries[key] else { return }
         let wasHeld = entry.waitsForOthers
@@ -422,6 +346,7 @@ package actor Settler {
         // What a burst has taken is given back: a dictionary never shrinks by itself.
         if entries.isEmpty { entries = [:] }
         ready.append(result)
+        settledKeys[key, default: 0] += 1
         for waiter in waiting.values { waiter.resume() }
         waiting = [:]
     }

@@ -66,6 +66,38 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen paper.pdf"], "a new name is no arrival")
     }
 
+    @Test("A file of the agent's own that gets two names before it has been seen is the file that it was")
+    func twoNames() async throws {
+        let steward = try await agent(
+            """
+            - rule: Copies
+              in: dropbox
+              settle: 50ms
+              do:
+                - copy: { folder: copies }
+                - append-block: { note: log, text: "seen {{ file.name }}" }
+            - rule: Gone
+              in: dropbox
+              on: removed
+              do: { append-block: { note: log, text: "seen no {{ file.name }}" } }
+            """)
+        for name in ["a", "z"] { try steward.drop(BytePath("dropbox/\(name).txt"), name) }
+        try steward.wait()
+        // It does not settle while somebody has it open.
+        let writer = try FileHolder(steward.path("dropbox/copies/a.txt"), .appending)
+        for (old, new) in [("a", "b"), ("b", "c")] {
+            let (old, new) = ("dropbox/copies/\(old).txt", "dropbox/copies/\(new).txt")
+            #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)
+        }
+        // It is missed after the names that were given up before.
+        try Durable.remove(steward.path("dropbox/copies/z.txt"))
+        try await steward.until("it is missed") { try self.lines(steward).contains("seen no z.txt") }
+        try writer.release()
+        try steward.wait()
+        #expect(try lines(steward) == ["seen a.txt", "seen no z.txt", "seen z.txt"])
+        #expect(try steward.files("dropbox/copies").map(\.nameText) == ["c.txt"])
+    }
+
     @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
     func firstMeeting() async throws {
         let steward = try await agent(

@@ -28,6 +28,8 @@ package actor Pipeline {
     var folderBaselines: [String: FolderBaseline] = [:]
     private(set) var inJudgement: Set<Key> = []
     private var again: [Key: Settled] = [:]
+    /// Names that were given up, until it has been judged what has become of them.
+    var givenUp = GivenUpNames()
     private(set) var isStopped = false
     /// How many marks have been taken up since the start.
     package var marksTaken = 0
@@ -213,6 +215,7 @@ package actor Pipeline {
             if batch.isEmpty { return }
             for settled in batch {
                 let key = Self.key(settled)
+                if await isElsewhere(settled, key, inflow.settler) { continue }
                 guard inJudgement.insert(key).inserted else {
                     again[key] = settled
                     continue

@@ -66,8 +66,13 @@ extension Pipeline {
             guard isSeenUnderNew else { return }
             if root != toRoot { return await settleSoon(toRoot, [to]) }
             await touchFolders(root, above: [from, to])
-            let (hasNew, hasOld) = (await offer(root, to), await offer(root, from, extra: Self.renamedExtra))
+            let hasNew = await offer(root, to)
+            // Not before the new name settles: until then the file may be awaited under the one before.
+            noteRename(root, from, to)
+            let hasOld = await offer(root, from, extra: Self.renamedExtra)
             if !hasNew || !hasOld { lookLater(root, mark) }
+            // It is noted again when there is room for it.
+            if !hasOld { givenUp.forget(Key(root: root, path: from)) }
         case .subtree(let root, _):
             lookLater(root, mark)
         case .rootState(let root):
@@ -86,6 +91,32 @@ extension Pipeline {
 
     /// For how much longer a name is waited for that may only have been given up for another.
     private static let renamedExtra = 1.5
+
+    /// A name that is never judged is not noted: nothing would forget it.
+    private func noteRename(_ name: String, _ from: BytePath, _ to: BytePath) {
+        if isNews(from) { givenUp.add(Key(root: name, path: from), to) }
+    }
+
+    /// Whether it is too early to judge a name that was given up: as long as its file is yet to be judged under the new
+    /// one, the old one is not gone. What is known of the file is known by that, and goes with it.
+    func isElsewhere(_ settled: Settled, _ key: Key, _ settler: Settler) async -> Bool {
+        guard let name = givenUp.name(of: key) else { return false }
+        switch settled {
+        case .whole:
+            // It was so before the name was given up; what it is now comes later.
+            if await settler.isSettling(key.path, of: key.root) { return true }
+        case .gone:
+            var isPending = inJudgement.contains(Key(root: key.root, path: name))
+            if !isPending { isPending = await settler.isPending(name, of: key.root) }
+            if isPending {
+                await settle(key.root, key.path, extra: Self.renamedExtra)
+                return true
+            }
+        }
+        // Unless it has been given up once more meanwhile.
+        if givenUp.name(of: key) == name { givenUp.forget(key) }
+        return false
+    }
 
     /// Lets files settle of which events told; where very many do so already, when there is room again.
     private func settleSoon(_ name: String, _ paths: [BytePath]) async {
@@ -138,6 +169,7 @@ extension Pipeline {
                 case .file(_, let path): await settle(name, path)
                 case .renamed(_, let from, _, let to):
                     await settle(name, to)
+                    noteRename(name, from, to)
                     await settle(name, from, extra: Self.renamedExtra)
                 case .subtree(_, let path): await scan(name, inflow, path)
                 case .rootState: continue

@@ -1,0 +1,54 @@
+import Platform
+import Testing
+
+@testable import AgentKit
+
+/// Under which names files are now that gave up others.
+@Suite("Names that were given up")
+struct GivenUpNameTests {
+    private func key(_ path: BytePath) -> Pipeline.Key { Pipeline.Key(root: "inbox", path: path) }
+
+    private func found(_ path: BytePath, _ names: inout GivenUpNames) -> BytePath? { names.name(of: key(path)) }
+
+    @Test("A file is found under the last of its names, however many it has had")
+    func last() {
+        var names = GivenUpNames()
+        for number in 0..<2_000 { names.add(key(BytePath("\(number)")), BytePath("\(number + 1)")) }
+        let lost = (0..<2_000).filter { found(BytePath("\($0)"), &names) != "2000" }
+        #expect(lost.isEmpty)
+        names.add(key("2000"), "end")
+        let (first, end) = (found("0", &names), found("end", &names))
+        #expect(first == "end")
+        #expect(end == nil)
+        let elsewhere = names.name(of: Pipeline.Key(root: "other", path: "0"))
+        #expect(elsewhere == nil)
+    }
+
+    @Test("Names that were exchanged, or taken back, lead to no circle")
+    func circles() {
+        var names = GivenUpNames()
+        names.add(key("a"), "b")
+        names.add(key("b"), "a")
+        let back = [found("a", &names), found("b", &names)]
+        #expect(back == [nil, "a"])
+        names.add(key("a"), "c")
+        let on = found("b", &names)
+        #expect(on == "c")
+        for (old, new) in [("x", "t"), ("y", "x"), ("t", "y")] { names.add(key(BytePath(old)), BytePath(new)) }
+        let exchanged = [found("x", &names), found("y", &names), found("t", &names)]
+        #expect(exchanged == [nil, nil, "y"])
+    }
+
+    @Test("A name of which it is known what has become of it is forgotten")
+    func forgotten() {
+        var names = GivenUpNames()
+        names.add(key("a"), "b")
+        names.add(key("b"), "c")
+        names.forget(key("b"))
+        let first = found("a", &names)
+        #expect(first == "b")
+        names.forget(key("a"))
+        let none = found("a", &names)
+        #expect(none == nil)
+    }
+}
