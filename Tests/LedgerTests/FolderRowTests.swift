@@ -61,7 +61,7 @@ import Testing
         try await fill()
         try await ledger.write { transaction in
             try transaction.setGone("p", "a/b/2")
-            try transaction.takeFolder("p", "a", by: "job")
+            try transaction.moveOutFolder("p", "a", by: "job")
         }
         #expect(try await present() == ["ab/3"])
         #expect(try await ledger.read { try $0.folders("p") } == [])
@@ -77,7 +77,7 @@ import Testing
     func newcomers() async throws {
         try await fill()
         try await ledger.write { transaction in
-            _ = try transaction.takeFolder("p", "a", by: "job")
+            _ = try transaction.moveOutFolder("p", "a", by: "job")
             try transaction.setFile(Self.file("a/1", 77))
             try transaction.setFolder(FolderRecord(place: "p", path: "a", device: 1, inode: 78))
         }

@@ -8,8 +8,8 @@ struct Greeting: Codable {
     let message: String
 }
 
-/// The seed's first example (sections 2.1 and 10.1), which serves as a smoke test: it takes its settings from the
-/// environment, says hello, and ends with another code than 0 where that fails.
+/// The first example of a call, which serves as a smoke test: it takes its settings from the environment, says hello, and
+/// ends with another code than 0 where that fails.
 @main
 struct RonHello {
     static func main() async {

@@ -52,7 +52,7 @@ extension Operations {
         }
         var lines: [JobLine] = []
         for (question, _) in open {
-            guard let job = try await settle(question, .confirmed, "confirmed by command") else { continue }
+            guard let job = try await record(.confirmed, to: question, "confirmed by command") else { continue }
             lines.append(JobLine(job: job.id, rule: job.rule, message: "confirmed: \(question.text)"))
         }
         return try ControlReply(lines, lines: lines.map { "\($0.job.prefix(12))  \($0.rule): \($0.message)" })
@@ -73,15 +73,15 @@ extension Operations {
                 "the job \(job.id.prefix(12)) is \(job.state.rawValue) and asks nothing; `steward confirm` shows which do"
             )
         }
-        guard try await settle(question, answer, why) != nil else {
+        guard try await record(answer, to: question, why) != nil else {
             throw Fault(.usage, "the job \(job.id.prefix(12)) has been answered a moment ago")
         }
         let line = JobLine(job: job.id, rule: job.rule, message: "\(answer.rawValue): \(question.text)")
         return try ControlReply([line], lines: ["\(job.id.prefix(12))  \(job.rule): \(line.message)"])
     }
 
-    private func settle(
-        _ question: QuestionRecord, _ answer: QuestionRecord.Answer, _ why: String
+    private func record(
+        _ answer: QuestionRecord.Answer, to question: QuestionRecord, _ why: String
     ) async throws -> JobRecord? {
         let job = try await core.ledger.write { try $0.answer(question, answer, "\(why): \(question.text)") }
         if let job, job.state == .ready {
@@ -106,8 +106,8 @@ extension Operations {
         var isAny = false
         for (question, _) in open {
             guard let token = question.token, let isYes = QuestionBox.answer(to: token, in: bytes) else { continue }
-            _ = try await settle(
-                question, isYes ? .confirmed : .declined, isYes ? "ticked in \(note)" : "declined in \(note)")
+            _ = try await record(
+                isYes ? .confirmed : .declined, to: question, isYes ? "ticked in \(note)" : "declined in \(note)")
             isAny = true
         }
         return isAny

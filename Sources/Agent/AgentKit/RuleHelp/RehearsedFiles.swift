@@ -44,7 +44,7 @@ struct RehearsedFiles {
         left.remove(path)
     }
 
-    mutating func take(from path: BytePath) {
+    mutating func remove(_ path: BytePath) {
         made[path] = nil
         left.insert(path)
     }

@@ -279,7 +279,7 @@ struct RuleRehearsal {
             switch change {
             case .moves(let target, let ifTaken):
                 guard let path = try await landing(target, ifTaken, content, &taking) else { continue }
-                files.take(from: subject.absolute)
+                files.remove(subject.absolute)
                 files.put(content, at: path)
                 made = path
                 guard let (place, relative) = core.places.locate(path) else { continue }
@@ -298,7 +298,7 @@ struct RuleRehearsal {
                 copy.rules.insert(taking.rule)
                 copies.append(copy)
             case .trashes, .removes:
-                files.take(from: subject.absolute)
+                files.remove(subject.absolute)
                 subject.isGone = true
             case .writes(let note, let text):
                 notes.append(RuleTrial.Note(note: note, text: text))

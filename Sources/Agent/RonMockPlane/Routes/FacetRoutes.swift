@@ -42,7 +42,7 @@ enum FacetRoutes {
         ]
     }
 
-    /// The seed's example: a user and a password for a token; `wrong` is the password that nobody has.
+    /// The example of a facet: a user and a password for a token; `wrong` is the password that nobody has.
     private static func login(_ request: Request) async throws -> Response {
         struct Login: Decodable {
             let user: String

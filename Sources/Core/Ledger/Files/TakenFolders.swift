@@ -14,7 +14,7 @@ extension LedgerTransaction {
     ///
     /// - Returns: the files that lay in it, and the folders, itself included, as they were known.
     @discardableResult
-    package func takeFolder(
+    package func moveOutFolder(
         _ place: String, _ path: BytePath, by job: String
     ) throws -> (files: [FileRecord], folders: [BytePath]) {
         var taken: [FileRecord] = []
@@ -48,7 +48,7 @@ extension LedgerTransaction {
             arguments: [job, top.blob, below.blob, place, top.appending(below).blob])
     }
 
-    /// Brings back what ``takeFolder(_:_:by:)`` took: the folder lies at `path` again.
+    /// Brings back what ``moveOutFolder(_:_:by:)`` has taken out: the folder lies at `path` again.
     ///
     /// - Returns: the row of the folder itself, as it was; nil where that is not known any more.
     package func returnFolder(_ place: String, to path: BytePath, by job: String) throws -> FolderRecord? {

@@ -251,8 +251,8 @@ extension LedgerTransaction {
     /// - Returns: false where it has another state or another number of tries by now than `before`; nothing is stored then.
     @discardableResult
     package func update(_ delivery: DeliveryRecord, from before: DeliveryRecord? = nil) throws -> Bool {
-        let isSettled = delivery.state == .delivered || delivery.state == .dropped
-        let isHidden = try isSettled && job(delivery.job).map { names.hides($0.place, $0.path) } ?? false
+        let isOver = delivery.state == .delivered || delivery.state == .dropped
+        let isHidden = try isOver && job(delivery.job).map { names.hides($0.place, $0.path) } ?? false
         try execute(
             sql: """
                 UPDATE outbox SET state = ?, attempts = ?, firstAttempt = ?, triedFor = ?, nextAttempt = ?, status = ?,
@@ -266,7 +266,7 @@ extension LedgerTransaction {
                 before?.state.rawValue, before?.attempts,
             ])
         guard db.changesCount > 0 else { return false }
-        if isSettled { try releaseTexts(of: delivery.id, [.delivery]) }
+        if isOver { try releaseTexts(of: delivery.id, [.delivery]) }
         if isHidden { names.noteForgotten() }
         return true
     }

@@ -94,7 +94,7 @@ extension LedgerTransaction {
     /// Forgets the products in a folder, which is there no more.
     ///
     /// - Returns: those that nobody has judged, but for hidden ones.
-    package func takeProducts(within path: BytePath) throws -> [ProductRecord] {
+    package func removeProducts(within path: BytePath) throws -> [ProductRecord] {
         let (low, high) = Self.below(path)
         let found = try all("SELECT path FROM product WHERE path >= ? AND path < ?", [low, high]) { row in
             BytePath(blob: row["path"])

@@ -24,7 +24,7 @@ package actor Courier {
     /// Running lanes that have been woken meanwhile, and whether a person wants no wait.
     private var woken: [DeliveryLane: Bool] = [:]
     /// What became of events, where the ledger could not be told.
-    private var unsettled: [DeliveryLane: (DeliveryRecord, SendOutcome)] = [:]
+    private var unstored: [DeliveryLane: (DeliveryRecord, SendOutcome)] = [:]
     private var heads: [DeliveryLane: Head] = [:]
     private var timer: Task<Void, Never>?
     private var armedFor: ContinuousClock.Instant?
@@ -170,7 +170,7 @@ package actor Courier {
     private func pump() {
         guard hasBegun, !isPaused, !isStopping else { return }
         let now = ContinuousClock.now
-        while let turn = queue.take(now) { running[turn.lane] = Task { await self.work(turn) } }
+        while let turn = queue.beginTurn(now) { running[turn.lane] = Task { await self.work(turn) } }
         arm(now)
     }
 
@@ -210,7 +210,7 @@ package actor Courier {
     /// Sends the first event of a lane, if its time has come.
     private func advance(_ turn: DeliveryQueue.Turn) async throws -> Next {
         let lane = turn.lane
-        if let (delivery, outcome) = unsettled[lane] { return try await settle(delivery, outcome) }
+        if let (delivery, outcome) = unstored[lane] { return try await store(outcome, of: delivery) }
         let target = targets[lane.target]
         let holds = target?.onDead == .hold
         guard let first = try await outbox.ledger.read({ try $0.nextDelivery(in: lane, isHeldByDead: holds) }) else {
@@ -225,8 +225,8 @@ package actor Courier {
         }
         guard let begun = try await outbox.ledger.write({ try $0.beginDelivery(first.id) }) else { return .goOn }
         guard let body = begun.body else {
-            return try await settle(
-                begun.delivery, .refused(status: nil, reason: "the ledger has lost what was to be sent"))
+            return try await store(
+                .refused(status: nil, reason: "the ledger has lost what was to be sent"), of: begun.delivery)
         }
         let counted = heads[lane].flatMap { $0.id == first.id ? $0.counted : nil }
         heads[lane] = Head(id: first.id, due: nil, counted: counted ?? .now)
@@ -242,7 +242,7 @@ package actor Courier {
         } else if outcome != .cancelled {
             queue.reached(turn)
         }
-        return try await settle(begun.delivery, outcome)
+        return try await store(outcome, of: begun.delivery)
     }
 
     /// Seconds until an event may be sent; nil for now. What this life has set does not change with the calendar; of what
@@ -286,14 +286,14 @@ package actor Courier {
 
     /// Commits what became of a try; where that cannot be done now, it is kept, and nothing is sent in the lane before it
     /// has been.
-    private func settle(_ sent: DeliveryRecord, _ outcome: SendOutcome) async throws -> Next {
+    private func store(_ outcome: SendOutcome, of sent: DeliveryRecord) async throws -> Next {
         let lane = sent.lane
         let counted = heads[lane]?.counted
         let now = SuspendingClock.now
         let verdict = DeliveryVerdict(
             sent, outcome, targets[sent.target], tried: counted.map { (now - $0) / .seconds(1) } ?? 0,
             failures: queue.failures(of: sent.target), backoff: backoff)
-        unsettled[lane] = (sent, outcome)
+        unstored[lane] = (sent, outcome)
         let (delivery, line) = (verdict.delivery, verdict.line)
         let isStored = try await outbox.ledger.write { transaction -> Bool in
             guard try transaction.update(delivery, from: sent) else { return false }
@@ -302,7 +302,7 @@ package actor Courier {
             try transaction.note(line.kind, line.message, job: sent.job, place: job?.place, path: job?.path)
             return true
         }
-        unsettled[lane] = nil
+        unstored[lane] = nil
         guard isStored else { return .goOn }
         switch delivery.state {
         case .delivered: log.info("delivered to \(sent.target)", metadata: Self.fields(sent))

@@ -26,7 +26,7 @@ struct DeliveryQueue {
 
         var isReady: Bool { first < lanes.count }
 
-        mutating func take() -> DeliveryLane {
+        mutating func removeFirst() -> DeliveryLane {
             let lane = lanes[first]
             first += 1
             if 2 * first >= lanes.count {
@@ -70,11 +70,11 @@ struct DeliveryQueue {
 
     /// - Parameter now: targets that are closed until later get no turn.
     /// - Returns: a lane that is at work from now on; nil where none may be.
-    mutating func take(_ now: Instant) -> Turn? {
+    mutating func beginTurn(_ now: Instant) -> Turn? {
         guard let place = place(now) else { return nil }
         next = place + 1
         let name = names[place]
-        guard let lane = lines[name]?.take() else { return nil }
+        guard let lane = lines[name]?.removeFirst() else { return nil }
         lines[name]?.running += 1
         running += 1
         ready.remove(lane)
@@ -82,7 +82,7 @@ struct DeliveryQueue {
     }
 
     /// - Parameter now: targets that are closed until later get no turn.
-    /// - Returns: whether a lane could be taken.
+    /// - Returns: whether a turn could begin.
     func hasTurn(_ now: Instant) -> Bool { place(now) != nil }
 
     private func place(_ now: Instant) -> Int? {

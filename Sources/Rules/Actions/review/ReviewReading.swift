@@ -35,7 +35,7 @@ package struct ReviewCouncil: Codable, Sendable, Equatable {
     package var report: CouncilReport
 }
 
-/// Several advisors on the same words (seed 001, stage 3).
+/// Several advisors on the same words (docs/design/advisors.md, "What is believed").
 package struct ReviewDiscussion: Codable, Sendable, Equatable {
     /// Of the draft, from 1.
     package var line: Int

@@ -88,7 +88,7 @@ package enum RuleCheck {
                 Set(step.arguments.places.map(\.name) + step.action.destinations).sorted().flatMap { target in
                     rule.places.map { Edge(rule: rule, from: $0.name, to: target, step: step) }
                 }
-                    + (growsItsPlace(rule, step) ? rule.places : []).map {
+                    + (addsToItsPlace(rule, step) ? rule.places : []).map {
                         Edge(rule: rule, from: $0.name, to: $0.name, step: step)
                     }
             }
@@ -96,7 +96,7 @@ package enum RuleCheck {
     }
 
     /// At each time of its schedule such a rule puts one more into a folder of the place whose files it runs over.
-    private static func growsItsPlace(_ rule: Rule, _ step: StepTemplate) -> Bool {
+    private static func addsToItsPlace(_ rule: Rule, _ step: StepTemplate) -> Bool {
         !rule.schedules.isEmpty && step.declaration.name != "move" && step.arguments.has("folder")
             && !step.arguments.has("place")
     }

@@ -11,7 +11,7 @@ extension EffectJournal {
         var former: FolderRecord?
         // What lies in it is yet to be judged, where it does not come back by undo.
         let isKept = new.map { $0.place.name != job.place || $0.place.name == old?.place.name } ?? false
-        for product in try transaction.takeProducts(within: from) where isKept {
+        for product in try transaction.removeProducts(within: from) where isKept {
             guard let below = product.path.relative(to: from) else { continue }
             var product = product
             product.path = to.appending(below)
@@ -21,7 +21,7 @@ extension EffectJournal {
             former = try transaction.renameFolder(old.place.name, old.path, to: new.path)
         } else if let old {
             former = try transaction.folder(old.place.name, old.path)
-            let taken = try transaction.takeFolder(old.place.name, old.path, by: job.id)
+            let taken = try transaction.moveOutFolder(old.place.name, old.path, by: job.id)
             if let new, new.place.name != job.place {
                 try handOn(taken.files, taken.folders, of: old.path, to: new.path, in: new.place, job, transaction)
             }
