@@ -60,8 +60,9 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore", abstract: "Put a backup back, or prove that it could be.",
         discussion: """
             Everything is proved before anything changes, and all of it is put back or nothing. What lies there already is \
-            never removed: the command refuses, or moves it aside with --replace. No agent may run meanwhile. Ends with 2 \
-            where --verify finds something.
+            never removed: the command refuses, or moves it aside with --replace. No agent may run meanwhile. A backup of an \
+            agent that keeps its state elsewhere is refused without --from-another. Ends with 2 where --verify finds \
+            something.
             """)
 
     @OptionGroup var options: CommonOptions
@@ -83,8 +84,13 @@ struct RestoreCommand: AsyncParsableCommand {
         help: "Only these: state, captures, vaults/NAME, tk, configuration.")
     var only: [String] = []
 
+    @Flag(
+        name: .long,
+        help: "Restore into this agent's folders also what is of one that keeps its state elsewhere: in another home.")
+    var fromAnother = false
+
     func validate() throws {
-        if verify && (dryRun || replace || !only.isEmpty) {
+        if verify && (dryRun || replace || fromAnother || !only.isEmpty) {
             throw ValidationError("--verify changes nothing, and takes none of the other options")
         }
     }
@@ -104,6 +110,7 @@ struct RestoreCommand: AsyncParsableCommand {
             let meter = ProgressMeter.standard(isOff: options.json)
             defer { meter.clear() }
             if verify { return try show(proof, meter) }
+            if !fromAnother { try proof.expectOwn(directories, words: words) }
             let configuration = Configuration.load(directories).0
             let plan = try RestorePlan(
                 proof, directories, vaults: configuration?.vaults ?? [],
@@ -123,6 +130,15 @@ struct RestoreCommand: AsyncParsableCommand {
             try advise(&report, directories)
             try Output.show(report, lines: report.lines, json: options.json)
         }
+    }
+
+    /// What was asked for besides the backup.
+    private var words: [String] {
+        var words: [String] = []
+        if dryRun { words.append("--dry-run") }
+        if replace { words.append("--replace") }
+        if !only.isEmpty { words += ["--only"] + only }
+        return words
     }
 
     private func advise(_ report: inout RestoreReport, _ directories: Directories) throws {

@@ -64,6 +64,16 @@ struct BackupFolderTests {
         #expect(try steward.inStore() == ["capture"])
     }
 
+    @Test("A backup of another host is this agent's as well where its folders are the same")
+    func otherHost() async throws {
+        let steward = try await home()
+        let backup = BytePath(try steward.backUp()["path"].text)
+        try replace("\"host\" : \"\(hostName())\"", by: "\"host\" : \"elsewhere\"", in: backup)
+        try steward.emptyHome()
+        try steward.run(["restore", steward.backups.text]).check()
+        #expect(try steward.inStore() == ["capture"])
+    }
+
     private func begin(_ steward: AgentFixture, _ options: [String] = []) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: AgentFixture.binary)

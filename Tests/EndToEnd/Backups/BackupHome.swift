@@ -16,6 +16,35 @@ extension AgentFixture {
             - trash
         """
 
+    /// An agent that was stopped, as the system's service has it: its home is its state folder, `state`.
+    static func service() async throws -> AgentFixture {
+        let steward = try AgentFixture()
+        let configuration: BytePath = ".config/steward/steward.yaml"
+        let text = try steward.home.read(configuration)
+        try steward.home.write(
+            configuration, text.replacingOccurrences(of: "~/", with: steward.home.path.text + "/"))
+        let state = steward.home.path.appending("state")
+        steward.variables["HOME"] = state.text
+        steward.variables["STATE_DIRECTORY"] = state.text
+        steward.variables["CONFIGURATION_DIRECTORY"] = steward.home.path.appending(".config/steward").text
+        try Durable.makeDirectory(state, mode: 0o700)
+        try steward.rule(AgentFixture.capturing)
+        try await steward.start()
+        for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try steward.wait()
+        try await steward.stop()
+        try steward.home.write("state/.tk/secrets", "key")
+        try steward.home.write("state/.tk/config.json", "{}")
+        try steward.home.write("state/.local/share/Trash/files/mine", "mine")
+        return steward
+    }
+
+    /// How many captures the service's store holds.
+    func inServiceStore() throws -> String {
+        let store = home.path.appending("state/captures/captures.sqlite").text
+        return try shell(["sqlite3", store, "SELECT COUNT(*) FROM experience"]).check().output
+    }
+
     var backups: BytePath { home.path.appending("backups") }
 
     /// The finished backups, oldest first.
@@ -84,7 +113,7 @@ extension AgentFixture {
     /// themselves left out.
     func hashes(below folder: BytePath) throws -> [BytePath: ContentHash] {
         let root = home.path.appending(folder)
-        let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite"]
+        let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite", "last-backup.json"]
         var (found, folders) = ([BytePath: ContentHash](), [BytePath("")])
         while let next = folders.popLast() {
             for entry in try listDirectory(root.appending(next)) {

@@ -8,37 +8,9 @@ import Testing
 /// Backups where other things lie in the state folder, or do not lie where they should.
 @Suite("Backups of stores within each other, and of stores that are away")
 struct BackupServiceTests {
-    /// As the system's service has it: its home is its state folder.
-    private func service() async throws -> AgentFixture {
-        let steward = try AgentFixture()
-        let configuration: BytePath = ".config/steward/steward.yaml"
-        let text = try steward.home.read(configuration)
-        try steward.home.write(
-            configuration, text.replacingOccurrences(of: "~/", with: steward.home.path.text + "/"))
-        let state = steward.home.path.appending("state")
-        steward.variables["HOME"] = state.text
-        steward.variables["STATE_DIRECTORY"] = state.text
-        steward.variables["CONFIGURATION_DIRECTORY"] = steward.home.path.appending(".config/steward").text
-        try Durable.makeDirectory(state, mode: 0o700)
-        try steward.rule(AgentFixture.capturing)
-        try await steward.start()
-        for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
-        try steward.wait()
-        try await steward.stop()
-        try steward.home.write("state/.tk/secrets", "key")
-        try steward.home.write("state/.tk/config.json", "{}")
-        try steward.home.write("state/.local/share/Trash/files/mine", "mine")
-        return steward
-    }
-
-    private func inStore(_ steward: AgentFixture) throws -> String {
-        let store = steward.home.path.appending("state/captures/captures.sqlite").text
-        return try steward.shell(["sqlite3", store, "SELECT COUNT(*) FROM experience"]).check().output
-    }
-
     @Test("The service's state is restored in place and anew, and holds neither tk's keys nor the trash, which stays")
     func inState() async throws {
-        let steward = try await service()
+        let steward = try await AgentFixture.service()
         try steward.backUp()
         let backup = try #require(try steward.finishedBackups().first)
         #expect(try FileStatus.of(backup.appending("state/.tk")) == nil)
@@ -46,20 +18,55 @@ struct BackupServiceTests {
         #expect(try listDirectory(backup.appending("tk")).map { BytePath(bytes: $0.name) } == ["config.json"])
         try steward.home.write("state/.local/share/later", "later")
         let report = try steward.json(["restore", steward.backups.text, "--replace"])
-        #expect(try inStore(steward) == "3\n")
+        #expect(try steward.inServiceStore() == "3\n")
         #expect(try steward.home.read("state/.local/share/Trash/files/mine") == "mine")
         #expect(try steward.home.read("state/.tk/secrets") == "key", "what no backup holds stays")
         let aside = try #require(report["aside"].items.map(\.text).first { $0.contains("/state.before") })
         #expect(try TemporaryFolder.text(BytePath(aside + "/.local/share/later")) == "later")
         try FileManager.default.removeItem(atPath: steward.home.path.appending("state").text)
         try steward.run(["restore", steward.backups.text]).check()
-        #expect(try inStore(steward) == "3\n")
+        #expect(try steward.inServiceStore() == "3\n")
         #expect(try steward.home.read("state/.tk/config.json") == "{}")
+    }
+
+    @Test("The service's backup goes into another home only where that is asked for, and it is said how it goes back")
+    func elsewhere() async throws {
+        let steward = try await AgentFixture.service()
+        try steward.backUp()
+        let backup = try #require(try steward.finishedBackups().first)
+        let (state, other) = (steward.home.path.appending("state"), steward.home.path.appending("other"))
+        try Durable.makeDirectory(other)
+        // As `sudo steward restore` has it.
+        for name in ["STATE_DIRECTORY", "CONFIGURATION_DIRECTORY"] { steward.variables[name] = nil }
+        steward.variables["HOME"] = other.text
+        let folder = steward.backups.text
+        for words in [[folder], [backup.text], [folder, "--dry-run"], [folder, "--replace", "--only", "captures"]] {
+            let refused = try steward.run(["restore"] + words)
+            #expect(refused.status == 64, "\(words): \(refused.output)\(refused.errors)")
+            #expect(refused.errors.contains("keeps its state in \(state) on \(hostName())"), "\(refused.errors)")
+            #expect(refused.errors.contains("--from-another"), "\(refused.errors)")
+        }
+        #expect(try listDirectory(other).isEmpty)
+        try steward.run(["restore", "--verify", folder]).check()
+        // What it proposes is what puts it back.
+        try FileManager.default.removeItem(atPath: state.text)
+        let message = try steward.run(["restore", folder]).errors
+        let proposed = try #require(message.split(separator: "`").dropFirst().first)
+        #expect(proposed.contains("STATE_DIRECTORY=\(state) ") && proposed.hasSuffix(backup.text), "\(proposed)")
+        let command = proposed.hasPrefix("sudo ") ? proposed.dropFirst(5) : proposed
+        let programs = BytePath(AgentFixture.binary).parent
+        try steward.shell(["/bin/sh", "-c", "PATH='\(programs)':\"$PATH\"; \(command)"]).check()
+        #expect(try steward.inServiceStore() == "3\n")
+        #expect(try listDirectory(other).isEmpty)
+        try steward.run(["restore", folder, "--from-another"]).check()
+        for name: BytePath in [".local/state/steward/ledger.sqlite", ".config/steward/steward.yaml"] {
+            #expect(try FileStatus.of(other.appending(name)) != nil, "\(name)")
+        }
     }
 
     @Test("What cannot be put into its place is found before the first name changes")
     func inTheWay() async throws {
-        let steward = try await service()
+        let steward = try await AgentFixture.service()
         try steward.home.write("state/spot", "a file")
         try steward.backUp()
         try Durable.remove(steward.home.path.appending("state/spot"))
@@ -71,7 +78,7 @@ struct BackupServiceTests {
         #expect(try steward.home.read("state/later") == "later")
         let left = try listDirectory(steward.home.path.appending("state")).map { BytePath(bytes: $0.name) }
         #expect(!left.contains("restore.json") && !left.contains(".steward-restore"))
-        #expect(try inStore(steward) == "3\n")
+        #expect(try steward.inServiceStore() == "3\n")
     }
 
     @Test("A vault whose disk is away makes the backup fail, and those that hold it stay")

@@ -49,6 +49,28 @@ struct RestoreByRootTests {
         #expect(try FileStatus.of(inState(steward, "restore.json")) == nil)
     }
 
+    @Test("What is restored into a person's home is that person's, whomever the backup names: by them, and by root")
+    func names() async throws {
+        let file: BytePath = ".config/steward/steward.yaml"
+        let (steward, _) = try await home { steward in
+            let path = steward.home.path.appending(file)
+            guard lchown(path.text, 0, 0) == 0, chmod(path.text, 0o644) == 0 else {
+                throw Fault.system("give away", path)
+            }
+        }
+        let backup = try #require(try steward.finishedBackups().first)
+        let listing = try TemporaryFolder.text(backup.appending("files.jsonl"))
+        #expect(listing.contains(#""group":"root""#) && listing.contains(#""owner":"root""#))
+        for isRoot in [false, true] {
+            try steward.emptyHome()
+            let words = ["restore", steward.backups.text]
+            try (isRoot ? asRoot(steward, words) : steward.run(words)).check()
+            let status = try #require(try FileStatus.of(steward.home.path.appending(file)))
+            #expect(status.owner == TestUser.victim.id && status.group == TestUser.victim.id, "by root: \(isRoot)")
+            #expect(status.mode == 0o644)
+        }
+    }
+
     @Test("A folder that is exchanged for a link while a file is copied gives nobody a file of root's")
     func exchanged() async throws {
         let (steward, closed) = try await home { steward in

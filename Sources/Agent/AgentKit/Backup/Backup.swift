@@ -16,6 +16,7 @@ package struct Backup {
     private let stores: [BackupStore]
     private let folder: BackupFolder
     private let version: String
+    private let owners = BackupOwners()
     private let tell: (BackupProgress) throws -> Void
 
     /// - Parameters:
@@ -79,6 +80,7 @@ package struct Backup {
             report.files = manifest.files
             report.size = manifest.size
             report.consistency = manifest.consistency
+            report.unnoted = note(report.path, at: manifest.time)
             if let keep { report.removed = try folder.keep(keep, with: report.path, like: manifest) }
             return report
         } catch {
@@ -93,6 +95,18 @@ package struct Backup {
                     path: folder.path, errno: fault.errno)
             }
             throw error
+        }
+    }
+
+    /// Has the agent know of it.
+    ///
+    /// - Returns: why it does not: that is no reason to have no backup.
+    private func note(_ backup: BytePath, at time: Timestamp) -> String? {
+        do {
+            try LastBackup(time: time, path: backup).note(in: directories.state)
+            return nil
+        } catch {
+            return explain(error)
         }
     }
 
@@ -121,7 +135,7 @@ package struct Backup {
     private func fill(
         _ target: BytePath, _ manifest: inout BackupManifest, _ earlier: EarlierBackup?, _ report: inout BackupReport
     ) throws {
-        let mirrors = try stores.map { try BackupMirror($0, in: target.appending($0.name), earlier, tell) }
+        let mirrors = try stores.map { try BackupMirror($0, in: target.appending($0.name), earlier, owners, tell) }
         for mirror in mirrors { try mirror.look() }
         FaultPoint.reach("backup copied")
         let instant = try BackupInstant.begin(directories)
@@ -152,7 +166,7 @@ package struct Backup {
         for mirror in mirrors { files += try mirror.finish() }
         for (index, mirror) in mirrors.enumerated() {
             manifest.stores[index].emptyFolders = mirror.emptyFolders
-            manifest.stores[index].folders = mirror.openFolders
+            manifest.stores[index].folders = mirror.toldFolders
         }
         report.linked = mirrors.reduce(0) { $0 + $1.linked }
         report.strange = mirrors.flatMap(\.strange).sorted()
@@ -182,9 +196,10 @@ package struct Backup {
             try instant.copy(to: copy) { try tell(.database(path: path, done: $0, total: $1)) }
             try instant.close()
             let status = try Descriptor(copy).status()
+            let (owner, group) = owners.names(of: try FileStatus.of(store.root.appending(name)))
             return BackedFile(
                 path: path, role: .database, size: status.size, sha256: try ContentHash.ofFile(copy), mode: 0o600,
-                modified: status.fingerprint.modified, changed: status.fingerprint.changed)
+                owner: owner, group: group, modified: status.fingerprint.modified, changed: status.fingerprint.changed)
         }
     }
 
@@ -241,15 +256,24 @@ package struct BackupReport: Encodable, Sendable {
     package var strange: [BytePath] = []
     /// The one before, where its name is of a time to come.
     package var ahead: BytePath?
+    /// Why the agent does not know of it.
+    package var unnoted: String?
 
     package var lines: [String] {
         let shared = earlier.map { ", \(linked) of them shared with \($0.nameText)" } ?? ""
-        return ["\(path): \(files) files, \(ComicText.bytes(size))\(shared)"]
+        var lines: [String] =
+            ["\(path): \(files) files, \(ComicText.bytes(size))\(shared)"]
             + [consistency.line(heldSeconds)].compactMap { $0 } + removed.map { "removed \($0)" }
             + strange.map { "left out: \($0) is no file" }
             + [ahead].compactMap { $0 }.map {
                 "the clock was ahead when \($0.nameText) was made: this one's name comes after that, and is not its time"
             }
+        if let unnoted {
+            lines.append(
+                "the agent does not know of this backup, and will say that its last one is older: \(unnoted). Give whoever "
+                    + "makes backups write access to its state folder")
+        }
+        return lines
     }
 }
 

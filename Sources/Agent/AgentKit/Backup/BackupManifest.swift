@@ -28,14 +28,17 @@ package struct BackupManifest: Codable, Sendable {
         package var size: Int64 = 0
         /// Folders in which no file lies, below the store's.
         package var emptyFolders: [BytePath] = []
-        /// Those that others than their owner may enter, with the store's own, which has the empty path. Older backups do
-        /// not tell.
+        /// The store's own, which has the empty path, and those that others than their owner may enter or that are of
+        /// another owner or group than that. Older backups tell less, or nothing.
         package var folders: [Folder]?
     }
 
     package struct Folder: Codable, Sendable, Equatable {
         let path: BytePath
         let mode: mode_t
+        /// By name; nil where the number had none, and in backups of before.
+        var owner: String?
+        var group: String?
     }
 
     package var format = BackupManifest.currentFormat
@@ -64,7 +67,13 @@ package struct BackupManifest: Codable, Sendable {
     /// Whether it is of the agent that has its state there on this host.
     func isOfAgent(in state: BytePath) -> Bool { host == hostName() && self.state == state }
 
-    private var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.root }
+    /// Whether it is of an agent that has its state there, on whichever host.
+    func keepsState(in folder: BytePath) -> Bool {
+        state == folder || state.map(BackupStore.resolved) == BackupStore.resolved(folder)
+    }
+
+    /// Where the agent had its state.
+    var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.root }
 
     /// Reads the manifest of a finished backup, and sees that it is the one that was written. Blocks.
     ///
@@ -116,6 +125,9 @@ package struct BackedFile: Codable, Sendable, Equatable {
     package var size: Int64
     package var sha256: ContentHash
     package var mode: mode_t
+    /// By name; nil where the number had none, and in backups of before.
+    package var owner: String?
+    package var group: String?
     /// Of the original, in nanoseconds as in ``Fingerprint``: by these two an unchanged one is known again.
     package var modified: Int64
     package var changed: Int64

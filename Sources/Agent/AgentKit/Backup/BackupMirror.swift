@@ -11,6 +11,7 @@ final class BackupMirror {
     let store: BackupStore
     private let target: BytePath
     private let earlier: EarlierBackup?
+    private let owners: BackupOwners
     private let tell: (BackupProgress) throws -> Void
 
     private struct Taken {
@@ -24,8 +25,8 @@ final class BackupMirror {
     private var looks = 0
     private var hasChanged = false
     private var folders: Set<BytePath> = []
-    /// All of the store's that the last look has seen, with their modes.
-    private var seenFolders: [BytePath: mode_t] = [:]
+    /// All of the store's that the last look has seen.
+    private var seenFolders: [BytePath: BackupManifest.Folder] = [:]
     private var lock: Descriptor?
     private(set) var linked = 0
     /// Links, pipes and the like, which no backup holds.
@@ -36,10 +37,10 @@ final class BackupMirror {
 
     /// - Parameter target: the store's folder in the backup, which is not there yet.
     init(
-        _ store: BackupStore, in target: BytePath, _ earlier: EarlierBackup?,
+        _ store: BackupStore, in target: BytePath, _ earlier: EarlierBackup?, _ owners: BackupOwners,
         _ tell: @escaping (BackupProgress) throws -> Void
     ) throws {
-        (self.store, self.target, self.earlier, self.tell) = (store, target, earlier, tell)
+        (self.store, self.target, self.earlier, self.owners, self.tell) = (store, target, earlier, owners, tell)
         if let name = store.lockedFile, try FileStatus.of(store.root.appending(name)) != nil {
             let file = try Descriptor(store.root.appending(name))
             guard try FileLock.acquireSoon(.shared, on: file) else {
@@ -97,10 +98,19 @@ final class BackupMirror {
         return seenFolders.keys.filter { !full.contains($0) && !$0.isEmpty }.sorted()
     }
 
-    /// Folders that others may enter.
-    var openFolders: [BackupManifest.Folder] {
-        seenFolders.filter { $0.value & 0o077 != 0 }.sorted { $0.key < $1.key }
-            .map { BackupManifest.Folder(path: $0.key, mode: $0.value) }
+    /// The store's own, and those that differ from it in owner or group, or that others may enter.
+    var toldFolders: [BackupManifest.Folder] {
+        let root = seenFolders[""]
+        let differing = seenFolders.values.filter { folder in
+            let isAlike = folder.owner == root?.owner && folder.group == root?.group
+            return folder.path.isEmpty || folder.mode & 0o077 != 0 || !isAlike
+        }
+        return differing.sorted { $0.path < $1.path }
+    }
+
+    private func told(_ path: BytePath, _ status: FileStatus) -> BackupManifest.Folder {
+        let (owner, group) = owners.names(of: status)
+        return BackupManifest.Folder(path: path, mode: status.mode & 0o777, owner: owner, group: group)
     }
 
     private func walk(_ folder: BytePath) throws {
@@ -111,7 +121,7 @@ final class BackupMirror {
             guard let status = try status(whole) else { continue }
             switch status.kind {
             case .directory:
-                seenFolders[path] = status.mode & 0o777
+                seenFolders[path] = told(path, status)
                 try walk(path)
             case .file: try take(path, status)
             case .link, .other: strange.insert(whole)
@@ -123,7 +133,7 @@ final class BackupMirror {
         do {
             let opened = try Descriptor(
                 store.root.appending(folder), O_RDONLY | O_DIRECTORY, follow: store.followsLinks || folder.isEmpty)
-            if folder.isEmpty { seenFolders[folder] = try opened.status().mode & 0o777 }
+            if folder.isEmpty { seenFolders[folder] = told(folder, try opened.status()) }
             return try Folder(opened).entries().map(\.name)
         } catch let fault as Fault where fault.errno == ENOENT {
             return []
@@ -150,15 +160,16 @@ final class BackupMirror {
         try place(for: copy)
         if taken.removeValue(forKey: path) != nil { try Durable.remove(copy) }
         let name = BytePath(store.name).appending(path)
-        if let known = try earlier?.link(name, status, to: copy) {
+        if var known = try earlier?.link(name, status, to: copy) {
             linked += 1
+            (known.owner, known.group) = owners.names(of: status)
             taken[path] = Taken(fingerprint: status.fingerprint, file: known, look: looks)
             return
         }
         do {
             let source = try Descriptor(store.root.appending(path), follow: store.followsLinks)
             let opened = try source.status()
-            let file = try Self.copy(source, opened, to: copy, as: name)
+            let file = try self.copy(source, opened, to: copy, as: name)
             taken[path] = Taken(fingerprint: opened.fingerprint, file: file, look: looks)
             try tell(.file(path: name, size: file.size))
         } catch let fault as Fault where fault.errno == ENOENT && fault.path == store.root.appending(path) {
@@ -168,21 +179,22 @@ final class BackupMirror {
 
     private static let cloneFile: UInt = 0x4004_9409
 
-    private static func copy(
+    private func copy(
         _ source: Descriptor, _ status: FileStatus, to target: BytePath, as name: BytePath
     ) throws -> BackedFile {
         let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
         let hash: ContentHash
-        if ioctl(copy.raw, cloneFile, source.raw) == 0 {
+        if ioctl(copy.raw, Self.cloneFile, source.raw) == 0 {
             // The file system shares the bytes until one of the two is written to.
             hash = try ContentHash.of(copy)
         } else {
             hash = try SparseFile.copy(source, to: copy)
         }
         try copy.sync()
+        let (owner, group) = owners.names(of: status)
         return BackedFile(
             path: name, role: .file, size: try copy.status().size, sha256: hash, mode: status.mode & 0o777,
-            modified: status.fingerprint.modified, changed: status.fingerprint.changed)
+            owner: owner, group: group, modified: status.fingerprint.modified, changed: status.fingerprint.changed)
     }
 
     private func place(for file: BytePath) throws {

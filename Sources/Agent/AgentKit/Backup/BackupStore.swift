@@ -29,6 +29,7 @@ package struct BackupStore: Sendable {
     static let stateName = "state"
     static let capturesName = "captures"
     static let configurationName = "configuration"
+    static let draftsName = "tk"
     private static let vaultPrefix = "vaults/"
 
     /// All that there is to be backed up, the ledger first.
@@ -61,9 +62,11 @@ package struct BackupStore: Sendable {
         (try? TKHome(environment: environment))?.folder
     }
 
-    /// What an agent leaves in its state directory that says nothing: who holds it, what is made anew each day or start.
+    /// What an agent leaves in its state directory that says nothing: who holds it, what is made anew each day or start. And
+    /// when it was backed up last, which is so whatever is restored.
     static let fleeting: Set<BytePath> = [
         "lock", "run", BytePath(StateLock.restoring), "ledger.backup.sqlite", "ledger.backup.sqlite.new",
+        LastBackup.name,
     ]
 
     private static func state(_ directories: Directories, not others: [BytePath]) -> BackupStore {
@@ -95,7 +98,7 @@ package struct BackupStore: Sendable {
 
     private static func drafts(_ folder: BytePath, _ takesSecrets: Bool) -> BackupStore {
         BackupStore(
-            name: "tk", root: folder, databases: ["usage.sqlite", "journeys.sqlite"],
+            name: draftsName, root: folder, databases: ["usage.sqlite", "journeys.sqlite"],
             takes: { path in
                 // What is searched is made from the drafts.
                 path != ".lock" && !path.text.hasPrefix("search.sqlite") && !isTemporary(path)

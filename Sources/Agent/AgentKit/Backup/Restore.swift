@@ -13,6 +13,7 @@ package struct Restore {
     private let proof: BackupProof
     private let plan: RestorePlan
     private let directories: Directories
+    private let names = BackupOwners()
     private let tell: (BackupProgress) throws -> Void
 
     /// Below each store's folder: on the same disk as that.
@@ -57,6 +58,7 @@ package struct Restore {
                 path: plan.inTheWay.first)
         }
         let owner = try RestoreOwner(of: directories.state)
+        let gifts = try self.gifts()
         let lock = try owner.act { try StateLock(directory: directories.state) }
         defer { lock.release() }
         var report = RestoreReport(backup: proof.path)
@@ -65,7 +67,7 @@ package struct Restore {
             for store in plan.restored { try clear(store) }
             try copyAll()
             try check()
-            journal = try self.journal(&report)
+            journal = try self.journal(&report, gifts)
         } catch {
             for store in plan.restored { try? clear(store) }
             throw error
@@ -75,6 +77,20 @@ package struct Restore {
         report.files = plan.restored.reduce(0) { $0 + $1.files }
         report.size = plan.restored.reduce(0) { $0 + $1.size }
         return report
+    }
+
+    /// The folders that are not there yet, as far as root will have made them for somebody else.
+    private func gifts() throws -> [RestoreJournal.Gift] {
+        var found: [RestoreJournal.Gift] = []
+        for store in plan.restored where try store.root.real == nil && RestoreOwner(of: store.root).mayGive {
+            guard let folder = store.folders.first(where: \.path.isEmpty) else { continue }
+            // An agent that cannot open the lock cannot start.
+            let paths = store.name == BackupStore.stateName ? ["", "lock"] : [""]
+            found += paths.map {
+                RestoreJournal.Gift(path: store.root.appending($0), owner: folder.owner, group: folder.group)
+            }
+        }
+        return found.sorted { $0.path > $1.path }
     }
 
     private func clear(_ store: RestorePlan.Store) throws {
@@ -90,28 +106,31 @@ package struct Restore {
         var owners: [String: RestoreOwner] = [:]
         var folders: Set<BytePath> = []
         for store in plan.restored { owners[store.name] = try makeRoot(of: store) }
-        while let file = try listing.next() {
+        while var file = try listing.next() {
             guard
                 let store = plan.restored.first(where: { file.path.isWithin(BytePath($0.name)) }),
                 let owner = owners[store.name], BackupProof.isSafe(file.path),
                 let name = file.path.relative(to: BytePath(store.name)), !name.isEmpty, !isForeign(name, in: store)
             else { continue }
             let target = store.root.appending(Self.staging).appending(name)
+            if !store.keepsOwners { file.owner = nil }
             let source = try reader.act { try open(file) }
             try owner.act {
                 try makeFolders(to: target.parent, in: store, &folders)
-                try copy(file, source, to: target)
+                try copy(file, source, to: target, of: owner)
             }
             try tell(.file(path: file.path, size: file.size))
         }
         for store in plan.restored {
-            try owners[store.name]?.act {
+            guard let owner = owners[store.name] else { continue }
+            try owner.act {
                 for empty in store.emptyFolders where BackupProof.isSafe(empty) && !isForeign(empty, in: store) {
                     try makeFolders(to: store.root.appending(Self.staging).appending(empty), in: store, &folders)
                 }
                 for folder in store.folders where BackupProof.isSafe(folder.path) {
                     try setMode(folder, at: store.root.appending(Self.staging).appending(folder.path))
                 }
+                if owner.mayGive { try giveFolders(folders, of: store) }
                 for folder in folders where folder.isWithin(store.root) { try Durable.syncDirectory(folder) }
             }
         }
@@ -135,6 +154,19 @@ package struct Restore {
         try Durable.makeDirectory(last, below: store.root, mode: 0o700)
         var folder = last
         while folder != store.root, made.insert(folder).inserted { folder = folder.parent }
+    }
+
+    /// The folder that they were made in stays root's, so that nobody else has a way to them before they are in their place.
+    private func giveFolders(_ made: Set<BytePath>, of store: RestorePlan.Store) throws {
+        let noted = Dictionary(store.folders.map { ($0.path, $0) }) { first, _ in first }
+        let staged = store.root.appending(Self.staging)
+        for folder in made {
+            // Those that the backup does not tell of were as the store's own.
+            guard let name = folder.relative(to: staged), !name.isEmpty, let was = noted[name] ?? noted[""] else {
+                continue
+            }
+            try RestoreOwner.give(Descriptor(folder, O_RDONLY | O_DIRECTORY), to: was.owner, was.group, names)
+        }
     }
 
     /// Who could not enter it before cannot now, and its owner can, or it could not be filled.
@@ -170,7 +202,9 @@ package struct Restore {
         }
     }
 
-    private func copy(_ file: BackedFile, _ source: Descriptor, to target: BytePath) throws {
+    private func copy(
+        _ file: BackedFile, _ source: Descriptor, to target: BytePath, of owner: RestoreOwner
+    ) throws {
         let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
         guard try SparseFile.copy(source, to: copy) == file.sha256 else {
             throw damaged(file.path, "is damaged: its bytes are not those that were copied")
@@ -180,6 +214,7 @@ package struct Restore {
                 tv_sec: Int(file.modified / 1_000_000_000), tv_nsec: Int(max(0, file.modified % 1_000_000_000)))
             guard futimens(copy.raw, [modified, modified]) == 0 else { throw Fault.system("set the time of", target) }
         }
+        if owner.mayGive { try RestoreOwner.give(copy, to: file.owner, file.group, names) }
         // Nothing of it gives anybody more than its owner had.
         guard fchmod(copy.raw, file.mode & 0o755) == 0 else { throw Fault.system("set the mode of", target) }
         try copy.sync()
@@ -206,7 +241,9 @@ package struct Restore {
                 + "with this backup: take another one", path: proof.path.appending(path))
     }
 
-    private func journal(_ report: inout RestoreReport) throws -> RestoreJournal {
+    private func journal(
+        _ report: inout RestoreReport, _ gifts: [RestoreJournal.Gift]
+    ) throws -> RestoreJournal {
         var coming: [[RestoreJournal.Move]] = []
         var taken: Set<BytePath> = []
         for store in plan.restored {
@@ -234,7 +271,8 @@ package struct Restore {
             moves += arrivals
         }
         return RestoreJournal(
-            backup: proof.path, moves: moves, emptied: plan.restored.map { $0.root.appending(Self.staging) })
+            backup: proof.path, moves: moves, emptied: plan.restored.map { $0.root.appending(Self.staging) },
+            gifts: gifts)
     }
 
     /// What goes where: a folder as it is, or one by one what lies in it, where it stays for something that is not the

@@ -35,10 +35,20 @@ struct RestoreJournal: Codable {
         }
     }
 
+    /// What root has made for somebody else: the folder of a store that was there no more, or the lock in it.
+    struct Gift: Codable {
+        let path: BytePath
+        let owner: String?
+        let group: String?
+    }
+
     let backup: BytePath
     let moves: [Move]
     /// Folders that are empty when all is in its place.
     let emptied: [BytePath]
+    /// Given away when all is in its place: until then nobody but root has a way to what root is at work on. What lies in
+    /// another stands before it. Journals of before have none.
+    let gifts: [Gift]?
 
     static func file(_ state: BytePath) -> BytePath { state.appending(StateLock.restoring) }
 
@@ -91,9 +101,20 @@ struct RestoreJournal: Codable {
         for folder in emptied {
             try (writer ?? RestoreOwner(of: folder.parent)).act { try BackupFolder.remove(folder) }
         }
+        if writer == nil { try giveAway() }
         try (writer ?? RestoreOwner(of: state)).act {
             try Durable.remove(Self.file(state))
             try Durable.syncDirectory(state)
+        }
+    }
+
+    private func giveAway() throws {
+        let names = BackupOwners()
+        // Where a restore is resumed, what lies in one that was given away has been given before, and is not root's to touch.
+        for gift in gifts ?? [] where try RestoreOwner(of: gift.path).mayGive && FileStatus.of(gift.path) != nil {
+            let given = try Descriptor(gift.path)
+            try RestoreOwner.give(given, to: gift.owner, gift.group, names)
+            try given.sync()
         }
     }
 

@@ -18,6 +18,20 @@ struct RestoreOwner {
         return geteuid() == 0 && status.owner != 0 ? RestoreOwner(FileRights(ofOwner: status)) : nil
     }
 
+    /// Whether a file may be given to whom it was: by root, where nothing on the way is anybody else's. What root restores
+    /// into somebody's folder is theirs, whatever a backup says.
+    var mayGive: Bool { rights == nil && geteuid() == 0 }
+
+    /// Gives what is open to a user and a group of these names, each as far as this machine has it; where it lies owners may
+    /// not be set, or are not kept, it stays as it is.
+    static func give(_ file: Descriptor, to owner: String?, _ group: String?, _ names: BackupOwners) throws {
+        let (user, group) = (owner.flatMap(names.user(named:)), group.flatMap(names.group(named:)))
+        guard user != nil || group != nil else { return }
+        guard fchown(file.raw, user ?? uid_t.max, group ?? gid_t.max) != 0 else { return }
+        // Root has no such power on some file systems, and none over numbers that its namespace lacks.
+        guard [EPERM, EINVAL, EOPNOTSUPP].contains(errno) else { throw Fault.system("set the owner of", file.path) }
+    }
+
     /// Does something with the owner's rights, and with no others; not to be nested.
     func act<R>(_ body: () throws -> R) throws -> R {
         guard let rights else { return try body() }

@@ -16,8 +16,11 @@ package struct RestorePlan: Encodable, Sendable {
         /// Bytes.
         package let size: Int64
         let emptyFolders: [BytePath]
-        /// Those that more than their owner may enter.
+        /// Those whose owner and mode the backup tells.
         let folders: [BackupManifest.Folder]
+        /// Whether root gives its files to whom they were. What is configured is not for the maker of a backup to give away,
+        /// unless that is root.
+        let keepsOwners: Bool
         /// What lies below its root and is not its, without links.
         let foreign: [BytePath]
         /// What lies there already and has to go aside.
@@ -62,10 +65,14 @@ package struct RestorePlan: Encodable, Sendable {
             let here = known.first { $0.name == store.name }
             let root = here?.root ?? Self.relocated(store.root, from: manifest.home, to: directories.home)
             if here == nil, store.files > 0, only == nil { try Self.refuse(root, of: store, for: directories.home) }
+            let keepsOwners = try store.name != BackupStore.configurationName || RestoreOwner(of: proof.path).mayGive
+            var folders = store.folders ?? []
+            if !keepsOwners { for index in folders.indices { folders[index].owner = nil } }
             stores.append(
                 Store(
                     name: store.name, root: root, files: store.files, size: store.size,
-                    emptyFolders: store.emptyFolders, folders: store.folders ?? [], foreign: here?.foreign ?? []))
+                    emptyFolders: store.emptyFolders, folders: folders, keepsOwners: keepsOwners,
+                    foreign: here?.foreign ?? []))
             try look(at: stores.count - 1, isAlone: here?.isAlone ?? true, others: known.map(\.root), proof, only)
         }
     }

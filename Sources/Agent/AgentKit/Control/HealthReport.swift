@@ -17,7 +17,8 @@ package struct HealthReport: Codable, Sendable, Equatable {
 
     private enum CodingKeys: CodingKey { case isRunning, isHealthy, findings }
 
-    package init(_ status: StatusReport) {
+    /// - Parameter now: at which it is seen what is old.
+    package init(_ status: StatusReport, now: Timestamp = .now()) {
         isRunning = status.isRunning
         var findings: [Finding] = []
         func find(_ subject: String, _ count: Int, _ message: @autoclosure () -> String) {
@@ -41,6 +42,9 @@ package struct HealthReport: Codable, Sendable, Equatable {
         find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind such: `steward outbox`")
         let missing = status.missingBlocks.count
         find("blocks", missing, "\(missing) blocks are missing in notes: `steward blocks list`")
+        if let last = status.lastBackup, last.days(at: now) >= LastBackup.patience {
+            find("backup", 1, last.warning(at: now))
+        }
         self.findings = findings
     }
 

@@ -62,6 +62,8 @@ package struct StatusReport: Codable, Sendable {
     /// Jobs that wait for a person's word.
     package var asking: [Waiting] = []
     package var quarantined: Int
+    /// The last backup that was finished; nil where none was ever made.
+    package var lastBackup: LastBackup?
     /// When time alone brings something next; nil for never, as far as is known.
     package var nextDue: Timestamp?
     /// What rules publish and has not been delivered.
@@ -157,6 +159,7 @@ package struct StatusReport: Codable, Sendable {
         _ ledger: Ledger, _ configuration: Configuration, _ there: [String: Bool]
     ) async throws -> StatusReport {
         let infos = configuration.places.map(\.info)
+        let state = ledger.file.parent
         return try await ledger.read { transaction in
             let places = try infos.map { place in
                 let isFolder = there[place.name] ?? false
@@ -187,6 +190,11 @@ package struct StatusReport: Codable, Sendable {
             report.outbox.hold(held)
             report.heldLanes = Array(held.prefix(100))
             report.missingBlocks = Array(try MissingBlock.all(removed: false, in: transaction).prefix(100))
+            do {
+                report.lastBackup = try LastBackup.read(in: state)
+            } catch {
+                report.warnings.append(explain(error))
+            }
             if let rebuilt = try transaction.meta("rebuilt") {
                 report.warnings.append(
                     "the ledger was lost and begun anew at \(rebuilt): what was there counts as seen; "
@@ -252,6 +260,7 @@ package struct StatusReport: Codable, Sendable {
         out.append("\(files) files known; jobs: \(counts.isEmpty ? "none yet" : counts.joined(separator: ", "))")
         out += work?.lines ?? []
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
+        if let lastBackup { out.append("last backup: \(lastBackup.time), \(lastBackup.path)") }
         if let nextDue { out.append("next with time: \(nextDue): `steward due`") }
         if outbox.waiting > 0 {
             out.append(

@@ -21,7 +21,9 @@ package struct AgentMetrics: Sendable {
 
     package func families() async -> [MetricFamily] {
         let ledger = agent.core.ledger
-        let files = await BlockingLane("metrics").runQuietly { Self.sizes(of: ledger.file) + ProcessNumbers.families() }
+        let files = await BlockingLane("metrics").runQuietly {
+            Self.sizes(of: ledger.file) + Self.lastBackup(in: ledger.file.parent) + ProcessNumbers.families()
+        }
         let parts = [agent.core.metrics.snapshot(), watching(), await running(), await vaults(), await stored(), files]
         return parts.flatMap(\.self)
     }
@@ -119,5 +121,11 @@ package struct AgentMetrics: Sendable {
             ([MetricLabel("file", name)], Double(((try? FileStatus.of(path)) ?? nil)?.size ?? 0))
         }
         return [gauge("steward_ledger_bytes", sizes)]
+    }
+
+    /// Nothing where none is known; what cannot be read `status` and `health` tell of. Blocks.
+    private static func lastBackup(in state: BytePath) -> [MetricFamily] {
+        guard let last = try? LastBackup.read(in: state) else { return [] }
+        return [gauge("steward_last_backup_timestamp_seconds", last.time.seconds)]
     }
 }

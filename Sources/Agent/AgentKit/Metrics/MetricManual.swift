@@ -73,6 +73,9 @@ package enum MetricManual {
         counter(
             "steward_model_cost_dollars_total",
             "What calls to models have cost, in US dollars, as far as prices are known."),
+        gauge(
+            "steward_last_backup_timestamp_seconds",
+            "When the last backup that was finished was begun, since unix epoch in seconds; absent before the first."),
         gauge("steward_ledger_writable", "0 while the ledger cannot be written, such as on a full disk."),
         gauge("steward_ledger_bytes", "Size of the ledger's file, and of its log, by file."),
         gauge("process_resident_memory_bytes", "Resident memory size in bytes."),

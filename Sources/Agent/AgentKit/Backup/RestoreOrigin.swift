@@ -1,0 +1,63 @@
+import Glibc
+import OwnFiles
+import Platform
+
+extension BackupProof {
+    /// Sees that the backup is of the agent that has these directories, on whichever host: root, say, who restores the
+    /// service's without saying so would get a second agent in root's own home. Blocks.
+    ///
+    /// - Parameter words: what the command was given besides the backup, for the one that is proposed.
+    /// - Throws: `Fault(.usage)` that says whose it is, and how it is put back there or here.
+    package func expectOwn(_ directories: Directories, words: [String]) throws {
+        guard !manifest.keepsState(in: directories.state) else { return }
+        let names = BackupOwners()
+        let owner = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true).status().owner
+        let whose = names.name(ofUser: owner).map(Self.shown) ?? "the user \(owner)"
+        let state = manifest.state.map(\.description) ?? "another folder"
+        let command: [[String]] = [
+            Self.become(owner, names), ["env"], variables, ["steward", "restore", path.description], words,
+        ]
+        let proposed = command.flatMap(\.self).map(Self.word).joined(separator: " ")
+        throw Fault(
+            .usage,
+            "\(path) is not a backup of this agent, which keeps its state in \(directories.state): it belongs to \(whose), "
+                + "and is of the agent that keeps its state in \(state) on \(Self.shown(manifest.host)). Nothing was restored. "
+                + "To put it back where it was: `\(proposed)`. To restore it into the folders of this agent all the same, as "
+                + "after a move to another home, add --from-another", path: path)
+    }
+
+    /// Whoever could read the backup can put it back; root asks for nobody's rights.
+    private static func become(_ owner: uid_t, _ names: BackupOwners) -> [String] {
+        if owner == 0 { return ["sudo"] }
+        if owner == geteuid() { return [] }
+        return ["sudo", "-u", names.name(ofUser: owner) ?? "#\(owner)"]
+    }
+
+    /// What leads `steward` to the folders of the agent that the backup is of.
+    private var variables: [String] {
+        let home = manifest.home
+        func root(_ name: String) -> BytePath? { manifest.stores.first { $0.name == name }?.root }
+        var all = ["HOME=\(home)"]
+        var configuration: BytePath? = home.appending(".config/steward")
+        var data = home.appending(".local/share/steward")
+        if let state = manifest.state, state != home.appending(".local/state/steward") {
+            all.append("STATE_DIRECTORY=\(state)")
+            // As a service's they lie elsewhere.
+            (configuration, data) = (nil, state)
+        }
+        if let folder = root(BackupStore.configurationName), folder != configuration {
+            all.append("CONFIGURATION_DIRECTORY=\(folder)")
+        }
+        if let folder = root(BackupStore.capturesName)?.parent, folder != data { all.append("STEWARD_DATA=\(folder)") }
+        if let folder = root(BackupStore.draftsName)?.parent, folder != home { all.append("TK_HOME=\(folder)") }
+        return all
+    }
+
+    /// What a shell takes for one word, and for nothing else, whatever a manifest says.
+    private static func word(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-=:+".contains($0)) }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func shown(_ text: String) -> String { BytePath.escape(Array(text.utf8)) }
+}
