@@ -157,6 +157,29 @@ import Testing
     }
 
     @Test(
+        "A table of the machine's that cannot be used is a warning for other agents, and its rules stay what they were")
+    func others() throws {
+        let folder = try TemporaryFolder()
+        func loaded(_ before: [BytePath: [Rule]]?) -> LoadedRules {
+            RuleDirectories.load(
+                [folder.path], others: folder.path, before: before, files, registry: registry, places: places(),
+                timeZone: utc)
+        }
+        try folder.write("10-a.yaml", rule("x"))
+        try folder.write("20-b.yaml", rule("y", name: "S"))
+        try folder.write("customers.csv", "id,mail\n17,a\n")
+        let first = loaded(nil)
+        #expect(first.diagnostics == [])
+        try folder.write("customers.csv", "id,mail\n17,a\n17,b\n")
+        let later = loaded(first.machineRules)
+        #expect(later.rules.map { $0.tables["customers"]?.value("mail", of: "17") } == ["a", "a"])
+        #expect(later.diagnostics.map(\.severity) == [.warning])
+        let without = loaded(nil)
+        #expect(without.rules.isEmpty)
+        #expect(without.diagnostics.map(\.severity) == [.warning])
+    }
+
+    @Test(
         "A look-up that could never give anything is complained about",
         arguments: [
             ("{{ lookup:customers.name[file.stem] }}", "customers.csv", "no column `name`"),

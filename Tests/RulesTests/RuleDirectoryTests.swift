@@ -13,11 +13,12 @@ import Testing
     }
 
     private func load(
-        _ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"], others: String? = nil
+        _ folder: TemporaryFolder, _ names: [String] = ["usr", "etc", "home"], others: String? = nil,
+        before: [BytePath: [Rule]]? = nil, reader: RuleFileReader? = nil
     ) -> LoadedRules {
         RuleDirectories.load(
-            names.map { folder.path.appending($0) }, others: others.map { folder.path.appending($0) }, files,
-            registry: registry, places: places(), timeZone: utc)
+            names.map { folder.path.appending($0) }, others: others.map { folder.path.appending($0) }, before: before,
+            reader ?? files, registry: registry, places: places(), timeZone: utc)
     }
 
     @Test("Files are read by name across directories and later ones replace") func filesReadName() throws {
@@ -94,11 +95,92 @@ import Testing
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
     }
 
-    @Test("Any other mistake in a rule of the machine's is an error for all agents") func othersMistake() throws {
+    @Test("A file of the machine's that cannot be used stops its own agent alone, and all others do without all of it")
+    func othersMistake() throws {
         let folder = try TemporaryFolder()
-        try folder.write("etc/10-a.yaml", "- rule: A\n  in: other\n  do: [trsh]\n")
-        #expect(load(folder, others: "etc").diagnostics == load(folder).diagnostics)
-        #expect(load(folder, others: "etc").diagnostics.hasErrors)
+        try folder.write("usr/10-a.yaml", text("usr a"))
+        try folder.write("etc/10-a.yaml", text("a") + "- rule: B\n  in: other\n  do: [trsh]\n")
+        try folder.write("etc/20-b.yaml", "- rule: [")
+        try Durable.makeDirectory(folder.path.appending("etc/30-c.yaml"))
+        try folder.write("home/40-d.yaml", text("d"))
+        let loaded = load(folder, others: "etc")
+        #expect(loaded.rules.map(\.name) == ["d"])
+        #expect(Set(loaded.diagnostics.map(\.file)).count == 3)
+        for warning in loaded.diagnostics {
+            #expect(warning.severity == .warning)
+            #expect(
+                warning.message.hasPrefix(
+                    "this agent does without this file until the machine's administrator mends it: "))
+        }
+        #expect(loaded.diagnostics.first?.line == 6)
+        #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
+    }
+
+    @Test("A file of the machine's that has been valid is kept to until it is so again, or gone")
+    func othersBefore() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("etc/10-a.yaml", text("a"))
+        try folder.write("etc/20-b.yaml", text("b"))
+        try folder.write("home/30-c.yaml", text("c"))
+        var loaded = load(folder, others: "etc")
+        #expect(loaded.diagnostics == [])
+        try folder.write("etc/10-a.yaml", "- rule: [")
+        try Durable.remove(folder.path.appending("etc/20-b.yaml"))
+        for _ in 1...2 {
+            loaded = load(folder, others: "etc", before: loaded.machineRules)
+            #expect(loaded.rules.map(\.name) == ["a", "c"])
+            #expect(loaded.diagnostics.map(\.severity) == [.warning])
+            #expect(
+                loaded.diagnostics.first?.message.hasPrefix("this agent keeps to what this file has said before")
+                    == true)
+        }
+        // It was gone in between.
+        try folder.write("etc/20-b.yaml", "- rule: [")
+        loaded = load(folder, others: "etc", before: loaded.machineRules)
+        #expect(loaded.rules.map(\.name) == ["a", "c"])
+        try folder.write("etc/10-a.yaml", text("mended"))
+        loaded = load(folder, others: "etc", before: loaded.machineRules)
+        #expect(loaded.rules.map(\.name) == ["mended", "c"])
+    }
+
+    @Test("A folder of the machine's that cannot be read takes along what it may replace, unless that is known")
+    func othersClosed() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("usr/10-a.yaml", text("usr a"))
+        try folder.write("usr/20-b.yaml", text("usr b"))
+        try folder.write("etc/10-a.yaml", text("etc a"))
+        try folder.write("home/30-c.yaml", text("c"))
+        let open = load(folder, others: "etc")
+        let etc = folder.path.appending("etc")
+        let reader = RuleFileReader(
+            names: { path in
+                guard path != etc else { throw Fault(.usage, "nobody may read it", path: path) }
+                return try ConfigurationFiles.names(in: path)
+            }, read: { try ConfigurationFiles.read($0, limit: RuleFileReader.limit) })
+        let first = load(folder, others: "etc", reader: reader)
+        #expect(first.rules.map(\.name) == ["c"])
+        #expect(first.diagnostics.map(\.severity) == [.warning])
+        let later = load(folder, others: "etc", before: open.machineRules, reader: reader)
+        #expect(later.rules.map(\.name) == ["etc a", "usr b", "c"])
+        #expect(later.diagnostics.map(\.severity) == [.warning])
+        #expect(later.machineRules?.count == 1 && first.machineRules?.count == nil)
+        #expect(load(folder, reader: reader).diagnostics.hasErrors)
+    }
+
+    @Test("A rule of the machine's gives way to another of its name, with what it does with other files")
+    func othersName() throws {
+        let folder = try TemporaryFolder()
+        let same = "- { rule: same, in: other, where: { extension: pdf }, do: [trash], otherwise: [trash] }\n"
+        try folder.write("etc/10-a.yaml", same + text("a"))
+        try folder.write("home/20-b.yaml", text("same"))
+        let loaded = load(folder, others: "etc")
+        #expect(loaded.rules.map(\.name) == ["a", "same"])
+        let warning = try #require(loaded.diagnostics.first)
+        #expect(loaded.diagnostics.count == 1 && warning.severity == .warning)
+        #expect(warning.file.hasSuffix("/etc/10-a.yaml"))
+        #expect(warning.message.hasPrefix("this agent does without the machine's rule `same`: there is another at "))
+        #expect(warning.message.hasSuffix("/home/20-b.yaml:1:3"))
+        #expect(load(folder).diagnostics.hasErrors)
     }
 
     @Test("Two rules of one name are an error that names both") func twoRulesName() throws {

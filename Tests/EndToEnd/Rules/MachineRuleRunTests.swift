@@ -47,4 +47,33 @@ struct MachineRuleRunTests {
         }
         try await steward.stop()
     }
+
+    @Test("A file there with errors leaves a user's agent at work: with what the file said before, or without it")
+    func broken() async throws {
+        let steward = try AgentFixture()
+        try steward.home.write("machine/60-valid.yaml", "- { rule: All, in: drafts, do: [trash] }\n")
+        try steward.home.write("machine/65-broken.yaml", "- { rule: Broken, in: drafts, do: [trsh] }\n")
+        try steward.rule("70-own.yaml", "- { rule: Own, in: dropbox, do: [trash] }")
+        let own = steward.home.path.appending(".config/steward/rules.d")
+        steward.variables["STEWARD_RULES"] = "/etc/steward/rules.d:\(own)"
+        let etc = OwnEtc.command(rules: steward.home.path.appending("machine"))
+        let check = try steward.shell(etc + [AgentFixture.binary, "check"]).check().output
+        let without = "warning: this agent does without this file until the machine's administrator mends it: "
+        #expect(check.contains("/etc/steward/rules.d/65-broken.yaml:1:") && check.contains(without))
+        try await steward.start(wrapper: etc)
+        #expect(try steward.log().contains(without))
+        // The agent's own `/etc`.
+        let process = try #require(steward.processID)
+        let file = "/proc/\(process)/root/etc/steward/rules.d/60-valid.yaml"
+        try steward.shell(["/bin/sh", "-c", "echo '- rule: [' > \"$0\"", file]).check()
+        try steward.run(["reload"]).check()
+        #expect(try steward.log().contains("warning: this agent keeps to what this file has said before"))
+        #expect(try steward.json(["status"])["rules"].number == 2)
+        try steward.drop("dropbox/a.txt", "a")
+        try steward.drop("drafts/b.txt", "b")
+        try await steward.until("both rules have been carried out") {
+            try !steward.exists("dropbox/a.txt") && !steward.exists("drafts/b.txt")
+        }
+        try await steward.stop()
+    }
 }

@@ -12,6 +12,7 @@ import PublishActions
 import ReviewActions
 import RuleActions
 import Rules
+import Synchronization
 
 /// Everything but watching: what the daemon runs, and what a command runs by itself when no daemon does.
 package final class AgentCore: Sendable {
@@ -32,6 +33,8 @@ package final class AgentCore: Sendable {
     /// What is counted of its work.
     package let metrics = MetricRegistry()
     package let log: Logger
+    /// What it has of the machine's rule files, where these are another's to mend.
+    private let machineRules = Mutex<[BytePath: [Rule]]?>(nil)
     package var places: PlaceMap { journal.places }
 
     /// Puts the parts together; opens nothing but what it is given.
@@ -87,12 +90,15 @@ package final class AgentCore: Sendable {
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Reads the rules in force. Blocks.
+    /// Reads the rules in force. Blocks. Of a file of the machine's that cannot be used any more, and is another's to
+    /// mend, it gives what it gave the last time.
     package func loadRules() -> LoadedRules {
-        RuleDirectories.load(
-            directories.rules, others: directories.othersRules, .configuration, registry: registry,
-            places: configuration.places.map(\.info),
-            timeZone: configuration.timeZone, settle: configuration.settle)
+        let loaded = RuleDirectories.load(
+            directories.rules, others: directories.othersRules, before: machineRules.withLock { $0 }, .configuration,
+            registry: registry, places: configuration.places.map(\.info), timeZone: configuration.timeZone,
+            settle: configuration.settle)
+        machineRules.withLock { $0 = loaded.machineRules }
+        return loaded
     }
 
     /// A note's anchored blocks as rules see them.

@@ -24,6 +24,9 @@ package struct LoadedRules: Sendable {
     /// In the order of the files, then of the lines.
     package let diagnostics: [Diagnostic]
     package let files: [RuleFile]
+    /// What the agent has of each file that is the machine's and another's to mend, for the next reading; nil where that
+    /// is not known.
+    package let machineRules: [BytePath: [Rule]]?
 }
 
 /// How rule files are read: they are configuration, which links may lead to from anywhere, and this module reaches nothing
@@ -56,14 +59,17 @@ package enum RuleDirectories {
     /// - Parameters:
     ///   - directories: the earliest, weakest one first.
     ///   - others: the one of them that is the machine's, where the configuration is another's: a rule there that asks
-    ///     for a place, or for anything else, that is not configured is none of this agent's, and a warning says so.
+    ///     for a place, or for anything else, that is not configured is none of this agent's, and a warning says so. A
+    ///     file there that cannot be used is another's to mend: a warning again, and never an error.
+    ///   - before: what the last reading gave of that one's files, which stands for those that cannot be used now.
     ///   - timeZone: for the templates' `date` filter.
     ///   - settle: seconds that a file must have stood still where a rule does not say.
     package static func load(
-        _ directories: [BytePath], others: BytePath? = nil, _ files: RuleFileReader, registry: ActionRegistry,
-        places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
+        _ directories: [BytePath], others: BytePath? = nil, before: [BytePath: [Rule]]? = nil,
+        _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
     ) -> LoadedRules {
         var diagnostics: [Diagnostic] = []
+        var machine = MachineRules(others, before: before)
         var byName: [[UInt8]: [BytePath]] = [:]
         for directory in directories {
             do {
@@ -71,32 +77,55 @@ package enum RuleDirectories {
                     byName[name, default: []].append(directory.appending(name: name))
                 }
             } catch {
-                diagnostics.append(Diagnostic(file: directory.description, at: .start, explain(error)))
+                guard directory == others else {
+                    diagnostics.append(Diagnostic(file: directory.description, at: .start, explain(error)))
+                    continue
+                }
+                let (known, warning) = machine.close(directory, error)
+                diagnostics.append(warning)
+                // Which of the weaker files it replaces or masks is not known.
+                if known == nil { byName = [:] }
+                for file in known ?? [] { byName[file.name, default: []].append(file) }
             }
         }
         var found: [RuleFile] = []
         var rules: [Rule] = []
-        let shelf = TableShelf(files)
+        let shelf = TableShelf(files, others: others)
         for (_, paths) in byName.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard let winner = paths.last else { continue }
             found += paths.dropLast().map { RuleFile(path: $0, fate: .replaced, replacedBy: winner) }
+            let isOthers = machine.owns(winner)
+            if isOthers, machine.isClosed {
+                found.append(RuleFile(path: winner, fate: .used, replacedBy: nil))
+                rules += machine.former(of: winner)
+                continue
+            }
+            var complaints: [Diagnostic]
+            var loaded: [Rule] = []
+            let refusals = shelf.refusals
             do {
                 let bytes = try files.read(winner)
                 found.append(RuleFile(path: winner, fate: bytes.isEmpty ? .mask : .used, replacedBy: nil))
-                let (loaded, complaints) = parse(
+                (loaded, complaints) = parse(
                     file: winner.description, bytes: bytes, registry: registry, places: places, timeZone: timeZone,
-                    settle: settle, tableFolder: TableFolder(folder: winner.parent, shelf: shelf),
-                    isOthers: winner.parent == others)
-                rules += loaded
-                diagnostics += complaints
+                    settle: settle, tableFolder: TableFolder(folder: winner.parent, shelf: shelf), isOthers: isOthers)
             } catch {
                 found.append(RuleFile(path: winner, fate: .used, replacedBy: nil))
-                diagnostics.append(Diagnostic(file: winner.description, at: .start, explain(error)))
+                complaints = [Diagnostic(file: winner.description, at: .start, explain(error))]
             }
+            if isOthers, complaints.hasErrors || shelf.refusals > refusals {
+                complaints = machine.warnings(complaints, of: winner)
+                loaded = machine.former(of: winner)
+            } else if isOthers {
+                machine.note(loaded, of: winner)
+            }
+            rules += loaded
+            diagnostics += complaints
         }
-        let (unique, duplicates) = unique(rules)
+        let othersFiles = machine.fileNames
+        let (unique, duplicates) = unique(rules) { othersFiles.contains($0.file) }
         diagnostics += shelf.diagnostics + duplicates + RuleCheck.warnings(unique)
-        return LoadedRules(rules: unique, diagnostics: diagnostics, files: found)
+        return LoadedRules(rules: unique, diagnostics: diagnostics, files: found, machineRules: machine.result)
     }
 
     /// The rules of one file's text, for editors and tests; names are not compared with other files', tables not read.
@@ -121,21 +150,41 @@ package enum RuleDirectories {
         return (rules, reader.diagnostics)
     }
 
-    /// Rules whose names are their own, and an error for each other one that names both places.
-    static func unique(_ rules: [Rule]) -> ([Rule], [Diagnostic]) {
+    /// Rules whose names are their own, and a complaint for each other one that names both places.
+    ///
+    /// - Parameter isOthers: whether a rule is another's to mend: it gives way, and a warning says so.
+    static func unique(
+        _ rules: [Rule], isOthers: (Rule) -> Bool = { _ in false }
+    ) -> ([Rule], [Diagnostic]) {
+        struct Origin: Hashable {
+            let file: String
+            let position: SourcePosition
+
+            init(_ rule: Rule) { (file, position) = (rule.file, rule.position) }
+        }
         var first: [String: Rule] = [:]
-        var kept: [Rule] = []
+        var given: Set<Origin> = []
         var diagnostics: [Diagnostic] = []
-        for rule in rules {
-            if let earlier = first[rule.name] {
-                let other = "\(earlier.file):\(earlier.position.line):\(earlier.position.column)"
-                let message = "there are two rules `\(printable(rule.name))`: here and at \(other)"
+        for rule in rules.filter({ !isOthers($0) }) + rules.filter(isOthers) {
+            guard let earlier = first[rule.name] else {
+                first[rule.name] = rule
+                continue
+            }
+            let name = "`\(printable(rule.name))`"
+            let other = "\(earlier.file):\(earlier.position.line):\(earlier.position.column)"
+            if isOthers(rule) {
+                // With what it says of the files that it does not want, which is another rule.
+                given.insert(Origin(rule))
+                let message = "this agent does without the machine's rule \(name): there is another at \(other)"
+                diagnostics.append(Diagnostic(file: rule.file, at: rule.position, message, severity: .warning))
+            } else {
+                let message = "there are two rules \(name): here and at \(other)"
                 diagnostics.append(
                     Diagnostic(file: rule.file, at: rule.position, message, hint: "give one of them another name"))
-            } else {
-                first[rule.name] = rule
-                kept.append(rule)
             }
+        }
+        let kept = rules.filter { rule in
+            !given.contains(Origin(rule)) && first[rule.name].map(Origin.init) == Origin(rule)
         }
         return (kept, diagnostics)
     }
