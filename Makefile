@@ -10,9 +10,17 @@ CHECKED := --explicit-target-dependency-import-check error
 RELEASE_TRAITS ?= --disable-default-traits
 # What `--version` says after the number; a tree that differs from its commit says so.
 COMMIT ?= $(shell git rev-parse --short=12 HEAD 2> /dev/null && (git diff --quiet HEAD 2> /dev/null || echo +changes))
+named = $(subst $() ,,$(COMMIT))
+# The time in what is made of a release: the commit's, in seconds.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2> /dev/null || stat -c %Y CHANGELOG.md)
+# A folder of its own: `make bench` and a plain `swift build -c release` build with other options, and nothing of theirs is
+# to be installed. The packages that we use are checked out there once more.
+SHIPPED := .build/shipped
+BIN := $(SHIPPED)/release
 # The same sources give the same bytes: no folder of the machine that builds is in them, nor where libraries lay there.
 # Debugging information, which nobody installs, would be half of the work.
-RELEASE := $(CHECKED) -c release --static-swift-stdlib $(RELEASE_TRAITS) --disable-local-rpath -debug-info-format none \
+RELEASE := $(CHECKED) --scratch-path $(SHIPPED) -c release --static-swift-stdlib $(RELEASE_TRAITS) \
+    --disable-local-rpath -debug-info-format none \
     -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=/steward" -Xcc "-ffile-prefix-map=$(CURDIR)=/steward"
 # Of Unicode's data what the programs use, instead of all of it in each of them.
 ICU := .build/icu-data.o
@@ -22,12 +30,13 @@ RELEASE_LINK = -Xlinker $(CURDIR)/$(ICU) -Xlinker --wrap=$$(cat $(ICU).name)
 RELEASED := steward,steward-unpack,steward-read
 TK := .build/installed/tk
 release: export STEWARD_TESTS := $(RELEASED)
-release: export STEWARD_COMMIT := $(subst $() ,,$(COMMIT))
+release: export STEWARD_COMMIT := $(named)
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUALS := .build/manuals
 NOTICES := .build/notices
-BUILT := .build/release/steward .build/release/steward-unpack .build/release/steward-read $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 $(NOTICES)/THIRD-PARTY
+BUILT := $(BIN)/steward $(BIN)/steward-unpack $(BIN)/steward-read $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 \
+    $(NOTICES)/THIRD-PARTY
 DEBS := .build/deb
 
 INSTALL_PROGRAM := install -D -s --strip-program=packaging/strip.py -m 755
@@ -38,7 +47,8 @@ libdir := $(DESTDIR)$(PREFIX)/lib
 libexecdir := $(DESTDIR)$(PREFIX)/libexec
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test prove campaign bench format lint docs reference release deb prove-package install install-units uninstall clean
+.PHONY: help demo build test prove campaign bench format lint docs reference release deb prove-package check-built install \
+    install-units uninstall clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,33 +109,39 @@ release: ## build what `make install` installs
 	$(SWIFT) build $(RELEASE) $(RELEASE_LINK)
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
 	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) --product generate-manual
-	mkdir -p $(dir $(TK)) && ln -sf ../release/steward $(TK)
-# An empty line is none in a manual page.
-	for program in .build/release/steward $(TK); do \
-	    .build/release/generate-manual $$program --output-directory $(MANUALS) || exit 1; done
+	mkdir -p $(dir $(TK)) && ln -sf ../shipped/release/steward $(TK)
+# The day is the commit's, and its month in English; an empty line is none in a manual page.
+	for program in $(BIN)/steward $(TK); do \
+	    LC_ALL=C.UTF-8 $(BIN)/generate-manual $$program --output-directory $(MANUALS) \
+	        --date $$(date -u -d @$(SOURCE_DATE_EPOCH) +%F) || exit 1; done
 	sed -i 's/^$$/.Pp/' $(MANUALS)/*.1
-	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || echo 0)} \
-	    packaging/components.py .build $(NOTICES) "$$(.build/release/steward --version | cut -d ' ' -f 1)"
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) \
+	    packaging/components.py $(SHIPPED) $(NOTICES) "$$($(BIN)/steward --version | cut -d ' ' -f 1)"
 
 $(BUILT):
 	$(MAKE) release
 
 deb: $(BUILT) ## make a Debian package of what `make release` has built, in .build/deb
+	packaging/check-built.sh $(BIN) "$(named)"
 	$(PACKAGES) deb
-	packaging/deb/build.sh $(DEBS)
+	packaging/deb/build.sh $(BIN) $(DEBS)
 	cd $(DEBS) && lintian --fail-on error,warning --info steward_*.changes
 
 prove-package: ## put the Debian package through its life, on a Debian of its own; needs root
 	$(PACKAGES) deb prove-package
 	Tests/Machine/package.sh $$(ls -t $(DEBS)/steward_*.deb | head -n 1)
 
-# Only copies what `make release` has built, so that root needs no Swift. Symbols and debugging information, more than half
-# of each program, stay behind in .build/release.
+# Whether what is there is what `make release` makes of this commit. Whoever has built with libinotifytools may install that.
+check-built: $(BUILT)
+	packaging/check-built.sh $(BIN) "$(named)" $(if $(strip $(RELEASE_TRAITS)),,for-own-use)
+
+# Only copies what `make release` has built, so that root needs no Swift. Symbols, more than half of each program, stay
+# behind in .build/shipped.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
-install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
-	$(INSTALL_PROGRAM) .build/release/steward $(bindir)/steward
-	$(INSTALL_PROGRAM) .build/release/steward-unpack $(libexecdir)/steward/steward-unpack
-	$(INSTALL_PROGRAM) .build/release/steward-read $(libexecdir)/steward/steward-read
+install: check-built install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
+	$(INSTALL_PROGRAM) $(BIN)/steward $(bindir)/steward
+	$(INSTALL_PROGRAM) $(BIN)/steward-unpack $(libexecdir)/steward/steward-unpack
+	$(INSTALL_PROGRAM) $(BIN)/steward-read $(libexecdir)/steward/steward-read
 	ln -sf steward $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
 	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
@@ -135,16 +151,17 @@ install: $(BUILT) install-units ## install into $(DESTDIR)$(PREFIX), /usr by def
 	install -m 644 docs/rules.schema.json $(sharedir)/steward/rules.schema.json
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	    $(sharedir)/fish/vendor_completions.d
-	for program in .build/release/steward $(TK); do \
+	for program in $(BIN)/steward $(TK); do \
 	    name=$$(basename $$program) && \
 	    $$program --generate-completion-script bash | sed '1{/^#!/d}' \
 	        > $(sharedir)/bash-completion/completions/$$name && \
 	    $$program --generate-completion-script zsh > $(sharedir)/zsh/site-functions/_$$name && \
 	    $$program --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/$$name.fish && \
 	    install -D -m 644 $(MANUALS)/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
-	install -d $(sharedir)/doc/steward/examples
+	install -d $(sharedir)/doc/steward/design $(sharedir)/doc/steward/examples
 	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
 	    $(NOTICES)/THIRD-PARTY $(NOTICES)/steward.spdx.json $(sharedir)/doc/steward
+	install -m 644 docs/design/*.md $(sharedir)/doc/steward/design
 	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
 	    packaging/systemd/metrics.conf.example \
 	    packaging/systemd/steward-backup.service packaging/systemd/steward-backup.timer \
@@ -167,6 +184,8 @@ install-units:
 	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 
 uninstall: ## remove what `make install` installed; state and configuration stay
+	@echo "An agent that runs goes on until it is stopped, and its units stay enabled. Before this:" \
+	    "systemctl disable --now steward.socket steward.service; of each user the same with --user."
 	rm -f $(bindir)/steward $(bindir)/tk
 	rm -rf $(libexecdir)/steward
 	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
@@ -180,3 +199,4 @@ uninstall: ## remove what `make install` installed; state and configuration stay
 
 clean: ## remove what was built
 	$(SWIFT) package clean
+	[ ! -d $(SHIPPED) ] || $(SWIFT) package --scratch-path $(SHIPPED) clean

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """components.py BUILD TARGET VERSION: says what the released programs hold, from what was really linked.
 
-BUILD is .build after `make release`; in TARGET it writes THIRD-PARTY, the licences and notices of all parts, and
-steward.spdx.json, a bill of materials (SPDX 2.3). Ends with 1 where a part has no licence that is known here.
+BUILD is .build/shipped after `make release`; in TARGET it writes THIRD-PARTY, the licences and notices of all parts, and
+steward.spdx.json, a bill of materials (SPDX 2.3). Ends with 1 where a part has no licence that is known here, or where its
+files speak of another one.
 """
 import hashlib
 import json
@@ -15,19 +16,50 @@ import time
 # `tk` is `steward` under another name.
 PROGRAMS = ["steward", "steward-unpack", "steward-read"]
 OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "licences")
-SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".S")
-# What comes with the compiler and is part of each program: name, licence, supplier, texts.
+SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".S", ".inc", ".modulemap")
+# What comes with the compiler: identifier, name, licence, supplier, text, and the functions and data by which a program shows
+# that it holds some of it.
 RUNTIMES = [
-    ("Swift standard library and Foundation", "Apache-2.0 WITH Swift-exception", "swift", None),
-    ("ICU", "Unicode-3.0", "icu", "icu.txt"),
-    ("libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc", "gcc-runtime.txt"),
+    ("swift", "Swift standard library and runtime", "Apache-2.0 WITH Swift-exception", "swift", None, r"swift_retain"),
+    ("dispatch", "libdispatch", "Apache-2.0 WITH Swift-exception", "swift", None, r"dispatch_async"),
+    ("foundation", "Foundation", "Apache-2.0 WITH Swift-exception", "swift", None,
+     r"\$s(10Foundation|20FoundationEssentials).*"),
+    ("icu", "ICU", "Unicode-3.0", "swift", "icu.txt", r"(__wrap_)?icudt\d+_dat"),
+    ("gcc", "libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc", "gcc-runtime.txt",
+     r"_ZSt.*|_ZNSt.*|__popcountdi2|__udivti3|_Unwind_Resume"),
 ]
 # What files of our own were made from, which lie beside a program: name, licence, copyright, file, program. See NOTICE.
 DATA = [
     ("language-detection", "Apache-2.0", "Copyright (c) 2010-2014 Cybozu Labs, Inc.", "languages.json", "steward"),
 ]
-# Works inside of packages whose licence stands in no file of theirs.
-INNER = {"CYaml": "libyaml.txt"}
+# Works of others inside of packages, by module: name, licence, and the text where it stands in no file of the package's.
+BORINGSSL = [
+    ("BoringSSL", "Apache-2.0", "boringssl.txt"),
+    ("fiat-crypto", "MIT OR Apache-2.0 OR BSD-1-Clause", "fiat-crypto.txt"),
+]
+INNER = {
+    "CCryptoBoringSSL": BORINGSSL,
+    "CNIOBoringSSL": BORINGSSL,
+    "CNIOExtrasZlib": [("zlib", "Zlib", None)],
+    "CNIOLLHTTP": [("llhttp", "MIT", None)],
+    "CNIOSHA1": [("SHA-1 of the KAME project", "BSD-3-Clause", None)],
+    "CTOML": [("toml++", "MIT", None)],
+    "CYaml": [("libyaml", "MIT", "libyaml.txt")],
+}
+# By which words of a notice a licence is known.
+SIGNS = {
+    "Apache License": "Apache-2.0",
+    "Permission is hereby granted, free of charge": "MIT",
+    "Redistribution and use in source and binary forms": "BSD-",
+    "This software is provided 'as-is'": "Zlib",
+    "Permission to use, copy, modify": "ISC",
+    "This product includes software developed by the OpenSSL Project": "OpenSSL",
+    "GNU General Public License": "GPL-",
+    "GNU Lesser General Public License": "LGPL-",
+}
+COMMENT = re.compile(r"^[ \t]*(?:/\*.*?\*/|(?://[^\n]*(?:\n[ \t]*|$))+)", re.S | re.M)
+# In assembly lines of others are comments as well.
+ASSEMBLY = re.compile(r"^[ \t]*(?:/\*.*?\*/|(?:(?://|[@#](?=[ \t\n]))[^\n]*(?:\n[ \t]*|$))+)", re.S | re.M)
 
 
 def fail(message):
@@ -78,22 +110,48 @@ def licence_of(name, texts):
 
 
 def notices_of(folder):
-    """What stands about rights at the head of files of C, each text once; what says only that it is part of the package
-    is not among it."""
+    """What comments in files of C say about rights, wherever they stand, each text once; what says only that it is part of the
+    package is not among it."""
     found = {}
     for base, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
             if not name.endswith(SOURCES):
                 continue
-            head = text(os.path.join(base, name))[:20000]
-            comment = re.match(r"\s*(/\*.*?\*/|(?://[^\n]*\n\s*)+)", head, re.S)
-            if not comment or "opyright" not in comment[1] or "This source file is part of the" in comment[1]:
-                continue
-            lines = [re.sub(r"^\s*(/\*+|\*/|\*|//+)?[ \t]?", "", line).rstrip(" */") for line in comment[1].splitlines()]
-            notice = "\n".join(lines).strip()
-            found.setdefault(" ".join(notice.split()), notice)
+            for comment in (ASSEMBLY if name.endswith(".S") else COMMENT).findall(text(os.path.join(base, name))):
+                if not re.search("copyright|SPDX-License-Identifier", comment, re.I):
+                    continue
+                if "This source file is part of the" in comment:
+                    continue
+                lines = [re.sub(r"^\s*(/\*+-?|\*/|\*|//+|[@#])?[ \t]?", "", line).rstrip(" */")
+                         for line in comment.splitlines()]
+                notice = "\n".join(lines).strip()
+                found.setdefault(" ".join(notice.split()), notice)
     return list(found.values())
+
+
+def check_notices(name, licence, notices):
+    """Whether files speak of a licence that the package's does not name."""
+    for notice in notices:
+        whole = " ".join(notice.split())
+        for sign, identifier in SIGNS.items():
+            if sign.lower() in whole.lower() and identifier not in licence:
+                fail(f"a file of {name} ({licence}) speaks of another licence, {identifier}; add what it is of to INNER:\n{notice}")
+
+
+def runtimes_of(build):
+    """Which programs hold some of what comes with the compiler, by identifier."""
+    found = {}
+    for program in PROGRAMS:
+        symbols = {line.split()[0] for line in output("nm", "-P", "--defined-only", os.path.join(build, "release", program))
+                   .splitlines()}
+        if not symbols:
+            fail(f"{program} has no symbols any more, by which one sees what is in it")
+        for identifier, *_, sign in RUNTIMES:
+            shape = re.compile(sign)
+            if any(shape.fullmatch(symbol) for symbol in symbols):
+                found.setdefault(identifier, []).append(program)
+    return found
 
 
 def parts(build):
@@ -127,9 +185,14 @@ def parts(build):
         if not paths:
             fail(f"{package['name']} has no licence in its folder")
         package["texts"] = [text(path).strip("\n") for path in paths]
-        package["texts"] += [text(os.path.join(OWN, INNER[m])).strip("\n") for m in sorted(package["modules"]) if m in INNER]
+        package["inner"] = [work for module in sorted(package["modules"]) for work in INNER.get(module, [])]
+        package["texts"] += [text(os.path.join(OWN, own)).strip("\n") for _, _, own in package["inner"] if own]
         package["licence"] = licence_of(package["name"], package["texts"][:1])
         package["notices"] = [n for folder in folders[1:] for n in notices_of(folder)]
+        package["all"] = " AND ".join(dict.fromkeys(
+            f"({licence})" if " OR " in licence else licence
+            for licence in [package["licence"]] + [licence for _, licence, _ in package["inner"]]))
+        check_notices(package["name"], package["all"], package["notices"])
     return [packages[name] for name in sorted(packages)]
 
 
@@ -158,15 +221,19 @@ def libraries(build):
     return packages
 
 
-def third_party(packages, swift):
+def third_party(packages, runtimes, swift):
     texts = {}
     lines = ["What the programs of Steward hold of other works, and under which terms. Made from what was linked.", ""]
     for package in packages:
         lines.append(f"{package['name']} {package['version']} ({package['licence']}), {package['location']}")
+        lines += [f"    in it {name} ({licence})" for name, licence, _ in package["inner"]]
         for entry in package["texts"]:
             texts.setdefault(entry, []).append(package["name"])
-    for name, licence, kind, own in RUNTIMES:
-        lines.append(f"{name} ({licence})" + (f", {swift}" if kind == "swift" else ""))
+    for identifier, name, licence, supplier, own, _ in RUNTIMES:
+        if identifier not in runtimes:
+            continue
+        lines.append(f"{name} ({licence})" + (f", {swift}" if supplier == "swift" else "")
+                     + f", in {', '.join(runtimes[identifier])}")
         entry = text(os.path.join(OWN, own)).strip("\n") if own else None
         if entry:
             texts.setdefault(entry, []).append(name)
@@ -179,7 +246,8 @@ def third_party(packages, swift):
     swift_text = next((t for p in packages for t in p["texts"] if p["licence"].endswith("Swift-exception")), None)
     if swift_text is None:
         fail("no text of Swift's licence is at hand")
-    texts[swift_text].append(RUNTIMES[0][0])
+    texts[swift_text] += [name for identifier, name, licence, *_ in RUNTIMES
+                          if identifier in runtimes and licence.endswith("Swift-exception")]
     for entry, names in texts.items():
         lines += ["", "=" * 100, ", ".join(dict.fromkeys(names)), "=" * 100, "", entry]
     for package in packages:
@@ -190,7 +258,7 @@ def third_party(packages, swift):
     return "\n".join(lines).rstrip("- \n") + "\n"
 
 
-def bill(packages, shared, swift, version, programs_hash):
+def bill(packages, runtimes, shared, swift, version, programs_hash):
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "0"))))
 
     def element(identifier, name, version, licence, location="NOASSERTION", reference=None, **more):
@@ -211,16 +279,18 @@ def bill(packages, shared, swift, version, programs_hash):
         relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", elements[-1]["SPDXID"]))
     for package in packages:
         where = re.sub(r"\.git$", "", package["location"])
-        entry = element(f"package-{package['name']}", package["name"], package["version"], package["licence"],
+        entry = element(f"package-{package['name']}", package["name"], package["version"], package["all"],
                         f"git+{where}@{package['version']}",
                         f"pkg:swift/{where.split('://')[-1]}@{package['version']}")
         elements.append(entry)
         relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in sorted(package["programs"])]
-    for name, licence, kind, _ in RUNTIMES:
-        known = {"swift": swift, "gcc": output("gcc", "-dumpfullversion").strip(), "icu": "as in " + swift}[kind]
-        entry = element(f"runtime-{kind}", name, known, licence)
+    for identifier, name, licence, supplier, *_ in RUNTIMES:
+        if identifier not in runtimes:
+            continue
+        known = swift if supplier == "swift" else output("gcc", "-dumpfullversion").strip()
+        entry = element(f"runtime-{identifier}", name, known, licence)
         elements.append(entry)
-        relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in PROGRAMS]
+        relations += [(f"SPDXRef-program-{p}", "STATIC_LINK", entry["SPDXID"]) for p in runtimes[identifier]]
     for name, licence, copyright, file, program in DATA:
         entry = element(f"data-{name}", name, "NOASSERTION", licence, copyrightText=copyright, comment=f"{file} was made from it")
         elements.append(entry)
@@ -246,15 +316,15 @@ def main():
         sys.exit(__doc__)
     build, target, version = sys.argv[1:]
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))[1]
-    packages, shared = parts(build), libraries(build)
+    packages, runtimes, shared = parts(build), runtimes_of(build), libraries(build)
     # What was linked decides the name of the bill: the programs' own bytes may still hold what is stripped later.
     inner = hashlib.sha256(repr([(p["name"], p["version"]) for p in packages]).encode()
                            + repr(sorted((n, s["version"]) for n, s in shared.items())).encode()).hexdigest()[:32]
     os.makedirs(target, exist_ok=True)
     with open(os.path.join(target, "THIRD-PARTY"), "w", encoding="utf-8") as file:
-        file.write(third_party(packages, f"Swift {swift}"))
+        file.write(third_party(packages, runtimes, f"Swift {swift}"))
     with open(os.path.join(target, "steward.spdx.json"), "w", encoding="utf-8") as file:
-        json.dump(bill(packages, shared, f"Swift {swift}", version, inner), file, indent=1, ensure_ascii=False)
+        json.dump(bill(packages, runtimes, shared, f"Swift {swift}", version, inner), file, indent=1, ensure_ascii=False)
         file.write("\n")
     print(f"{len(packages)} packages are linked, and {len(shared)} packages of this system are loaded")
 

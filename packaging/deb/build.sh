@@ -1,15 +1,17 @@
 #!/bin/bash
-# build.sh TARGET: makes a Debian package of what `make release` has built, in the folder TARGET, and prints its path.
+# build.sh BUILT TARGET: makes a Debian package of what `make release` has built, in the folder TARGET, and prints its path.
 #
+# BUILT: where the programs are, for the version that they say; `make install` takes them from there.
 # STEWARD_DEB_VERSION: another version than the program says, for trying an upgrade out.
 # The same programs and sources give the same bytes: the time in it is the commit's (or SOURCE_DATE_EPOCH).
 set -euo pipefail
 
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-target=$(mkdir -p "$1" && cd "$1" && pwd)
+built=$(cd "$1" && pwd)
+target=$(mkdir -p "$2" && cd "$2" && pwd)
 cd "$sources"
 
-version=${STEWARD_DEB_VERSION:-$(.build/release/steward --version | cut -d ' ' -f 1)}
+version=${STEWARD_DEB_VERSION:-$("$built/steward" --version | cut -d ' ' -f 1)}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH STEWARD_SOURCE=$sources
 maintainer=$(sed -n 's/^Maintainer: //p' packaging/deb/control)
