@@ -35,6 +35,22 @@ struct WatchdogTests {
         #expect(trips.load(ordering: .relaxed) >= receiver.texts.count)
     }
 
+    @Test(
+        "A start that takes long gets more time while its parts come to their ends, and not for each of them")
+    func longStart() async throws {
+        let start = ContinuousClock.now
+        func after(_ seconds: Double) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
+        var work = LongWork(manager(), from: start)
+        for part in 0..<100 { work.advanced(at: after(LongWork.pause * Double(part) / 100)) }
+        work.advanced(at: after(LongWork.pause + 1))
+        work.advanced(at: after(LongWork.pause + 2))
+        // Something takes its time.
+        work.advanced(at: after(LongWork.pause * 5))
+        let word = "EXTEND_TIMEOUT_USEC=\(LongWork.more * 1_000_000)"
+        try await waitUntil("it has heard both") { receiver.texts.count >= 2 }
+        #expect(receiver.texts == [word, word])
+    }
+
     @Test("A trip that does not come back, and one that finds something standing still, say nothing")
     func silent() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)

@@ -151,7 +151,7 @@ package struct Backup {
                     guard try FileStatus.of(path) != nil else { continue }
                     databases.append((mirror.store, name, try DatabaseInstant(of: path)))
                 }
-                try mirror.settle()
+                try mirror.copyUntilStill()
                 withExtendedLifetime(photos) {}
             }
         } catch {

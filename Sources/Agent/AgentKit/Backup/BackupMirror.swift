@@ -73,7 +73,7 @@ final class BackupMirror {
     }
 
     /// Looks until nothing has changed between two looks.
-    func settle() throws {
+    func copyUntilStill() throws {
         for _ in 0..<Self.mostLooks where try !look() { return }
         throw Fault(
             .transient,

@@ -94,9 +94,12 @@ extension Pipeline {
         of place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath
     ) async throws -> Int {
         var count = 0
+        // At a start, which would be cut off and begin at the first file again.
+        var work = LongWork()
         for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
             guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
             count += try await plan(record, in: place, rules: rules, again: again)
+            work.advanced()
         }
         return count
     }

@@ -30,7 +30,7 @@ package struct ScheduleRecord: Sendable, Equatable {
     package func reached(by now: Timestamp) -> Timestamp { last <= now ? last : min(low ?? now, now) }
 
     /// Notes what the clock says.
-    package mutating func meet(_ now: Timestamp) { low = last <= now ? nil : reached(by: now) }
+    package mutating func note(clock now: Timestamp) { low = last <= now ? nil : reached(by: now) }
 
     /// Notes that a time is dealt with.
     package mutating func deal(with instant: Timestamp) {

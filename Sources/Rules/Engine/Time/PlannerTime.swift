@@ -18,7 +18,7 @@ extension Planner {
     ///
     /// - Parameter isFree: whether nothing of the agent's own is at work on the file.
     /// - Throws: `Fault` where the file or the ledger cannot be read.
-    func meet(
+    func judgeDue(
         _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
     ) async throws -> DueVerdict {
         let now = clock.now()
@@ -34,7 +34,7 @@ extension Planner {
         }
         let rows = awaited.rows
         if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
-            return try await meetFolder(path, in: place, rows)
+            return try await judgeDueFolder(path, in: place, rows)
         }
         guard let known, known.present else {
             try await ledger.writeSeen { try $0.removeDue(place.name, path) }
@@ -42,15 +42,15 @@ extension Planner {
         }
         guard isFree() else { return .again }
         let (ruleSet, host, names, sources) = (ruleSet, host, ledger.names, sources)
-        let found = try await reader.run(known.fingerprint.size) { () -> Meeting? in
+        let found = try await reader.run(known.fingerprint.size) { () -> DueJudgement? in
             guard let file = try open(path, in: place) else { return nil }
             let status = try file.status()
             guard status.fingerprint == known.fingerprint else { return nil }
             // No rule sees it, until it is another file.
-            guard status.size <= place.sizeLimit else { return Meeting(known) }
-            let meeting = try Meeting(
+            guard status.size <= place.sizeLimit else { return DueJudgement(known) }
+            let judgement = try DueJudgement(
                 known, awaited, specs, status, file, place, ruleSet, now, reader, host, names, sources)
-            return try file.status().fingerprint == known.fingerprint ? meeting : nil
+            return try file.status().fingerprint == known.fingerprint ? judgement : nil
         }
         guard let found else { return .unseen }
         return try await ledger.writeSeen { transaction in
@@ -66,7 +66,7 @@ extension Planner {
 
     /// A folder is judged as a whole. Of one that no rule can come to want nothing is kept: nobody would ever take the rows
     /// away, and they would wake the agent for ever.
-    private func meetFolder(_ path: BytePath, in place: PlaceInfo, _ rows: [DueRecord]) async throws -> DueVerdict {
+    private func judgeDueFolder(_ path: BytePath, in place: PlaceInfo, _ rows: [DueRecord]) async throws -> DueVerdict {
         var isWanted = ruleSet.hasFolderRules(place.name) && rows.contains { $0.kind != .orphaned }
         if isWanted { isWanted = try await lanes.run { try self.mightWantFolder(path, in: place) } }
         if isWanted { return .unseen }
@@ -144,7 +144,7 @@ extension Planner {
     }
 
     /// What is done about a file of which something is due, and what is to come after that.
-    private struct Meeting: Sendable {
+    private struct DueJudgement: Sendable {
         var record: FileRecord
         var drafts: [Draft] = []
         var upcoming: [String: Timestamp] = [:]

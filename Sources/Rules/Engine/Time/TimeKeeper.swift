@@ -212,7 +212,7 @@ package actor TimeKeeper {
     private func deal(with path: BytePath, in place: PlaceInfo) async throws {
         let (inWork, absolute) = (inWork, place.root.appending(path))
         do {
-            switch try await planner.meet(path, in: place, isFree: { !inWork.contains(absolute) }) {
+            switch try await planner.judgeDue(path, in: place, isFree: { !inWork.contains(absolute) }) {
             case .met(let jobs):
                 if !jobs.isEmpty { await hooks.submit(jobs) }
             case .unseen:
@@ -323,7 +323,7 @@ package actor TimeKeeper {
             var record = known
             let now = clock.now()
             // Where the clock was put back, the schedule goes by what it says now.
-            record.meet(now)
+            record.note(clock: now)
             if let begun = record.entering {
                 guard try await enter(rule, &record, begun) else { continue }
             }
