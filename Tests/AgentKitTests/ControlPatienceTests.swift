@@ -77,7 +77,7 @@ struct ControlPatienceTests {
     func silent() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 1, log: Logger(label: "test"))
+        let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
         let serving = Task {
             try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
         }
@@ -94,7 +94,7 @@ struct ControlPatienceTests {
     func takingNothing() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 1, log: Logger(label: "test"))
+        let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
         let large = String(repeating: "x", count: 4 << 20)
         let serving = Task {
             try await server.run(

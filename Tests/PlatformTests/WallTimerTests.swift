@@ -56,10 +56,18 @@ struct WallTimerTests {
     }
 
     @Test("It can be set to the last time that there is, and ended while it waits")
-    func farAway() throws {
-        let timer = try WallTimer {}
+    func farAway() async throws {
+        let bell = Bell()
+        let timer = try WallTimer { bell.ring() }
         timer.set(Timestamp(nanoseconds: .max))
         timer.bringForward(to: Timestamp(nanoseconds: .max - 1))
+        let soon = Timestamp.now().adding(seconds: 0.02)
+        timer.bringForward(to: soon)
+        try await bell.wait(for: 1)
+        // Neither of the two before has woken it.
+        #expect(try #require(bell.times.first) >= soon)
+        timer.set(Timestamp(nanoseconds: .max))
         timer.stop()
+        #expect(bell.times.count == 1)
     }
 }

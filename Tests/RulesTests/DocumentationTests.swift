@@ -3,7 +3,7 @@ import JSONText
 import Rules
 import Testing
 
-@Suite struct DocumentationTests {
+@Suite("The documents that are made from the rules' declarations") struct DocumentationTests {
     @Test("The schema is JSON and names everything") func theSchemaIsJSONAndNamesEverything() throws {
         let text = RuleSchema.json(registry: registry).indented
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

@@ -60,8 +60,15 @@ import Testing
             "{{", "}}", "*", "&a ", "[", "{", "\"", "'", "|", ">", "- ", ": ", "\t", "\n", "\u{0}", "%", "!!", "? ",
             "\\", "é", "---\n",
         ]
-        for _ in 0..<1_000 {
+        var (taken, refused) = (0, 0)
+        for number in 0..<1_000 {
             var bytes = good
+            if number.isMultiple(of: 4) {
+                // A letter of the comment that the file begins with.
+                bytes[Int.random(in: 2..<24, using: &random)] = .random(in: 0x61...0x7A, using: &random)
+                if check(bytes) { taken += 1 } else { refused += 1 }
+                continue
+            }
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 let index = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<5, using: &random) {
@@ -75,23 +82,35 @@ import Testing
                 }
                 if bytes.isEmpty { bytes = [0x2D] }
             }
-            check(bytes)
+            if check(bytes) { taken += 1 } else { refused += 1 }
         }
+        // Of those changed anywhere a tenth gets a byte that is no UTF-8 as its last change.
+        #expect(taken >= 250 && refused > 20, "\(taken) taken, \(refused) refused")
     }
 
     @Test("No random bytes crash") func randomBytesCrash() {
         var random = SeededGenerator(for: "noRandomBytesCrash")
         let yaml = Array("-:?{}[]&*!|>'\"%@`#, \n\tab01\\".utf8)
+        // Anchors are counted in comments as well.
+        let comment = yaml.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "&") }
+        var (taken, refused) = (0, 0)
         for round in 0..<1_000 {
             let count = Int.random(in: 0...200, using: &random)
-            check(
-                (0..<count).map { _ in
-                    round % 2 == 0 ? UInt8.random(in: 0...255, using: &random) : yaml.randomElement(using: &random) ?? 0
-                })
+            let isComment = round.isMultiple(of: 10)
+            let bytes = (0..<count).map { _ -> UInt8 in
+                if isComment { return comment.randomElement(using: &random) ?? 0 }
+                return round % 2 == 0
+                    ? UInt8.random(in: 0...255, using: &random) : yaml.randomElement(using: &random) ?? 0
+            }
+            if check((isComment ? [UInt8(ascii: "#")] : []) + bytes) { taken += 1 } else { refused += 1 }
         }
+        // Nine tenths of the 400 that may hold any byte have twenty of them or more: no UTF-8.
+        #expect(taken >= 100 && refused > 300, "\(taken) taken, \(refused) refused")
     }
 
-    private func check(_ bytes: [UInt8]) {
+    /// - Returns: whether nothing is wrong with it.
+    @discardableResult
+    private func check(_ bytes: [UInt8]) -> Bool {
         let found = diagnostics(bytes)
         let lines = bytes.count + 1
         for diagnostic in found where diagnostic.line < 1 || diagnostic.column < 1 || diagnostic.line > lines {
@@ -99,5 +118,6 @@ import Testing
         }
         let shown = found.map(\.description).joined()
         #expect(!shown.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" && $0 != "\t" || $0.value == 0x7F })
+        return !found.hasErrors
     }
 }

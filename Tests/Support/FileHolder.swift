@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OwnFiles
 import Platform
 
@@ -36,4 +37,28 @@ package final class FileHolder: @unchecked Sendable {  // set up in init; afterw
 /// every descriptor until it executes its program.
 package func letGo(_ path: BytePath) async throws {
     try await waitUntil("nobody writes to \(path)") { Lease.probeWriters(try Descriptor(path)) != .busy }
+}
+
+/// What a test tells that waited in vain for a lease: the kernel's leases, what the file holds, and what the process does
+/// that was to wait for the lease.
+///
+/// - Parameter process: the process that was to wait, if there is one.
+package func leaseReport(_ path: BytePath, of process: Int32? = nil) -> String {
+    func told(_ path: String) -> String {
+        do { return try String(contentsOfFile: path, encoding: .utf8) } catch { return "cannot be read: \(error)" }
+    }
+    let leases = told("/proc/locks").split(separator: "\n").filter { $0.contains("LEASE") }.joined(separator: "\n")
+    var report = "leases:\n\(leases)"
+    do {
+        // Whoever opens a leased file waits, unless it says that it will not.
+        let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
+        report +=
+            "\ninode \(try file.status().inode): \(String(decoding: try file.readAll(), as: UTF8.self).debugDescription)"
+    } catch {
+        report += "\n\(path) cannot be read: \(error)"
+    }
+    if let process {
+        for name in ["stat", "wchan", "syscall"] { report += "\n\(name): \(told("/proc/\(process)/\(name)"))" }
+    }
+    return report
 }

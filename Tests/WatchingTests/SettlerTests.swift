@@ -180,14 +180,50 @@ import Testing
         let settler = Settler()
         for name in ["a", "b"] { await settler.add(root: root, path: BytePath(name), settle: 0) }
         await settler.room(below: 3)
-        async let roomy: Void = settler.room(below: 2)
+        let load = Task {
+            await settler.room(below: 2)
+            return await settler.load
+        }
+        // It could look now if it did not wait.
+        for _ in 0..<100 { await Task.yield() }
         // They are gone; whoever takes them makes room.
         var gone = 0
         while gone < 2 { gone += await settler.next().count }
-        await roomy
+        #expect(await load.value < 2)
+        #expect(gone == 2)
         let stuck = Task { await settler.room(below: 0) }
         stuck.cancel()
         await stuck.value
+        #expect(await settler.load == 0, "there was no room below that")
+    }
+
+    @Test("A file is pending until whoever fetched it has seen to it, and settles until it is known what it is")
+    func pendingUntilSeenTo() async throws {
+        let settler = Settler()
+        #expect(await !settler.isPending("a", of: "root"))
+        await settler.add(root: root, path: "a", settle: 1000)
+        #expect(await settler.isPending("a", of: "root"))
+        #expect(await settler.isSettling("a", of: "root"))
+        #expect(await !settler.isPending("a", of: "other"))
+        await settler.add(root: root, path: "a", settle: 0)
+        #expect(await settler.next().count == 1)
+        #expect(await settler.isPending("a", of: "root"))
+        #expect(await !settler.isSettling("a", of: "root"))
+        await settler.acknowledge()
+        #expect(await !settler.isPending("a", of: "root"))
+    }
+
+    @Test("A file that is named again while it is seen to stays pending after that") func pendingTwice() async throws {
+        let settler = Settler()
+        await settler.add(root: root, path: "a", settle: 0)
+        #expect(await settler.next().count == 1)
+        await settler.add(root: root, path: "a", settle: 0)
+        try await eventually("it waits to be fetched") { await !settler.isSettling("a", of: "root") }
+        await settler.acknowledge()
+        #expect(await settler.isPending("a", of: "root"))
+        #expect(await settler.next().count == 1)
+        await settler.acknowledge()
+        #expect(await !settler.isPending("a", of: "root"))
     }
 
     @Test func whoIsWaitedForTakesNoRoom() async throws {

@@ -43,12 +43,18 @@ import Testing
         #expect(name("ab", [4, 0b11_11_11_11, 0x7F, 0x7F]) == "ab")
         #expect(name("?", [0, 0b10_00_00_00, 0x3D, 0xD8]) == "\u{FFFD}")
         var random = SeededGenerator(for: "names of RAR 4")
+        var (plain, unfolded) = (0, 0)
         for _ in 0..<2000 {
             let field = (0..<Int.random(in: 0...400, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            #expect(Rar4Name.read(field, isUnicode: true).count <= 3 * (ArchiveLimits.maxNameLength + 130))
+            let name = Rar4Name.read(field, isUnicode: true)
+            #expect(name.count <= 3 * (ArchiveLimits.maxNameLength + 130))
+            let isPlain = name == field.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
+            if isPlain { plain += 1 } else { unfolded += 1 }
         }
+        // Half of them hold the zero behind which the short form stands.
+        #expect(plain > 800 && unfolded > 800, "\(plain) plain, \(unfolded) unfolded")
         let endless = [UInt8](repeating: 0xFF, count: 60_000)
         #expect(Rar4Name.read([0] + endless, isUnicode: true).count <= 3 * (ArchiveLimits.maxNameLength + 130))
     }

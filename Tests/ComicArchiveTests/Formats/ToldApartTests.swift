@@ -60,7 +60,9 @@ import Testing
         // A listing says the same as a verdict.
         guard ["encrypted", "multi-volume"].contains(verdict.word), !name.contains("komga") else { return }
         do {
-            _ = try await worker.list(path)
+            let entries = try await worker.list(path)
+            // Names that are not encrypted themselves are listed; what they name is told apart.
+            #expect(verdict.word == "encrypted" && entries.contains(where: \.isEncrypted), "\(name)")
         } catch {
             #expect(explain(error).contains(verdict.word == "encrypted" ? "encrypted" : "one part of several"))
         }

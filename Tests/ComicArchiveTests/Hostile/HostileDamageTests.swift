@@ -61,13 +61,20 @@ struct HostileDamageTests {
         let pages = (1...3).map { picture($0) }
         let bytes = DamageSample.tar(pages).bytes
         let flips = Self.flipped(bytes, "a tar")
+        var (taken, refused) = (0, 0)
         for ((place, _), verdict) in zip(flips, try await trial.verdicts(flips.map(\.bytes))) {
             let isHeader = place % 3584 < 512 && place < 3 * 3584
-            guard let report = verdict.report else { continue }
+            guard let report = verdict.report else {
+                refused += 1
+                continue
+            }
+            taken += 1
             #expect(report.pages.map(\.entry.fileName) == ["1.png", "2.png", "3.png"], "byte \(place)")
             let other = report.pages.enumerated().filter { $1.hash != ContentHash(of: pages[$0]) }.map(\.offset)
             #expect(other.isEmpty || !isHeader && other == [place / 3584], "byte \(place)")
         }
+        // Three quarters of the bytes are noise in pictures, an eighth is headers with checksums.
+        #expect(taken > 150 && refused > 3, "\(taken) taken, \(refused) refused")
     }
 
     /// At every hundredth, and where a block, an entry or the archive itself ends.
@@ -148,7 +155,13 @@ struct DamageSample: Sendable, CustomStringConvertible {
     }
 
     private static func foreign(_ names: [String]) -> [DamageSample] {
-        sharedArchives().filter { names.contains($0.nameText) }.map { path in
+        let found = sharedArchives().filter { names.contains($0.nameText) }
+        let missing = names.filter { name in !found.contains { $0.nameText == name } }
+        if !missing.isEmpty {
+            let list = missing.joined(separator: ", ")
+            print("not damaged, as there are no such archives in shared/fixtures beside the checkout: \(list)")
+        }
+        return found.map { path in
             // The decoder's part in this one is the same as in the others; its checksum is another.
             let flips = path.nameText.contains("blake2") ? 100 : 300
             return DamageSample(description: path.nameText, flips: flips) { try Descriptor(path).readAll() }

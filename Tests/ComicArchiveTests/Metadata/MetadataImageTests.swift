@@ -68,18 +68,38 @@ import Testing
         let samples =
             [Self.png, Self.jpeg, Self.gif, Self.webp, Self.webpL, Self.webpX, Self.tiff]
             + [Self.heif("heic"), Self.heif("avif")]
+        var (found, beyond, damaged, unknown) = (0, 0, 0, 0)
         for sample in samples {
-            for _ in 0..<3000 {
+            for number in 0..<3000 {
                 var bytes = sample
-                for _ in 0..<Int.random(in: 1...6, using: &random) {
-                    bytes[Int.random(in: 0..<bytes.count, using: &random)] =
-                        [0, 0xFF, 0x80, 1, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
+                switch number % 10 {
+                case 0: break
+                // Enough to tell the format, and the size of a GIF alone.
+                case 1: bytes = Array(bytes.prefix(13))
+                default:
+                    for _ in 0..<Int.random(in: 1...6, using: &random) {
+                        bytes[Int.random(in: 0..<bytes.count, using: &random)] =
+                            [0, 0xFF, 0x80, 1, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)
+                            ?? 0
+                    }
+                    bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
                 }
-                bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
-                if case .beyond(_, let needs) = ImageHeader.examine(bytes) { #expect(needs > bytes.count) }
-                if case .found(let header) = ImageHeader.examine(bytes) { #expect(header.pixels > 0) }
+                switch ImageHeader.examine(bytes) {
+                case .found(let header):
+                    found += 1
+                    #expect(header.pixels > 0)
+                case .beyond(_, let needs):
+                    beyond += 1
+                    #expect(needs > bytes.count)
+                case .damaged: damaged += 1
+                case .unknown: unknown += 1
+                }
             }
         }
+        // The whole are found, and the cut want more. Of those changed by chance a twentieth of the PNGs and a thirteenth
+        // of the JPEGs are damaged, and two thirds of the PNGs and more of the GIFs unknown.
+        #expect(found >= 2700 && beyond >= 2400, "\(found) found, \(beyond) cut")
+        #expect(damaged > 150 && unknown > 2000, "\(damaged) damaged, \(unknown) unknown")
     }
 
     @Test(

@@ -96,11 +96,13 @@ import Testing
     @Test("No bytes do harm") func harmlessBytes() throws {
         var random = SeededGenerator(for: "hostile XML")
         var (read, refused) = (0, 0)
-        for _ in 0..<3000 {
+        for number in 0..<3000 {
             var bytes = Array(comicInfo.utf8)
-            for _ in 0..<Int.random(in: 1...8, using: &random) {
+            // Of several changes one nearly always spoils the file; what is still read has to occur as well.
+            let isSlight = number.isMultiple(of: 3)
+            for _ in 0..<(isSlight ? 1 : Int.random(in: 1...8, using: &random)) {
                 let at = Int.random(in: 0..<bytes.count, using: &random)
-                switch Int.random(in: 0...2, using: &random) {
+                switch isSlight ? 0 : Int.random(in: 0...2, using: &random) {
                 case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
                 case 1: bytes.removeSubrange(at...)
                 default: bytes.insert(contentsOf: Array("<&;]]>".utf8), at: at)
@@ -118,7 +120,7 @@ import Testing
                 refused += 1
             }
         }
-        #expect(read > 30 && refused > 300, "\(read) were read, \(refused) refused")
+        #expect(read > 100 && refused > 2000, "\(read) were read, \(refused) refused")
     }
 
     @Test("Of several the one nearest to the root counts") func severalNearestRoot() {

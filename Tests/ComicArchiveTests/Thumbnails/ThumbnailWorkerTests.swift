@@ -104,8 +104,11 @@ struct ThumbnailWorkerTests {
         }
         var generator = SeededGenerator(for: "damaged pictures")
         let originals = [Picture.png(40, 60), Picture.gif, Picture.webp, Picture.tiff(40, 60), jpeg, Picture.avif]
-        let damaged = (0..<120).map { number in
+        let damaged = (0..<120).map { number -> [UInt8] in
             var picture = originals[number % originals.count]
+            // The first of each is whole, and of the second next to nothing is left.
+            if number < originals.count { return picture }
+            if number < 2 * originals.count { return Array(picture.prefix(4)) }
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 picture[Int.random(in: picture.indices, using: &generator)] = .random(in: 0...255, using: &generator)
             }
@@ -113,11 +116,18 @@ struct ThumbnailWorkerTests {
         }
         let made = try await worker.shrink(pictures: damaged + [jpeg], to: .page)
         #expect(try header(made.last).width == 200)
+        var (shrunk, failed) = (0, 0)
         for (outcome, picture) in zip(made, damaged) {
-            guard case .failed(let message) = outcome else { continue }
+            guard case .failed(let message) = outcome else {
+                shrunk += 1
+                continue
+            }
+            failed += 1
             let name = Data(picture).base64EncodedString()
             #expect(!message.isEmpty && !message.contains("signal"), "\(message): \(name)")
         }
+        // Not every libvips reads AVIF.
+        #expect(shrunk >= originals.count - 1 && failed >= originals.count, "\(shrunk) made, \(failed) failed")
     }
 
     @Test("An archive's pages come in one pass, the damaged among them by name", arguments: Packing.allCases)

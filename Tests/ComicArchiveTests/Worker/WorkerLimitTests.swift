@@ -82,7 +82,9 @@ import Testing
         let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 30)
         for (traits, word) in [(ArchiveStructure.Traits.solid, "no-pages"), ([], "worker-limit")] {
             let solid = try folder.write("solid", structure(traits).encoded())
-            let script = "ulimit -St 1; ulimit -Ht 60; cat \(solid) >&4; \(burn)"
+            // The agent has to have raised the limit before it is reached.
+            let raised = traits == .solid ? "while [ $(ulimit -St) = 1 ]; do sleep 0.2; done; " : ""
+            let script = "ulimit -St 1; ulimit -Ht 60; cat \(solid) >&4; \(raised)\(burn)"
             let verdict = try await judge(path, by: try fake(script, [end]), limits)
             #expect(verdict.word == word, "\(verdict.message)")
         }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Pages as files, one by one.
-struct WorkerReaderTests {
+@Suite("Pages as files") struct WorkerReaderTests {
     let folder: TemporaryFolder
     let factory: ArchiveReaderFactory
 

@@ -127,7 +127,7 @@ struct VectorFormatTests {
     }
 
     @Test(
-        "sealing with a case's random bytes makes the case's file",
+        "Sealing with a case's random bytes makes the case's file",
         arguments: FormatCase.all.filter { $0["seed"] != "" && $0["outcome"] == "ok" })
     func seals(_ known: FormatCase) throws {
         let secrets = try known.secrets()

@@ -99,7 +99,7 @@ struct FileIdentityTests {
     }
 
     @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
-    func firstMeeting() async throws {
+    func firstMatch() async throws {
         let steward = try await agent(
             """
             - rule: Filled

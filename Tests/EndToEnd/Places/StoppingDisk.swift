@@ -10,14 +10,16 @@ final class StoppingDisk {
     private let process = Process()
     private let at: BytePath
 
-    private init(_ program: String, showing source: BytePath, at place: BytePath) throws {
+    /// - Parameter errors: a file for what the program says.
+    private init(_ program: String, showing source: BytePath, at place: BytePath, errors: BytePath) throws {
         at = place
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = ["-f", source.text, place.text]
-        process.standardError = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors.text))
         try process.run()
     }
 
+    /// Cancels the test where this machine lets nobody mount; a program that fails otherwise fails the test.
     static func mounted(_ steward: AgentFixture, at place: BytePath) async throws -> StoppingDisk {
         let program = "/usr/bin/bindfs"
         guard getuid() == 0, access("/dev/fuse", R_OK | W_OK) == 0, access(program, X_OK) == 0 else {
@@ -25,19 +27,22 @@ final class StoppingDisk {
         }
         let source = steward.home.path.appending("served")
         try Durable.makeDirectory(source)
-        let disk = try StoppingDisk(program, showing: source, at: steward.path(place))
+        let errors = try steward.home.write("bindfs-errors", "")
+        let disk = try StoppingDisk(program, showing: source, at: steward.path(place), errors: errors)
         let device = try FileStatus.of(source)?.fingerprint.device
         let isMounted = { try FileStatus.of(steward.path(place))?.fingerprint.device != device }
-        do {
-            try await steward.until("it is mounted", seconds: 10) { try isMounted() }
-        } catch {
-            try Test.cancel("mounting is not permitted here")
+        try await steward.until("bindfs has mounted, or given up") { try isMounted() || !disk.process.isRunning }
+        if try isMounted() { return disk }
+        let said = try steward.home.read("bindfs-errors").split(separator: "\n").joined(separator: " ")
+        guard ["not permitted", "denied", "device not found"].contains(where: { said.contains($0) }) else {
+            let status = disk.process.terminationStatus
+            throw TestFailure("bindfs ended with status \(status) before it had mounted: \(said)")
         }
-        return disk
+        try Test.cancel("mounting is not permitted here: \(said)")
     }
 
     deinit {
-        kill(process.processIdentifier, SIGKILL)
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         umount2(at.text, 2)  // MNT_DETACH
     }
 

@@ -51,14 +51,14 @@ struct PublishCampaignTests {
                 names.append(name)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...150, using: &random)))
                 guard Int.random(in: 0..<8, using: &random) == 0 else { continue }
-                if isUp { receiver.kill() } else { try receiver.restart() }
+                if isUp { receiver.kill() } else { try await receiver.restart() }
                 isUp.toggle()
             }
             try await Task.sleep(until: end, clock: .continuous)
             #expect(process.isRunning, "round \(round)")
             try await steward.kill9()
         }
-        if !isUp { try receiver.restart() }
+        if !isUp { try await receiver.restart() }
         try await steward.start()
         try steward.wait()
         try steward.run(["outbox", "retry", "--all"]).check()

@@ -25,9 +25,8 @@ struct RuleTimeTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 1)
     }
 
-    @Test(
-        "What becomes due while the agent is off is done at its start, and what is to come is told with and without it")
-    func missed() async throws {
+    @Test("What is to come is told with and without the agent")
+    func told() async throws {
         let steward = try AgentFixture(configuration: "time-zone: Europe/Berlin")
         try steward.rule(
             """
@@ -42,7 +41,7 @@ struct RuleTimeTests {
               do: [{ trash: {} }]
             - rule: Young
               in: dropbox
-              where: { name: "soon*", age: "> 8s" }
+              where: { name: "soon*", age: "> 1h" }
               do: [{ move: { place: drafts } }]
             """)
         try await steward.start()
@@ -66,13 +65,37 @@ struct RuleTimeTests {
             #expect(explained.contains("Old: may come to want it "))
             #expect(!explained.contains("Nightly: runs next"), "it is of another place")
         }
-        let end = Date().addingTimeInterval(9)
-        try await steward.until("its time has come") { Date() > end }
-        #expect(try steward.exists("dropbox/soon.txt"))
-        try await steward.start()
-        try await steward.until("what was missed is done") { try steward.exists("drafts/soon.txt") }
-        try steward.wait()
-        #expect(try steward.files("dropbox").map(\.nameText) == ["a.txt"])
+    }
+
+    @Test("What becomes due while the agent is off is done at its start")
+    func missed() async throws {
+        // Where a machine under load takes longer to stop the agent than the file to become old, it is given longer.
+        for seconds in [5, 20, 80] {
+            let steward = try AgentFixture()
+            try steward.rule(
+                """
+                - rule: Young
+                  in: dropbox
+                  settle: 100ms
+                  where: { name: "soon*", age: "> \(seconds)s" }
+                  do: [{ move: { place: drafts } }]
+                """)
+            try await steward.start()
+            try steward.drop("dropbox/a.txt", "A")
+            try steward.drop("dropbox/soon.txt", "B")
+            try steward.wait()
+            try await steward.stop()
+            guard try steward.exists("dropbox/soon.txt") else { continue }
+            let end = Date().addingTimeInterval(Double(seconds) + 1)
+            try await steward.until("its time has come", seconds: Double(2 * seconds + 60)) { Date() > end }
+            #expect(try steward.exists("dropbox/soon.txt"))
+            try await steward.start()
+            try await steward.until("what was missed is done") { try steward.exists("drafts/soon.txt") }
+            try steward.wait()
+            #expect(try steward.files("dropbox").map(\.nameText) == ["a.txt"])
+            return
+        }
+        throw TestFailure("the file was moved each time before the agent had stopped")
     }
 
     @Test("What a rule has made of a file is passed over by its schedule, and explained so")

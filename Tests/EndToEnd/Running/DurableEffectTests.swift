@@ -12,7 +12,7 @@ import Testing
 @Suite("Durability of effects, by system calls")
 struct DurableEffectTests {
     @Test(
-        "content is synced before it gets its name, a name before anything else is done, and so is the ledger",
+        "Content is synced before it gets its name, a name before anything else is done, and so is the ledger",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
         let steward = try AgentFixture(configuration: AttackedAction.configuration)

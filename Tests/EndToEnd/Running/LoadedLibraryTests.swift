@@ -13,7 +13,7 @@ struct LoadedLibraryTests {
         return try home.run([program.text], environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).check().output
     }
 
-    @Test("the agent loads nothing that parses archives; its worker does")
+    @Test("The agent loads nothing that parses archives; its worker does")
     func archives() throws {
         #expect(try libraries(of: "steward-unpack").contains("libarchive.so"))
         #expect(try !libraries(of: "steward").contains("libarchive.so"))
@@ -33,7 +33,7 @@ struct LoadedLibraryTests {
         }
     }
 
-    @Test("the worker loads neither Foundation nor a database; the agent does")
+    @Test("The worker loads neither Foundation nor a database; the agent does")
     func worker() throws {
         let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-unpack"))
         #expect(agent.contains("libsqlite3.so"))

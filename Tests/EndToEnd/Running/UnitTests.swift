@@ -20,7 +20,7 @@ struct UnitTests {
 
     private func expectAllDone(_ base: String, _ machine: UnitMachine, _ user: UnitMachine.User) throws {
         // Where files cannot be opened they are looked at again for ever.
-        try machine.run(["timeout", "60", "steward", "wait"], as: user).check()
+        try machine.run(["timeout", "300", "steward", "wait"], as: user).check()
         let status = try Answer(parsing: machine.run(["steward", "status", "--json"], as: user).check().output)
         #expect(status["parked"].items.map { $0["problem"].text } == [])
         #expect(status["settling"].items.count == 0)
@@ -142,7 +142,7 @@ struct UnitTests {
     }
 
     private func expectWaited(_ machine: UnitMachine) throws {
-        try machine.run(["timeout", "60", "steward", "wait"], as: .service).check()
+        try machine.run(["timeout", "300", "steward", "wait"], as: .service).check()
     }
 
     @Test("An agent whose work stands still is started anew by the watchdog, and one that rests is not")

@@ -35,7 +35,7 @@ struct HangingVaultTests {
 
     /// Runs a command that is ended should it never end by itself.
     private func ask(_ steward: AgentFixture, _ words: [String]) throws -> ProgramResult {
-        try steward.shell(["/usr/bin/timeout", "40", AgentFixture.binary] + words)
+        try steward.shell(["/usr/bin/timeout", "120", AgentFixture.binary] + words)
     }
 
     @Test("Keep neither health, status nor scrapers waiting, are told of, and do not keep the agent from ending")
@@ -63,7 +63,7 @@ struct HangingVaultTests {
         #expect(try ask(steward, ["health"]).output.occurrences(of: "the vault main") == 1)
         #expect(try ask(steward, ["metrics"]).output.contains("\nsteward_hanging_calls 1\n"))
         let scraped = try steward.shell([
-            "/usr/bin/curl", "-s", "-m", "40", "--noproxy", "*", "-w", "%{http_code}",
+            "/usr/bin/curl", "-s", "-m", "120", "--noproxy", "*", "-w", "%{http_code}",
             "http://127.0.0.1:\(port)/health",
         ])
         #expect(scraped.output == "hanging 1\n503")

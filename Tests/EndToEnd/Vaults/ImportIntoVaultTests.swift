@@ -105,7 +105,7 @@ struct ImportIntoVaultTests {
     /// While the vault is locked and while it is open: sealed and not verified, verified and without a name, taken and not
     /// noted, noted and the source still there.
     @Test(
-        "killed wherever a comic is on its way, none is lost or there twice",
+        "Killed wherever a comic is on its way, none is lost or there twice",
         arguments: [("sealed:2", false), ("verified:3", false), ("imported:2", true), ("noted:1", true)])
     func killed(_ point: String, isUnlocked: Bool) async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)

@@ -162,7 +162,7 @@ struct SecretsAtRestTests {
 
     /// A process that may not be dumped keeps its files in /proc to root. To root's own processes that cannot be seen.
     @Test(
-        "neither a core dump nor another process of the same user gets the agent's memory",
+        "Neither a core dump nor another process of the same user gets the agent's memory",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
     func memory() async throws {
         let user = geteuid() == 0 ? TestUser.victim : nil

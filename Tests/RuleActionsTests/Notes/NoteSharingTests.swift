@@ -132,6 +132,7 @@ import Testing
     ) async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
+        try await letGo(note)
         let world = try scene.open()
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
@@ -153,7 +154,7 @@ import Testing
             defer { hold.signal() }
             try world.untilLeased(note)
             let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)
-            try world.untilLeased(note, "BREAKING")
+            try world.untilLeased(note, "BREAKING", by: shell.id)
             while isLong, try world.isLeased(note) { usleep(5_000) }
             return shell
         }

@@ -18,14 +18,16 @@ extension ActionWorld {
 
     /// Waits until this process holds a lease on the file, by /proc/locks.
     ///
-    /// - Parameter word: `BREAKING` to wait until somebody waits for it to be given back.
+    /// - Parameters:
+    ///   - word: `BREAKING` to wait until somebody waits for it to be given back.
+    ///   - process: who that is, for the message if it does not.
     /// Blocks. On a pool that other tests keep for longer than the kernel has others wait for a lease, the moment would pass
     /// unseen.
-    func untilLeased(_ path: BytePath, _ word: String = "LEASE") throws {
+    func untilLeased(_ path: BytePath, _ word: String = "LEASE", by process: Int32? = nil) throws {
         let end = ContinuousClock.now + .seconds(120)
         while try !isLeased(path, word) {
             guard ContinuousClock.now < end else {
-                throw TestFailure("waited in vain until \(path) is leased (\(word))")
+                throw TestFailure("waited in vain until \(path) is leased (\(word)); \(leaseReport(path, of: process))")
             }
             usleep(5_000)
         }

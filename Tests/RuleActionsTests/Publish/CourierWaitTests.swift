@@ -144,8 +144,11 @@ import Testing
 
     @Test("What was taken out while it was tried stays out")
     func takenOut() async throws {
+        let isTakenOut = Atomic<Bool>(false)
         let sender = ScriptedSender { _ in
-            do { try await Task.sleep(for: .milliseconds(20)) } catch { return .cancelled }
+            while !isTakenOut.load(ordering: .relaxed) {
+                do { try await Task.sleep(for: .milliseconds(2)) } catch { return .cancelled }
+            }
             return .retry(after: nil, status: 500, reason: "HTTP 500")
         }
         try await add("a.0")
@@ -157,6 +160,7 @@ import Testing
             event.state = .dropped
             try transaction.update(event)
         }
+        isTakenOut.store(true, ordering: .relaxed)
         try await waitUntil("nothing is left to do") { await courier.isIdle }
         #expect(try await state("a.0") == .dropped && sender.sent.count == 1)
         await courier.stop()

@@ -149,7 +149,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// The same for agents that may have more and more to do; false where one does not come to rest.
     package func rest() throws -> Bool {
-        try shell(wrapper + ["/usr/bin/timeout", "60", Self.binary, "wait"]).status == 0
+        try shell(wrapper + ["/usr/bin/timeout", "300", Self.binary, "wait"]).status == 0
     }
 
     /// SIGTERM; returns the exit status.

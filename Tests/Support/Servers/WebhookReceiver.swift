@@ -21,8 +21,18 @@ package final class WebhookReceiver {
         (process, port) = try Self.launch(log, 0, options)
     }
 
-    /// Starts it again after ``kill()``, at the same port.
-    package func restart() throws { (process, _) = try Self.launch(log, port, options) }
+    /// Starts it again after ``kill()``, at the same port, for which it waits where another program was given it meanwhile.
+    package func restart() async throws {
+        var patience = Patience()
+        while true {
+            do {
+                (process, _) = try Self.launch(log, port, options)
+                return
+            } catch let failure as TestFailure {
+                guard try await patience.pause(milliseconds: 50) else { throw failure }
+            }
+        }
+    }
 
     /// SIGKILL, in the midst of whatever it does.
     package func kill() {

@@ -197,15 +197,28 @@ struct RoleTests {
         let good = Array(
             #"{"name": "x", "expertise": "x", "focusAreas": ["x"], "guidelines": ["x"], "perspective": "0123456789"}"#
                 .utf8)
-        for _ in 0..<200 {
+        let perspective = try #require(good.firstIndex(of: UInt8(ascii: "0")))
+        var (taken, refused) = (0, 0)
+        for number in 0..<200 {
             var bytes = good
-            for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            if number.isMultiple(of: 4) {
+                // Another letter there is another perspective.
+                bytes[perspective + Int.random(in: 0..<10, using: &generator)] = .random(
+                    in: 0x61...0x7A, using: &generator)
+            } else {
+                for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                    bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                        in: 0...255, using: &generator)
+                }
             }
             try folder.write("roles/custom_x.json", bytes)
             let (roles, problems) = try store.loadAll()
             #expect(roles.count + problems.count == 1)
+            taken += roles.count
+            refused += problems.count
         }
+        // Of the others one in a hundred is taken.
+        #expect(taken >= 50 && refused > 100, "\(taken) taken, \(refused) refused")
     }
 
     @Test("The data files are looked for in three places, and a miss names them")

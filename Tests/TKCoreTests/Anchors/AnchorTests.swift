@@ -121,6 +121,21 @@ struct AnchorTests {
         #expect(resolution == .mapped(place.start + 11..<place.end + 11))
     }
 
+    @Test("A word beside what was changed is not carried over by comparison: its twin may be what stayed")
+    func besideAChange() {
+        let first = "The first line stays as it is.\n"
+        let old = DraftText(first + "Ten pages are very useful for everybody who writes.\nSo is the last line.\n")
+        let new = DraftText(first + "Two books were very useful for everybody who writes.\nSo is the last line.\n")
+        let map = OffsetMap(from: old, to: new)
+        func carried(_ word: String) -> String? {
+            let (all, word) = (old.scalars, Array(word.unicodeScalars))
+            let start = all.indices.first { all[$0...].starts(with: word) } ?? 0
+            return map.range(of: start..<start + word.count).map { new[$0] }
+        }
+        #expect(carried("very") == nil && carried("useful") == nil)
+        for word in ["The", "first", "everybody", "last", "line.\n"] { #expect(carried(word) == word) }
+    }
+
     @Test("What an anchor quotes outweighs where it says that stood: a sidecar may have been written by hand")
     func wrongPlace() throws {
         let old = DraftText("Begin here with words\nmiddle of the text\nEnd here with words\n")

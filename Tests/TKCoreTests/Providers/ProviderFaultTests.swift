@@ -180,7 +180,7 @@ struct ProviderFaultTests {
     func silence() async throws {
         let late = ProviderFixture.anthropic.components(separatedBy: "event: content_block_stop")[0]
         let server = try ScriptedServer(.stream(late, ending: .held))
-        let error = try await failure(anthropic(server.url, idle: .milliseconds(300), retry: .never))
+        let error = try await failure(anthropic(server.url, idle: .seconds(5), retry: .never))
         #expect(error.kind == .network && error.message.contains("silent"))
         #expect(error.partial?.text == ProviderFixture.text)
         try await waitUntil("the connection is closed") { server.abandoned == 1 }

@@ -35,13 +35,20 @@ struct EditHistory {
         return String(view)
     }
 
-    /// Where a range of the first text stands whole; nil where anything of it was changed.
+    /// Where a range of the first text stands whole; nil where anything of it was changed, or where letters that were
+    /// put beside it have made its first or last word another.
     func place(of range: Range<Int>) -> Range<Int>? {
         guard let start = scalars.firstIndex(where: { $0.origin == range.lowerBound }),
             start + range.count <= scalars.count,
             scalars[start..<start + range.count].map(\.origin) == Array(range)
         else { return nil }
-        return start..<start + range.count
+        let place = start..<start + range.count
+        return isWithinWord(place.lowerBound) || isWithinWord(place.upperBound) ? nil : place
+    }
+
+    private func isWithinWord(_ offset: Int) -> Bool {
+        offset > 0 && offset < scalars.count
+            && scalars[offset - 1...offset].allSatisfy { $0.scalar.properties.isAlphabetic }
     }
 
     mutating func edit(_ generator: inout SeededGenerator) {

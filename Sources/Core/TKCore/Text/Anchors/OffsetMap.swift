@@ -1,7 +1,7 @@
 /// Carries positions of an old text over to a new one by comparing the two.
 ///
 /// Lines are compared by those that occur once in both (patience), and what lies between by words. A range is carried
-/// over only if it survived whole with a neighbourhood large enough not to be a coincidence.
+/// over only if it survived whole with a neighbourhood large enough, on either side, not to be a coincidence.
 public struct OffsetMap: Sendable {
     /// Equal stretches, in order.
     private let runs: [(old: Int, new: Int, count: Int)]
@@ -9,6 +9,9 @@ public struct OffsetMap: Sendable {
 
     /// A run that is shorter, and does not lie between whole equal lines, may be a coincidence.
     private static let shortestRun = 24
+    /// A range that is nearer to an end of its run, but for the text's own, may be a twin's: where something was put in or
+    /// taken out beside equal words, the comparison cannot tell which of them stayed.
+    private static let shortestSide = 12
     /// Stretches with more words than this on a side are taken to have changed altogether.
     private static let mostWords = 1_500
 
@@ -60,7 +63,11 @@ public struct OffsetMap: Sendable {
         guard low < runs.count else { return nil }
         let run = runs[low]
         guard run.old <= old.lowerBound, old.upperBound <= run.old + run.count else { return nil }
-        guard run.count - old.count >= Self.shortestRun || run.count == oldCount else { return nil }
+        let end = run.old + run.count
+        guard run.count - old.count >= Self.shortestRun || run.count == oldCount,
+            run.old == 0 || old.lowerBound - run.old >= Self.shortestSide,
+            end == oldCount || end - old.upperBound >= Self.shortestSide
+        else { return nil }
         let start = run.new + old.lowerBound - run.old
         return start..<start + old.count
     }
