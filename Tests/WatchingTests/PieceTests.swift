@@ -57,6 +57,19 @@ import Testing
         #expect(!PartialDownload.fills(Array(name.utf8), Array(partial.utf8)))
     }
 
+    @Test(
+        "A file stands still from when it was named, or from a later change that its times tell of",
+        arguments: [
+            // Looked at 50 after it was named, at 1,000: its last change by the disk's clock, and what follows.
+            (changed: 900, since: 950), (950, 950), (970, 970), (1_000, 1_000),
+            // A clock that is ahead, and times that no clock has shown.
+            (5_000, 1_000), (.max, 1_000), (0, 950), (.min, 950),
+        ] as [(changed: Int64, since: Int64)])
+    func stillSince(_ changed: Int64, _ since: Int64) {
+        let seen = Fingerprint(device: 1, inode: 1, size: 1, modified: .min, changed: changed)
+        #expect(Settler.stillSince(seen, named: 950, now: 1_000, time: 1_000) == since)
+    }
+
     @Test("A mark is kept once and taken once") func markKeptOnce() async {
         let dirty = DirtySet(batch: 2)
         for _ in 0..<3 {

@@ -58,12 +58,14 @@ package actor Settler {
     ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
     package func add(root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false) {
         let key = Key(root: root.name, path: path)
+        let now = WatchLoop.now()
         var entry =
             entries[key]
-            ?? Entry(top: root.path, since: WatchLoop.now(), settle: settle, alreadyStill: alreadyStill)
+            ?? Entry(top: root.path, since: now, named: now, settle: settle, alreadyStill: alreadyStill)
         entry.top = root.path
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
+        entry.named = now
         entry.turn += 1
         entries[key] = entry
         schedule(key, after: 0)
@@ -303,7 +305,9 @@ package actor Settler {
             wait = 0.01
         case .saw(.file(let status), _):
             let now = WatchLoop.now()
-            if entry.seen != status.fingerprint { entry.quietSince = now }
+            if entry.seen != status.fingerprint {
+                entry.quietSince = Self.stillSince(status.fingerprint, named: entry.named, now: now)
+            }
             entry.seen = status.fingerprint
             entry.goneSince = nil
             entry.busyFor = 0

@@ -19,6 +19,8 @@ extension Settler {
         var top: BytePath
         /// When it was first named.
         let since: Int64
+        /// When it was last named.
+        var named: Int64
         var settle: Double
         var alreadyStill: Bool
         var seen: Fingerprint?
@@ -63,8 +65,28 @@ extension Settler {
         }
     }
 
+    /// Since when a file stands still that is seen as it is for the first time: since it was named, if its times say that
+    /// nothing has changed since; else since the change that they tell of.
+    ///
+    /// Its times are those of the machine that has the disk: a clock there that is ahead is not believed, and one that is
+    /// behind says no more than that it was named.
+    ///
+    /// - Parameters:
+    ///   - named: when it was last named, by the clock of ``WatchLoop/now()``, as `now` and the result.
+    ///   - time: the same moment as `now`, in nanoseconds since 1970.
+    static func stillSince(
+        _ seen: Fingerprint, named: Int64, now: Int64, time: Int64 = Timestamp.now().nanoseconds
+    ) -> Int64 {
+        min(now, max(named, now - age(seen, time)))
+    }
+
+    /// Nanoseconds since its last change, by its own times.
+    private static func age(_ seen: Fingerprint, _ time: Int64) -> Int64 {
+        // No file system that can be watched is older than the count of the years.
+        max(0, time - max(0, seen.modified, seen.changed))
+    }
+
     private static func isOld(_ status: FileStatus, _ entry: Entry) -> Bool {
-        let newest = max(status.fingerprint.modified, status.fingerprint.changed)
-        return Timestamp.now().nanoseconds - newest >= WatchLoop.nanoseconds(entry.settle)
+        age(status.fingerprint, Timestamp.now().nanoseconds) >= WatchLoop.nanoseconds(entry.settle)
     }
 }
