@@ -24,7 +24,7 @@ import Testing
         let judge = FolderJudge(planner: bench.planner, inWork: bench.inWork)
         let verdict = try await judge.judge(try bench.place(place), path, baseline: baseline, began: began)
         if case .news(let jobs) = verdict {
-            await bench.runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+            await bench.runner.submit(jobs)
         }
         await bench.runner.idle()
         return verdict

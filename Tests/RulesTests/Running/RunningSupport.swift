@@ -71,6 +71,9 @@ struct Probe: RuleAction {
     let arguments: Arguments
     let script: Script
 
+    /// What begins so is of a kind of work of which a bench has less at a time.
+    var work: WorkKind { name.hasPrefix("slow") ? .process : Self.declaration.work }
+
     func intent(for input: StepInput) async throws -> Intent {
         try await script.decide(name)?(input)
         return Intent(
@@ -115,8 +118,9 @@ final class Bench: Sendable {
     let runner: Runner
     let registry: ActionRegistry
 
-    /// How many steps of a bench are carried out at a time.
+    /// How many steps of a bench are carried out at a time, and how many of the slow ones.
     static let limit = 8
+    static let slowLimit = 2
 
     static func places(_ folder: BytePath) -> [PlaceInfo] {
         // The one name begins as another does.
@@ -156,7 +160,8 @@ final class Bench: Sendable {
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
-            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: [.disk: Self.limit],
+            journal: journal, registry: registry, quarantine: quarantine, inWork: inWork,
+            limits: [.disk: Self.limit, .process: Self.slowLimit],
             log: log)
         runner = Runner(
             executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, window: window, log: log)
@@ -229,7 +234,7 @@ final class Bench: Sendable {
 
     func submit(_ verdict: Judge.Verdict) async {
         guard case .news(_, let jobs) = verdict else { return }
-        await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+        await runner.submit(jobs)
     }
 
     /// Looks at a file and waits until what follows is done.

@@ -156,10 +156,10 @@ package final class Agent: Service {
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
-        HangWatch.shared.listen { [log, core, changes] hang, hasBegun in
+        HangWatch.shared.remind { [core] in Task { await core.executor.makeRoom() } }
+        HangWatch.shared.listen { [log, changes] hang, hasBegun in
             if hasBegun {
                 log.warning("\(hang.message)")
-                Task { await core.executor.makeRoom() }
             } else {
                 log.notice("\(hang.whose): the file system answers again")
             }

@@ -109,7 +109,7 @@ extension Pipeline {
     ) async throws -> Int {
         do {
             let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
-            await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+            await runner.submit(jobs)
             return jobs.count
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             passOver(Key(root: place.name, path: record.path), fault)

@@ -135,7 +135,7 @@ extension Pipeline {
             case .waits: return .later(.jobs)
             case .news(let jobs):
                 log.debug("\(path) in \(name), a folder: \(jobs.count) jobs")
-                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+                await runner.submit(jobs)
             }
         } catch is CancellationError {
             // The agent is stopping; the next start finds it as it was.

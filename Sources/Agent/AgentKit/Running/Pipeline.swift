@@ -279,7 +279,7 @@ package actor Pipeline {
             case .news(let event, let jobs):
                 let called = core.ledger.names.called(key.root, key.path)
                 log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
-                await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)
+                await runner.submit(jobs)
                 // Also one of the baseline: the agent may have written into it before.
                 if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }

@@ -29,7 +29,7 @@ struct TimeKeeping: Sendable {
         let keeper = TimeKeeper(
             ledger: core.ledger, planner: core.planner, inWork: core.inWork, alarm: timer,
             hooks: TimeKeeper.Hooks(
-                submit: { jobs in await runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true) },
+                submit: { jobs in await runner.submit(jobs) },
                 look: { place, path in await pipeline.look(at: path, of: place) }), log: log)
         sleeper.keeper.withLock { $0 = keeper }
         return keeper

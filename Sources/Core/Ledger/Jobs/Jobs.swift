@@ -185,16 +185,18 @@ extension LedgerTransaction {
     }
 
     /// The first jobs that are ready, in the order in which they were planned, by where their files are now, without what
-    /// else is known of them.
-    package func readyJobs(limit: Int) throws -> [(id: String, place: String, path: BytePath)] {
+    /// else is known of them but their rules.
+    package func readyJobs(
+        limit: Int
+    ) throws -> [(id: String, rule: String, place: String, path: BytePath)] {
         try all(
             """
-            SELECT id, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path FROM job
+            SELECT id, rule, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path FROM job
             WHERE state = 'ready' ORDER BY sequence LIMIT ?
             """, [limit]
         ) { row in
             let place: String = row["place"]
-            return (row["id"], place, names.shown(place, BytePath(blob: row["path"])))
+            return (row["id"], row["rule"], place, names.shown(place, BytePath(blob: row["path"])))
         }
     }
 

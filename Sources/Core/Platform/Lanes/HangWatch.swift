@@ -39,6 +39,7 @@ package final class HangWatch: Sendable {
         var next = 0
         var isLooking = false
         var listener: (@Sendable (Hang, _ hasBegun: Bool) -> Void)?
+        var reminder: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -53,6 +54,11 @@ package final class HangWatch: Sendable {
     /// Is told when the first call made on somebody's behalf hangs, and when none does any more.
     package func listen(_ listener: @escaping @Sendable (Hang, _ hasBegun: Bool) -> Void) {
         state.withLock { $0.listener = listener }
+    }
+
+    /// Is told every few seconds for as long as any call hangs; must not block.
+    package func remind(_ reminder: @escaping @Sendable () -> Void) {
+        state.withLock { $0.reminder = reminder }
     }
 
     /// The calls that hang, one for each on whose behalf they were made; sorted.
@@ -140,7 +146,7 @@ package final class HangWatch: Sendable {
 
     /// - Returns: whether there is anything left to look at.
     private func look() -> Bool {
-        let (hung, first, listener, goOn) = state.withLock { state in
+        let (hung, first, listener, reminder, goOn) = state.withLock { state in
             var hung: [Call] = []
             var first: [Call] = []
             let before = Set(state.calls.values.filter(\.isHung).map(\.whose))
@@ -159,10 +165,12 @@ package final class HangWatch: Sendable {
                 }
             }
             state.isLooking = !state.calls.isEmpty
-            return (hung, first, state.listener, state.isLooking)
+            let anyHangs = state.calls.values.contains(where: \.isHung)
+            return (hung, first, state.listener, anyHangs ? state.reminder : nil, state.isLooking)
         }
         for call in hung { call.changed(true) }
         for call in first { listener?(Self.hang(call), true) }
+        reminder?()
         return goOn
     }
 }

@@ -5,6 +5,7 @@ package actor Gate {
     private let limit: Int
     private var inside = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var toBeGiven: [@Sendable (WorkPlace) -> Void] = []
     private var places: [ObjectIdentifier: (place: WorkPlace, since: ContinuousClock.Instant)] = [:]
 
     package init(limit: Int) { self.limit = max(1, limit) }
@@ -50,11 +51,18 @@ package actor Gate {
     }
 
     package func leave() {
-        if waiting.isEmpty {
-            inside -= 1
-        } else {
+        if !waiting.isEmpty {
             waiting.removeFirst().resume()
+        } else if !toBeGiven.isEmpty {
+            toBeGiven.removeFirst()(newPlace())
+        } else {
+            inside -= 1
         }
+    }
+
+    /// Gives `body` a place once there is one, after those who wait already; it must not block.
+    func givePlace(to body: @escaping @Sendable (WorkPlace) -> Void) {
+        if let place = acquirePlaceAtOnce() { body(place) } else { toBeGiven.append(body) }
     }
 }
 

@@ -18,6 +18,9 @@ package final class JobExecutor: Sendable {
         case again(Int)
         /// To be tried again when these jobs have ended, or, where none is named, soon.
         case heldUp(by: Set<String>)
+        /// Of the kind of work that its next step needs there is as much as may be, and many wait already: it is to be run
+        /// again when there is less (``place(for:_:)``).
+        case crowded(WorkKind, hasBegun: Bool)
         /// The agent is stopping; the job goes on at the next start.
         case stopped
     }
@@ -36,8 +39,10 @@ package final class JobExecutor: Sendable {
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
-    /// From so many jobs at work on, one waits for its place before it is read.
+    /// From so many jobs at work on, none of them waits for a place among those of its kind of work.
     private static let crowd = 32
+    /// Whether jobs wait for a kind of work already, and are not at work.
+    private let othersWait = Atomic<Bool>(false)
 
     var ledger: Ledger { journal.ledger }
     var names: HiddenNames { journal.ledger.names }
@@ -59,9 +64,13 @@ package final class JobExecutor: Sendable {
     /// Kinds of work whose limit protects this machine, and not what others are asked for.
     private static let local: Set<WorkKind> = [.disk, .cpu, .process]
 
-    /// A call has been found to hang: steps that wait for such keep nobody else from working.
+    /// Calls hang: steps that wait for such keep nobody else from working.
     package func makeRoom() async {
         for kind in Self.local { await gates[kind]?.reclaim() }
+    }
+
+    private func makeRoom(in gate: Gate, for work: WorkKind) async {
+        if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
     }
 
     func stopAfterStep() {
@@ -70,42 +79,58 @@ package final class JobExecutor: Sendable {
     }
 
     /// Runs what is left of a job, and records how it ended.
+    ///
+    /// - Parameters:
+    ///   - whose: as ``bulkhead(of:)``, so that it is read where it is carried out; nil where that is yet to be read.
+    ///   - place: that of its next step, where it has one already.
     @concurrent
-    func run(_ id: String) async -> Outcome {
-        await BlockingThreads.run(for: nil) { await self.runCounted(id) }
+    func run(_ id: String, for whose: Bulkhead? = nil, _ place: WorkPlace? = nil) async -> Outcome {
+        await BlockingThreads.run(for: whose) { await self.runCounted(id, place) }
     }
 
-    private func runCounted(_ id: String) async -> Outcome {
+    private func runCounted(_ id: String, _ place: WorkPlace?) async -> Outcome {
         defer { atWork.subtract(1, ordering: .relaxed) }
-        let isCrowded = atWork.add(1, ordering: .relaxed).newValue > Self.crowd
+        atWork.add(1, ordering: .relaxed)
         do {
             let loaded = try await load(id)
-            guard isCrowded, let gate = loaded.flatMap({ gate(ofNextStepIn: $0.steps) }) else {
-                return await run(id, loaded, nil)
+            if let place { return await run(id, loaded, leaving: place) }
+            guard isCrowded, let loaded, loaded.job.state.isOpen, let work = workOfNextStep(in: loaded.steps),
+                let gate = gates[work]
+            else { return await run(id, loaded, nil) }
+            guard let place = await placeAtOnce(in: gate, for: work) else {
+                return .crowded(work, hasBegun: loaded.steps.contains { $0.state == .done })
             }
-            if let place = await WorkPlace.acquiredAtOnce(in: gate) { return await run(id, loaded, leaving: place) }
-            return try await runLater(id, gate)
+            return await run(id, loaded, leaving: place)
         } catch {
+            await place?.leave()
             log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
     }
 
-    /// The gate of the kind of work that the job's next step is declared to need.
-    private func gate(ofNextStepIn steps: [StepRecord]) -> Gate? {
-        let next = steps.first { $0.state == .pending || $0.state == .intended }
-        return next.flatMap { registry[$0.action] }.flatMap { gates[$0.declaration.work] }
+    private var isCrowded: Bool {
+        othersWait.load(ordering: .relaxed) || atWork.load(ordering: .relaxed) > Self.crowd
     }
 
-    /// Waits for a place with nothing of the job in memory but its id: hundreds of jobs may wait.
-    private func runLater(_ id: String, _ gate: Gate) async throws -> Outcome {
-        let place = await WorkPlace.acquired(in: gate)
-        do {
-            return await run(id, try await load(id), leaving: place)
-        } catch {
-            await place.leave()
-            throw error
-        }
+    /// Jobs that come now are to wait behind others, or need not any more.
+    func tell(othersWait: Bool) { self.othersWait.store(othersWait, ordering: .relaxed) }
+
+    /// The kind of work that the job's next step needs; nil where that cannot be told, which is said when it is carried out.
+    private func workOfNextStep(in steps: [StepRecord]) -> WorkKind? {
+        let next = steps.first { $0.state == .pending || $0.state == .intended }
+        return next.flatMap { try? action(of: $0).work }
+    }
+
+    private func placeAtOnce(in gate: Gate, for work: WorkKind) async -> WorkPlace? {
+        await makeRoom(in: gate, for: work)
+        return await WorkPlace.acquiredAtOnce(in: gate)
+    }
+
+    /// Gives `body` a place for a kind of work, once there is one.
+    func place(for work: WorkKind, _ body: @escaping @Sendable (WorkPlace) -> Void) async {
+        guard let gate = gates[work] else { return }
+        await makeRoom(in: gate, for: work)
+        await gate.givePlace(to: body)
     }
 
     private func run(_ id: String, _ loaded: (JobRecord, [StepRecord])?, leaving place: WorkPlace) async -> Outcome {
@@ -155,7 +180,11 @@ package final class JobExecutor: Sendable {
     }
 
     /// On whose behalf the calls of a job are made.
-    static func bulkhead(of job: JobRecord) -> Bulkhead { Bulkhead("the rule \(job.rule) in \(job.place)") }
+    static func bulkhead(of job: JobRecord) -> Bulkhead { bulkhead(job.rule, job.place) }
+
+    static func bulkhead(_ rule: String, _ place: String) -> Bulkhead {
+        Bulkhead("the rule \(rule) in \(place)")
+    }
 
     private func run(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
         await BlockingThreads.run(for: Self.bulkhead(of: start)) {
@@ -184,7 +213,21 @@ package final class JobExecutor: Sendable {
                 }
                 let known = try later ?? stepsLater(open)
                 later = known
-                try await perform(step, of: &job, later: known[index], files, place)
+                let work = try action(of: step).work
+                guard let gate = gates[work] else {
+                    throw Fault(.failed, "no limit is set for \(work.rawValue) work")
+                }
+                if let held = place, !(await gate.holds(held)) {
+                    await held.leave()
+                    place = nil
+                }
+                if place == nil, isCrowded {
+                    place = await placeAtOnce(in: gate, for: work)
+                    if place == nil {
+                        return .crowded(work, hasBegun: index > 0 || steps.contains { $0.state == .done })
+                    }
+                }
+                try await perform(step, of: &job, later: known[index], files, place, gate)
                 place = nil
             }
             if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
@@ -195,19 +238,12 @@ package final class JobExecutor: Sendable {
     }
 
     private func perform(
-        _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles, _ acquired: WorkPlace?
+        _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles, _ acquired: WorkPlace?,
+        _ gate: Gate
     ) async throws {
         let action = try action(of: step)
-        let work = action.work
-        guard let gate = gates[work] else { throw Fault(.failed, "no limit is set for \(work.rawValue) work") }
-        if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
-        let place: WorkPlace
-        if let acquired, await gate.holds(acquired) {
-            place = acquired
-        } else {
-            await acquired?.leave()
-            place = await WorkPlace.acquired(in: gate)
-        }
+        await makeRoom(in: gate, for: action.work)
+        let place = if let acquired { acquired } else { await WorkPlace.acquired(in: gate) }
         let start = ContinuousClock.now
         do {
             try await WorkPlace.$current.withValue(place) {

@@ -16,7 +16,7 @@ package actor Runner {
     private let window: Int
     private let changed: @Sendable () -> Void
 
-    var queues: [FileKey: [String]] = [:]
+    var queues: [FileKey: [Queued]] = [:]
     var known: Set<String> = []
     var turn: [FileKey] = []
     /// Jobs in `queues`.
@@ -61,6 +61,19 @@ package actor Runner {
         let path: BytePath
     }
 
+    struct Queued {
+        let id: String
+        /// On whose threads it begins; nil where its rule is not known before it has been read.
+        let whose: Bulkhead?
+    }
+
+    /// Jobs that wait until there is less of a kind of work.
+    var parked: [WorkKind: ParkedJobs] = [:]
+    /// Kinds of work for which the runner will be given a place.
+    var awaited: Set<WorkKind> = []
+    /// So many may wait so; more lie in the ledger, and others behind them.
+    private static let mostParked = 8_192
+
     /// - Parameters:
     ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
     ///   - window: how many jobs that are ready are in memory.
@@ -83,12 +96,23 @@ package actor Runner {
     ///
     /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
     package func submit(_ jobs: [(id: String, place: String, path: BytePath)], areReady: Bool = false) {
-        for job in jobs where retries.remove(job.id) {
-            unnoted.remove(job.id)
-            asking.remove(job.id)
+        submit(jobs.map { (Queued(id: $0.id, whose: nil), $0.place, $0.path) }, areReady)
+    }
+
+    /// The same for jobs that have just been planned, and are ready.
+    package func submit(_ jobs: [PlannedJob]) {
+        submit(
+            jobs.map { (Queued(id: $0.id, whose: JobExecutor.bulkhead($0.rule, $0.place)), $0.place, $0.path) }, true)
+    }
+
+    private func submit(_ jobs: [(job: Queued, place: String, path: BytePath)], _ areReady: Bool) {
+        let ids = jobs.map(\.job.id)
+        for id in ids where retries.remove(id) {
+            unnoted.remove(id)
+            asking.remove(id)
         }
-        for job in jobs { heldUp[job.id] = nil }
-        for job in jobs { enqueue(job.id, place: job.place, path: job.path, mayBeLeft: areReady) }
+        for id in ids { heldUp[id] = nil }
+        for (job, place, path) in jobs { enqueue(job, place: place, path: path, mayBeLeft: areReady) }
         pump()
     }
 
@@ -99,11 +123,11 @@ package actor Runner {
 
     package func setPaused(_ paused: Bool) async throws {
         isPaused = paused
+        defer { pump() }
         try await ledger.write { transaction in
             try transaction.setMeta("paused", paused ? Timestamp.now().description : nil)
             try transaction.note("agent", paused ? "paused" : "resumed")
         }
-        pump()
     }
 
     /// Begins nothing more and waits until what runs has reached the end of its step.
@@ -131,9 +155,13 @@ package actor Runner {
 
     private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
-    private var isIdle: Bool { atWork == 0 && (turn.isEmpty && left == 0 || isPaused || isDraining) }
+    private var isIdle: Bool {
+        atWork == 0 && (turn.isEmpty && left == 0 && parked.isEmpty || isPaused || isDraining)
+    }
 
-    private var atWork: Int { running.count + recovering.values.reduce(0) { $0 + $1.count } }
+    private var atWork: Int { running.count - parkedCount + recovering.values.reduce(0) { $0 + $1.count } }
+
+    private var parkedCount: Int { parked.values.reduce(0) { $0 + $1.count } }
 
     package struct Status: Sendable, Codable {
         package let paused: Bool
@@ -144,19 +172,23 @@ package actor Runner {
 
     package func status() -> Status {
         Status(
-            paused: isPaused, running: atWork, queued: queued + left,
+            paused: isPaused, running: atWork, queued: queued + parkedCount + left,
             waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
     }
 
     /// - Parameter isFirst: whether it comes before what waits of its file.
     func enqueue(_ id: String, place: String, path: BytePath, mayBeLeft: Bool = false, isFirst: Bool = false) {
-        guard !isKnown(id) else { return }
+        enqueue(Queued(id: id, whose: nil), place: place, path: path, mayBeLeft: mayBeLeft, isFirst: isFirst)
+    }
+
+    private func enqueue(_ job: Queued, place: String, path: BytePath, mayBeLeft: Bool, isFirst: Bool = false) {
+        guard !isKnown(job.id) else { return }
         // Where others were left, this one is after them: jobs of one file keep their order.
-        if mayBeLeft, left > 0 || queued >= window { return leaveInLedger(1) }
-        known.insert(id)
+        if mayBeLeft, left > 0 || queued >= window || parkedCount >= Self.mostParked { return leaveInLedger(1) }
+        known.insert(job.id)
         let key = FileKey(place: place, path: path)
         if queues[key, default: []].isEmpty && isFree(key) { turn.append(key) }
-        if isFirst { queues[key, default: []].insert(id, at: 0) } else { queues[key, default: []].append(id) }
+        if isFirst { queues[key, default: []].insert(job, at: 0) } else { queues[key, default: []].append(job) }
         queued += 1
     }
 
@@ -181,7 +213,8 @@ package actor Runner {
             for job in ready where !isKnown(job.id) {
                 // Not past the window, but never without any progress.
                 if queued >= window { break }
-                enqueue(job.id, place: job.place, path: job.path)
+                let whose = JobExecutor.bulkhead(job.rule, job.place)
+                enqueue(Queued(id: job.id, whose: whose), place: job.place, path: job.path, mayBeLeft: false)
             }
             // What was left while the ledger was read may not have been in it yet.
             let rest = ready.count { !isKnown($0.id) }
@@ -196,22 +229,29 @@ package actor Runner {
         pump()
     }
 
+    /// Whether jobs may begin.
+    var canBegin: Bool { !isPaused && !isDraining && startPhase == nil }
+
     func pump() {
         changed()
-        if !isPaused && !isDraining && startPhase == nil {
+        if canBegin {
             var started = 0
-            while started < turn.count, running.count < maximumFiles {
+            let waiting = parkedCount
+            while started < turn.count, running.count - waiting < maximumFiles {
                 let key = turn[started]
                 started += 1
                 guard var queue = queues[key], !queue.isEmpty else { continue }
-                let id = queue.removeFirst()
+                let job = queue.removeFirst()
                 queued -= 1
                 queues[key] = queue.isEmpty ? nil : queue
-                running[key] = id
-                Task { await self.work(id, key) }
+                running[key] = job.id
+                Task { await self.work(job, key) }
             }
             turn.removeFirst(started)
-            if left > 0, !isFetching, queued < window / 2 + 1 { Task { await self.fetch() } }
+            if left > 0, !isFetching, queued < window / 2 + 1, waiting < Self.mostParked {
+                Task { await self.fetch() }
+            }
+            for kind in parked.keys { awaitPlace(for: kind) }
         }
         if isIdle {
             for waiter in idleWaiters.values { waiter.resume() }
@@ -219,8 +259,11 @@ package actor Runner {
         }
     }
 
-    private func work(_ id: String, _ key: FileKey) async {
-        await goOn(id, key, after: await executor.run(id))
+    /// - Parameter place: that of its next step, where it has one already.
+    func work(_ job: Queued, _ key: FileKey, _ place: WorkPlace? = nil) async {
+        let end = await executor.run(job.id, for: job.whose, place)
+        if case .crowded(let kind, let hasBegun) = end { return park(job, key, kind, hasBegun: hasBegun) }
+        await goOn(job.id, key, after: end)
         // Not before the awaits above: while it waits, nothing else of this file may begin.
         running[key] = nil
         if queues[key] != nil { turn.append(key) }
@@ -231,6 +274,9 @@ package actor Runner {
     func goOn(_ id: String, _ key: FileKey, after end: JobExecutor.Outcome) async {
         switch end {
         case .ended, .stopped: known.remove(id)
+        case .crowded:
+            known.remove(id)
+            await resume(id)
         case .followed(let next):
             known.remove(id)
             enqueue(next.id, place: next.place, path: next.path, mayBeLeft: true)
@@ -285,30 +331,6 @@ package actor Runner {
     private func letGo(_ id: String) async {
         guard heldUp.removeValue(forKey: id) != nil else { return }
         await resume(id)
-    }
-
-    /// What a superseded job was to do is done with the version that is there now.
-    func planAnew(_ id: String) async {
-        do {
-            let place = try await ledger.read { try $0.job(id)?.whereabouts.place }
-            let jobs = try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
-                try await planner.plan(after: id)
-            }
-            for job in jobs {
-                enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
-            }
-        } catch let fault as Fault where fault.kind == .transient {
-            unplanned.insert(id)
-            log.warning(
-                """
-                cannot plan anew yet for a file that has changed: \(fault.message); it is tried again when a place is there \
-                again, and at the next start
-                """, metadata: LogFields.job(id))
-        } catch {
-            log.error(
-                "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
-                metadata: LogFields.job(id))
-        }
     }
 
     /// Looks again when a question's time is over: at least once an hour, for the calendar may be set.

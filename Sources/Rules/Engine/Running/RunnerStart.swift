@@ -52,6 +52,30 @@ extension Runner {
         pump()
     }
 
+    /// What a superseded job was to do is done with the version that is there now.
+    func planAnew(_ id: String) async {
+        do {
+            let place = try await ledger.read { try $0.job(id)?.whereabouts.place }
+            let jobs = try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
+                try await planner.plan(after: id)
+            }
+            for job in jobs {
+                enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
+            }
+        } catch let fault as Fault where fault.kind == .transient {
+            unplanned.insert(id)
+            log.warning(
+                """
+                cannot plan anew yet for a file that has changed: \(fault.message); it is tried again when a place is there \
+                again, and at the next start
+                """, metadata: LogFields.job(id))
+        } catch {
+            log.error(
+                "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
+                metadata: LogFields.job(id))
+        }
+    }
+
     private func planAnewUnlessHung(_ id: String) async {
         do {
             guard let job = try await ledger.read({ try $0.job(id) }) else { return await planAnew(id) }

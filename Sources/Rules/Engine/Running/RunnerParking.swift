@@ -1,0 +1,51 @@
+import Platform
+
+/// Jobs that wait for a place for one kind of work, in the order in which they are to go on: those that have begun, and then
+/// those that have not. Nothing of them is in memory but this.
+struct ParkedJobs {
+    typealias Parked = (job: Runner.Queued, key: Runner.FileKey)
+
+    private var begun: [Parked] = []
+    private var others: [Parked] = []
+
+    var count: Int { begun.count + others.count }
+
+    mutating func append(_ parked: Parked, hasBegun: Bool) {
+        if hasBegun { begun.append(parked) } else { others.append(parked) }
+    }
+
+    mutating func popFirst() -> Parked? {
+        if !begun.isEmpty { return begun.removeFirst() }
+        return others.isEmpty ? nil : others.removeFirst()
+    }
+}
+
+/// Jobs that wait until there is less of a kind of work. However many wait for a slow kind, they keep nobody from what is
+/// quick.
+extension Runner {
+    /// Has a job wait for its kind of work; its file stays one that is worked on, so that nothing else of it begins.
+    func park(_ job: Queued, _ key: FileKey, _ kind: WorkKind, hasBegun: Bool) {
+        parked[kind, default: ParkedJobs()].append((job, key), hasBegun: hasBegun)
+        executor.tell(othersWait: true)
+        pump()
+    }
+
+    /// Asks once for a place for a kind of work.
+    func awaitPlace(for kind: WorkKind) {
+        guard awaited.insert(kind).inserted else { return }
+        let executor = executor
+        Task {
+            await executor.place(for: kind) { place in Task { await self.unpark(kind, place) } }
+        }
+    }
+
+    /// Lets the first of those go on that wait for a kind of work. While nothing begins, they wait on.
+    private func unpark(_ kind: WorkKind, _ place: WorkPlace) async {
+        awaited.remove(kind)
+        guard canBegin, let next = parked[kind]?.popFirst() else { return await place.leave() }
+        if parked[kind]?.count == 0 { parked[kind] = nil }
+        executor.tell(othersWait: !parked.isEmpty)
+        Task { await self.work(next.job, next.key, place) }
+        pump()
+    }
+}
