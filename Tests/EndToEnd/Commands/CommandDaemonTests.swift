@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import OwnFiles
 import Platform
@@ -190,7 +191,10 @@ struct CommandDaemonTests {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "Now.\n")
         #expect(try steward.run(["wait"]).check().output == "nothing is pending\n")
-        #expect(try steward.json(["wait"]).keys.isEmpty)
+        let before = Timestamp.now()
+        let text = try steward.json(["wait"])["quietSince"].text
+        let since = try JSONDecoder().decode(Timestamp.self, from: Data("\"\(text)\"".utf8))
+        #expect((before...Timestamp.now()).contains(since), "since when nothing is pending")
         #expect(try steward.count("Now.") == 1)
         #expect(try steward.run(["reload"]).check().output.contains("reloaded"))
         #expect(try steward.json(["reload"]).items.isEmpty)

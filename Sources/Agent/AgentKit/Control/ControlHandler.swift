@@ -72,8 +72,7 @@ struct ControlHandler: Sendable {
             let found = await CageExamination(agent.core).findings()
             return try ControlReply(found, lines: found.flatMap(\.lines))
         case .wait:
-            try await waitUntilQuiet()
-            return ControlReply(["nothing is pending"], json: "{}")
+            return try ControlReply(Quiet(quietSince: try await waitUntilQuiet()), lines: ["nothing is pending"])
         }
     }
 
@@ -82,10 +81,19 @@ struct ControlHandler: Sendable {
         return id
     }
 
+    /// What `steward wait --json` prints.
+    private struct Quiet: Encodable {
+        /// From when on nothing was pending; the wait itself goes on for a while, to be sure.
+        let quietSince: Timestamp
+    }
+
     /// Quiet three times in a row: a job's product may be news in another place a moment later.
-    private func waitUntilQuiet() async throws {
+    ///
+    /// - Returns: when it was the first of the three times.
+    private func waitUntilQuiet() async throws -> Timestamp {
         var calm = 0
-        while calm < 3 {
+        var since = Timestamp.now()
+        while true {
             if await agent.pipeline.waitsForRules {
                 throw Fault(.failed, "files wait until the rules are valid; `steward check` shows what is wrong")
             }
@@ -99,7 +107,9 @@ struct ControlHandler: Sendable {
             let isAtRest = running.running == 0 && (running.queued == 0 || running.paused)
             let isOnTime = await agent.time.isIdle
             calm = await agent.courier.isIdle && isQuiet && isAtRest && isOnTime ? calm + 1 : 0
-            try await Task.sleep(for: .milliseconds(100))
+            if calm == 1 { since = Timestamp.now() }
+            if calm == 3 { return since }
+            try await Task.sleep(for: .milliseconds(calm == 0 ? 20 : 100))
         }
     }
 }
