@@ -1,7 +1,25 @@
 """An agent that benchmarks look at from outside."""
-import json, os, pathlib, shutil, signal, subprocess, tempfile, time
+import atexit, json, os, pathlib, shutil, signal, subprocess, tempfile, time
+from datetime import datetime, timezone
 
 TICK = os.sysconf("SC_CLK_TCK")
+# Folders that were made. They are removed when all is measured: an ext4 without a journal gives nobody the inodes of files
+# that were deleted in the last minutes, and looks at each of them for every file that is made meanwhile.
+_made = []
+atexit.register(lambda: [shutil.rmtree(made, ignore_errors=True) for made in _made])
+
+
+def folder(prefix):
+    """A new one, which is removed when all is measured."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
+    _made.append(made)
+    return made
+
+
+def seconds(text):
+    """Since 1970, of a time as the agent writes it: with nanoseconds, in UTC."""
+    whole = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    return whole + int(text[20:29]) / 1e9
 
 
 class Agent:
@@ -9,7 +27,7 @@ class Agent:
 
     def __init__(self, binary, rules, config=""):
         self.binary = binary
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="steward-bench-"))
+        self.home = folder("steward-bench-")
         self.environment = {
             "HOME": str(self.home), "PATH": os.environ["PATH"], "STEWARD_RULES": str(self.home / "rules"),
             "STEWARD_RUNTIME": str(self.home / "run"),
@@ -36,7 +54,10 @@ class Agent:
             time.sleep(0.02)
 
     def wait(self):
-        self.command("wait")
+        """Waits until nothing is pending.
+
+        Returns since when, as `time.time()` would have said: `steward wait` goes on for a while, to be sure."""
+        return seconds(json.loads(self.command("wait", "--json"))["quietSince"])
 
     def status(self):
         return json.loads(self.command("status", "--json"))
@@ -76,4 +97,3 @@ class Agent:
 
     def __exit__(self, *_):
         self.stop()
-        shutil.rmtree(self.home, ignore_errors=True)

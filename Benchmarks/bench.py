@@ -11,6 +11,7 @@ import comics
 import dots
 import due
 import growth
+import measure
 import ron
 import start
 import tk
@@ -100,7 +101,9 @@ def main():
     unknown = {name for name in options.names if not any(full == name or full.startswith(f"{name}-") for full in BENCHMARKS)}
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
-    report = {"time": datetime.now(timezone.utc).isoformat(timespec="seconds"), "cores": os.cpu_count()}
+    report = {"time": datetime.now(timezone.utc).isoformat(timespec="seconds"), "cores": os.cpu_count(), "disk": measure.disk()}
+    print("disk")
+    show(report["disk"], "    ")
     for name in wanted or BENCHMARKS:
         report[name] = BENCHMARKS[name](os.path.abspath(options.binary), options.quick)
         print(f"{name}")

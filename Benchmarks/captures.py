@@ -1,10 +1,9 @@
 """Captures: how long one takes, and how many of ten thousand that are dropped at once are done in a second, beside the
 plainest things that do a part of the same."""
-import json, os, pathlib, signal, statistics, subprocess, sys, tempfile, time
-from datetime import datetime, timezone
+import json, os, pathlib, signal, statistics, subprocess, sys, time
 
 import measure
-from agent import TICK, Agent
+from agent import TICK, Agent, folder, seconds
 
 APPEND = """
 - rule: Bench
@@ -69,9 +68,7 @@ def receipts(agent):
     for line in agent.command("log", "--json", "--lines", "1000000").splitlines():
         record = json.loads(line)
         if record["kind"] == "step":
-            text = record["time"]
-            seconds = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-            found.setdefault(record["path"], seconds + int(text[20:29]) / 1e9)
+            found.setdefault(record["path"], seconds(record["time"]))
     return found
 
 
@@ -102,14 +99,15 @@ def latency(binary, quick):
             "median ms": round(statistics.median(ours) * 1e3, 1),
             "95 % ms": round(ours[int(count * 0.95) - 1] * 1e3, 1),
             "99 % ms": round(ours[int(count * 0.99) - 1] * 1e3, 1),
+            "longest ms": round(ours[-1] * 1e3, 1),
             "inotifywait alone, median ms": round(statistics.median(theirs) * 1e3, 1),
         }
 
 
-def drop(folder, count):
+def drop(place, count):
     start = time.time()
     for number in range(count):
-        (folder / f"c{number}.txt").write_text(f"capture number {number}\n")
+        (place / f"c{number}.txt").write_text(f"capture number {number}\n")
     return time.time() - start
 
 
@@ -127,8 +125,7 @@ def burst(binary, count, rules):
         before = agent.cpu()
         start = time.time()
         dropped = drop(agent.dropbox, count)
-        agent.wait()
-        took = time.time() - start
+        took = agent.wait() - start
         cpu, peak = agent.cpu() - before, agent.peak()
         lines = captured("".join(p.read_text() for p in (agent.home / "Steward/notes").rglob("*.md")))
         assert len(lines) == count and len(set(lines)) == count, "blocks are missing or doubled"
@@ -150,34 +147,33 @@ def used(session):
 
 def watched(words, count):
     """What a program that watches a folder, and appends what comes there to a note, takes."""
-    with tempfile.TemporaryDirectory(prefix="steward-peer-") as name:
-        folder = pathlib.Path(name)
-        (folder / "in").mkdir()
-        process = subprocess.Popen([*words, name], start_new_session=True)
-        time.sleep(1.5)
-        before = used(process.pid)
-        start = time.time()
-        drop(folder / "in", count)
-        # One that loses some is not waited for.
-        lines, still = 0, 0
-        while lines < count and still < 100:
-            time.sleep(0.05)
-            now = len(captured((folder / "note.md").read_text())) if (folder / "note.md").exists() else 0
-            lines, still = now, still + 1 if now == lines else 0
-        took = time.time() - start - still * 0.05
-        cpu = used(process.pid) - before
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
-        return {**figures(lines, took, cpu), "captures": lines}
+    place = folder("steward-peer-")
+    (place / "in").mkdir()
+    process = subprocess.Popen([*words, place], start_new_session=True)
+    time.sleep(1.5)
+    before = used(process.pid)
+    start = time.time()
+    drop(place / "in", count)
+    # One that loses some is not waited for.
+    lines, still = 0, 0
+    while lines < count and still < 100:
+        time.sleep(0.05)
+        now = len(captured((place / "note.md").read_text())) if (place / "note.md").exists() else 0
+        lines, still = now, still + 1 if now == lines else 0
+    took = time.time() - start - still * 0.05
+    cpu = used(process.pid) - before
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait()
+    return {**figures(lines, took, cpu), "captures": lines}
 
 
 def stored(count):
     """What SQLite alone takes, which has neither to watch nor to write a note: a transaction for each capture."""
-    with tempfile.TemporaryDirectory(prefix="steward-peer-") as name:
-        (pathlib.Path(name) / "in").mkdir()
-        drop(pathlib.Path(name) / "in", count)
-        cost = measure.run([sys.executable, "-I", "-c", DATABASE, name])
-        return figures(count, cost.wall, cost.cpu)
+    place = folder("steward-peer-")
+    (place / "in").mkdir()
+    drop(place / "in", count)
+    cost = measure.run([sys.executable, "-I", "-c", DATABASE, str(place)])
+    return figures(count, cost.wall, cost.cpu)
 
 
 def python_with_watchdog(binary):

@@ -67,8 +67,8 @@ def measure(binary, rules, count, folders):
         agent.stop()
         start = time.time()
         agent.start()
-        agent.wait()
-        costs["start over known files"], wall = agent.cpu(), time.time() - start
+        wall = agent.wait() - start
+        costs["start over known files"] = agent.cpu()
         peaks["start over known files"] = agent.peak()
         words = ["find", str(agent.home / "Steward"), "-printf", "%p %i %s %T@ %C@\n"]
         start = time.time()
@@ -89,7 +89,7 @@ def measure(binary, rules, count, folders):
 
 
 def growth(binary, quick, rules=TAG, folders=1):
-    counts = [500, 1_000, 2_000, 4_000] if quick else [1_000, 3_000, 10_000, 30_000, 100_000]
+    counts = [500, 1_000, 2_000, 4_000] if quick else [1_000, 3_000, 10_000, 30_000, 100_000, 200_000]
     counts += [1_000_000] if million else []
     found, figures, besides = {}, {}, []
     empty = empty_start(binary, rules)
@@ -135,8 +135,7 @@ def folders(binary, quick):
         agent.stop()
         start = time.time()
         agent.start()
-        agent.wait()
-        ours, cpu, peak = time.time() - start, agent.cpu(), agent.peak()
+        ours, cpu, peak = agent.wait() - start, agent.cpu(), agent.peak()
         agent.stop()
         start = time.time()
         peer = subprocess.Popen(

@@ -1,5 +1,5 @@
 """What one run of a command costs, with all the processes that it starts."""
-import collections, os, pathlib, statistics, subprocess, threading, time
+import collections, os, pathlib, statistics, subprocess, tempfile, threading, time
 
 Cost = collections.namedtuple("Cost", "wall cpu")
 
@@ -92,3 +92,26 @@ def _tree(root):
         except OSError:
             continue
     return found
+
+
+def disk():
+    """What the disk takes just now, by which figures of two days can be told apart: fdatasync(2) of a page that was appended,
+    and making a small file."""
+    def median(count, work):
+        found = []
+        for number in range(count):
+            start = time.perf_counter()
+            work(number)
+            found.append(time.perf_counter() - start)
+        return statistics.median(found)
+
+    def make(number):
+        with open(f"{name}/{number}", "w") as file:
+            file.write("a line\n")
+
+    with tempfile.TemporaryDirectory(prefix="steward-disk-") as name:
+        log = os.open(f"{name}/log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        synced = median(200, lambda _: (os.write(log, bytes(4096)), os.fdatasync(log)))
+        os.close(log)
+        made = median(1_000, make)
+    return {"fdatasync of a page, ms": round(synced * 1e3, 2), "making a file, µs": round(made * 1e6)}
