@@ -146,12 +146,15 @@ struct RunningRunnerTests {
             return Receipt("x")
         }
         let slow = 150
+        // Judging may take its time; what is slow waits for nothing but the quick one.
+        try await bench.runner.setPaused(true)
         for number in 0..<slow {
             try bench.write(BytePath("inbox/s\(number)"), "\(number)")
             await bench.submit(try await bench.see(BytePath("s\(number)")))
         }
         try bench.write("inbox/q", "q")
         await bench.submit(try await bench.see("q"))
+        try await bench.runner.setPaused(false)
         try await waitUntil("the quick one is done") { isQuickDone.withLock { $0 } }
         try await bench.runner.setPaused(true)
         await bench.runner.idle()

@@ -68,6 +68,9 @@ package final class HangWatch: Sendable {
         return oldest.map(Self.hang).sorted { $0.whose < $1.whose }
     }
 
+    /// How many calls hang.
+    package var hungCalls: Int { state.withLock { $0.calls.values.count(where: \.isHung) } }
+
     package func hangs(for whose: Bulkhead) -> Bool {
         state.withLock { $0.calls.values.contains { $0.whose == whose && $0.isHung } }
     }

@@ -7,6 +7,8 @@ package actor Gate {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var toBeGiven: [@Sendable (WorkPlace) -> Void] = []
     private var places: [ObjectIdentifier: (place: WorkPlace, since: ContinuousClock.Instant)] = [:]
+    /// Those that were taken back, until their steps have ended after all.
+    private var reclaimed: [ObjectIdentifier: WorkPlace] = [:]
 
     package init(limit: Int) { self.limit = max(1, limit) }
 
@@ -36,18 +38,26 @@ package actor Gate {
     }
 
     fileprivate func leave(_ place: WorkPlace) {
-        guard places.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
-        leave()
+        let id = ObjectIdentifier(place)
+        if places.removeValue(forKey: id) != nil { leave() } else { reclaimed[id] = nil }
     }
 
     /// Whether it is a place of this gate's that has not been left.
     func holds(_ place: WorkPlace) -> Bool { places[ObjectIdentifier(place)]?.place === place }
 
-    /// Takes the places back from those who have had them for longer than calls take that return: their steps go on without,
-    /// if they ever do.
-    func reclaim() {
+    /// Takes places back from those who have had them for longer than calls take that return, the oldest first: their steps go
+    /// on without, if they ever do. What takes long and does not hang cannot be told from them, so that no more are taken than
+    /// calls hang: the limit is exceeded by no more.
+    ///
+    /// - Parameter hung: how many calls hang.
+    func reclaim(hung: Int) {
         let now = ContinuousClock.now
-        for (_, held) in places where held.since.duration(to: now) >= .seconds(HangWatch.patience) { leave(held.place) }
+        let old = places.filter { $0.value.since.duration(to: now) >= .seconds(HangWatch.patience) }
+        for (id, held) in old.sorted(by: { $0.value.since < $1.value.since }) where reclaimed.count < hung {
+            places[id] = nil
+            reclaimed[id] = held.place
+            leave()
+        }
     }
 
     package func leave() {

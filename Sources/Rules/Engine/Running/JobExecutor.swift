@@ -41,6 +41,8 @@ package final class JobExecutor: Sendable {
 
     /// From so many jobs at work on, none of them waits for a place among those of its kind of work.
     private static let crowd = 32
+    /// Of so many steps a job is read anew when it goes on; one of more waits with them in memory.
+    private static let fewSteps = 64
     /// Whether jobs wait for a kind of work already, and are not at work.
     private let othersWait = Atomic<Bool>(false)
 
@@ -66,11 +68,13 @@ package final class JobExecutor: Sendable {
 
     /// Calls hang: steps that wait for such keep nobody else from working.
     package func makeRoom() async {
-        for kind in Self.local { await gates[kind]?.reclaim() }
+        let hung = HangWatch.shared.hungCalls
+        for kind in Self.local { await gates[kind]?.reclaim(hung: hung) }
     }
 
     private func makeRoom(in gate: Gate, for work: WorkKind) async {
-        if !HangWatch.shared.hangs.isEmpty, Self.local.contains(work) { await gate.reclaim() }
+        let hung = HangWatch.shared.hungCalls
+        if hung > 0, Self.local.contains(work) { await gate.reclaim(hung: hung) }
     }
 
     func stopAfterStep() {
@@ -221,7 +225,7 @@ package final class JobExecutor: Sendable {
                     await held.leave()
                     place = nil
                 }
-                if place == nil, isCrowded {
+                if place == nil, isCrowded, open.count <= Self.fewSteps {
                     place = await placeAtOnce(in: gate, for: work)
                     if place == nil {
                         return .crowded(work, hasBegun: index > 0 || steps.contains { $0.state == .done })
@@ -242,7 +246,7 @@ package final class JobExecutor: Sendable {
         _ gate: Gate
     ) async throws {
         let action = try action(of: step)
-        await makeRoom(in: gate, for: action.work)
+        if acquired == nil { await makeRoom(in: gate, for: action.work) }
         let place = if let acquired { acquired } else { await WorkPlace.acquired(in: gate) }
         let start = ContinuousClock.now
         do {
