@@ -218,7 +218,7 @@ struct ImportComicTests {
         let other = try scene.home.write("library/other.cbz", [UInt8](repeating: 1, count: comics[0].count))
         let world = try scene.open()
         let first = try await world.run("import-comic", on: "0.cbz", step: "job.0")
-        let watches = [try ReadWatch(other), try ReadWatch(try #require(first.target))]
+        let watches = try [other, #require(first.target)].map { try ReadWatch($0, for: IN_ACCESS) }
         try scene.home.write("dropbox/1.cbz", comics[1])
         let second = try await world.run("import-comic", on: "1.cbz", step: "job.1")
         #expect(text(second, "outcome") == "imported")

@@ -83,13 +83,14 @@ final class LedgerHold: Sendable {
     func end() { isOver.signal() }
 }
 
-/// Tells that somebody has read a file and closed it.
+/// Tells that somebody has read a file and closed it, or, by `IN_ACCESS`, that somebody has read in it: a process that
+/// another test starts keeps what was open until it runs its program, and closes it late.
 final class ReadWatch {
     private let descriptor: Int32
 
-    init(_ path: BytePath) throws {
+    init(_ path: BytePath, for events: Int32 = IN_CLOSE_NOWRITE) throws {
         descriptor = inotify_init1(Int32(IN_NONBLOCK))
-        guard descriptor >= 0, inotify_add_watch(descriptor, path.text, UInt32(IN_CLOSE_NOWRITE)) >= 0 else {
+        guard descriptor >= 0, inotify_add_watch(descriptor, path.text, UInt32(events)) >= 0 else {
             throw Fault.system("watch", path)
         }
     }
