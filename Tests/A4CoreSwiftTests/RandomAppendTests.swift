@@ -17,6 +17,34 @@ struct RandomAppendTests {
         }
     }
 
+    @Test("A note that is kept for more has the bytes of a note that is read anew each time, and knows its anchors")
+    func kept() throws {
+        var random = RandomNotes("kept")
+        for _ in 0..<2_000 {
+            var note = random.note()
+            var kept = try AppendableNote(note)
+            try #require(kept.bytes == note)
+            for _ in 0..<random.number(1..<4) {
+                let blocks = try (0..<random.number(0..<3)).map { try random.block($0, nil) }
+                try kept.append(blocks)
+                note = try Append.appending(blocks, to: note)
+                try #require(kept.bytes == note, "\(String(reflecting: text(note)))")
+                try #require(
+                    kept.anchors.isSuperset(of: Anchors.tokens(in: note).map(\.token)), "\(String(reflecting: text(note)))")
+            }
+        }
+    }
+
+    @Test("Of blocks of which one cannot be written none is appended")
+    func allOrNone() throws {
+        var note = try AppendableNote(Data("## A\n".utf8))
+        let before = note.bytes
+        let bad = AppendOptions(heading: "A", anchor: try AnchorToken(parse: "aa-0102"), content: Data([0xff]))
+        #expect(throws: A4Error.self) { try note.append([try block("aa-0101", "x", under: "A"), bad]) }
+        #expect(note.bytes == before && note.anchors.isEmpty)
+        #expect(throws: A4Error.self) { try AppendableNote(Data([0xff])) }
+    }
+
     @Test("At the end of the file nothing before the block is touched, and the framing is exact")
     func endOfFile() throws {
         var random = RandomNotes("endOfFile")

@@ -31,6 +31,18 @@ public enum Anchors {
         return reader.read()
     }
 
+    /// The token of every line that begins as an anchor's does, also of those that fenced code hides: what stands around
+    /// `text` tells whether it does.
+    static func marks(in text: [UInt8]) -> [AnchorToken] {
+        let reader = AnchorReader(text)
+        var lines = Lines(text)
+        var found: [AnchorToken] = []
+        while let line = lines.next() {
+            if let (token, _) = reader.anchor(on: line) { found.append(token) }
+        }
+        return found
+    }
+
     /// A token that the note does not hold: `token` itself, or else with the device as suffix (`__host`, then
     /// `__host-2` and on), as the A4 protocol advises. A token that has a suffix keeps it, and only counts on.
     ///
@@ -117,7 +129,7 @@ private struct AnchorReader {
         open = nil
     }
 
-    private func anchor(on line: Line) -> (AnchorToken, end: Int)? {
+    func anchor(on line: Line) -> (AnchorToken, end: Int)? {
         guard !line.isBlank, bytes[line.start] == UInt8(ascii: "^") else { return nil }
         let text = bytes[(line.start + 1)..<line.textEnd]
         let token = text.prefix { !Self.isBlank($0) }

@@ -44,7 +44,7 @@ public enum Append {
     }
 
     /// A block that is known to be writable: nothing is touched on its account before that.
-    private struct Prepared {
+    struct Prepared {
         let heading: String
         let key: HeadingKey
         /// The anchor's line and the content, each with its newline.
@@ -52,7 +52,7 @@ public enum Append {
         let placement: Placement
     }
 
-    private static func prepare(_ blocks: [AppendOptions]) throws -> [Prepared] {
+    static func prepare(_ blocks: [AppendOptions]) throws -> [Prepared] {
         var keys: [String: HeadingKey] = [:]
         return try blocks.map { block in
             let content = Array(block.content)
@@ -67,7 +67,7 @@ public enum Append {
 
     private static func appended(_ blocks: [Prepared], to note: [UInt8]) -> [UInt8] {
         var sections = SectionedNote(note)
-        for block in blocks { sections.append(block.text, under: block.heading, block.key, block.placement) }
+        blocks.forEach { sections.append($0) }
         return sections.bytes
     }
 }

@@ -15,6 +15,8 @@ struct SectionedNote {
     private var firstSection: [HeadingKey: Int] = [:]
     /// What the end of the note means for the lines to come.
     private var scanner = BlockScanner()
+    /// How often the note has been read: more than once where a block has changed what the lines before or after it mean.
+    private(set) var readings = 1
     /// The note begins with the opening fence of front matter that no line closes yet.
     private var hasOpenFrontMatter = false
 
@@ -47,15 +49,20 @@ struct SectionedNote {
         return all
     }
 
-    /// Appends `block` (the anchor's line and the content, each with its newline).
-    mutating func append(_ block: [UInt8], under heading: String, _ key: HeadingKey, _ placement: Placement) {
+    mutating func append(_ block: Append.Prepared) {
+        append(block.text, under: block.heading, block.key, block.placement)
+    }
+
+    private mutating func append(
+        _ block: [UInt8], under heading: String, _ key: HeadingKey, _ placement: Placement
+    ) {
         if placement == .endOfSection, let section = firstSection[key], sections[section].next != nil {
             insert(block, atEndOf: section)
         } else {
             if firstSection[key] == nil { extend(Headings.insertion(of: heading)) }
             extend((endsInBlankLine ? [] : [lineFeed]) + block)
         }
-        if hasOpenFrontMatter, Notes.frontMatterLength(Notes.openingFence + block) > 0 { self = SectionedNote(bytes) }
+        if hasOpenFrontMatter, Notes.frontMatterLength(Notes.openingFence + block) > 0 { readAgain() }
     }
 
     private var endsInBlankLine: Bool {
@@ -94,7 +101,13 @@ struct SectionedNote {
             previous = index
             if let key = part.key, isFirst(index, key, before: following) { firstSection[key] = index }
         }
-        if inner.isInFence { self = SectionedNote(bytes) }
+        if inner.isInFence { readAgain() }
+    }
+
+    private mutating func readAgain() {
+        let before = readings
+        self = SectionedNote(bytes)
+        readings = before + 1
     }
 
     /// Whether a new section that stands just before `following` is the first one of its key.
