@@ -7,7 +7,12 @@ import Testing
 
 /// The order in which notes get their turns, alone.
 @Suite("The order in which notes get their turns") struct NoteTurnsTests {
-    private typealias Turns = NoteTurns<Int, String>
+    private typealias Turns = NoteTurns<Int, String, Memory>
+
+    /// The turns that have had it.
+    private final class Memory: Sendable {
+        let seen = Mutex<[Int]>([])
+    }
 
     /// What was worked on together, and a door that the first of it waits at.
     private final class Record: Sendable {
@@ -26,12 +31,13 @@ import Testing
     }
 
     @Test("What is asked for meanwhile waits and is done together") func askedMeanwhileWaits() async throws {
-        let (turns, record) = (Turns(), Record())
-        let first = Task { try await turns.enqueue(1, on: "/n.md") { try await record.work($1) } }
+        let (turns, record) = (Turns { Memory() }, Record())
+        let first = Task { try await turns.enqueue(1, on: "/n.md") { _, asked, _ in try await record.work(asked) } }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
         var others: [Task<String, any Error>] = []
         for number in 2...4 {
-            others.append(Task { try await turns.enqueue(number, on: "/n.md") { try await record.work($1) } })
+            others.append(
+                Task { try await turns.enqueue(number, on: "/n.md") { _, asked, _ in try await record.work(asked) } })
             try await waitUntil("\(number) waits") { await turns.waits(on: "/n.md") == number - 1 }
         }
         #expect(record.all == [[1]])
@@ -42,23 +48,23 @@ import Testing
     }
 
     @Test("Another note goes on") func anotherNoteGoes() async throws {
-        let (turns, held, free) = (Turns(), Record(), Record())
+        let (turns, held, free) = (Turns { Memory() }, Record(), Record())
         free.open()
-        let first = Task { try await turns.enqueue(1, on: "/held.md") { try await held.work($1) } }
+        let first = Task { try await turns.enqueue(1, on: "/held.md") { _, asked, _ in try await held.work(asked) } }
         try await waitUntil("the first has its turn") { held.all == [[1]] }
-        #expect(try await turns.enqueue(2, on: "/free.md") { try await free.work($1) } == "answer 2")
+        #expect(try await turns.enqueue(2, on: "/free.md") { _, asked, _ in try await free.work(asked) } == "answer 2")
         held.open()
         #expect(try await first.value == "answer 1")
     }
 
     @Test("What fails fails for those that have no answer yet and the next go on") func failsFailsAnswer() async throws
     {
-        let turns = Turns()
+        let turns = Turns { Memory() }
         let fault = await #expect(throws: Fault.self) {
-            try await turns.enqueue(1, on: "/n.md") { _, _ in throw Fault(.transient, "not now") }
+            try await turns.enqueue(1, on: "/n.md") { _, _, _ in throw Fault(.transient, "not now") }
         }
         #expect(fault?.message == "not now")
-        let answered = try await turns.enqueue(2, on: "/n.md") { _, turns in
+        let answered = try await turns.enqueue(2, on: "/n.md") { _, turns, _ in
             turns.forEach { $0.answer("early") }
             throw Fault(.transient, "too late")
         }
@@ -66,7 +72,35 @@ import Testing
     }
 
     @Test("Nobody waits for ever") func nobodyWaitsEver() async throws {
-        let fault = await #expect(throws: Fault.self) { try await Turns().enqueue(1, on: "/n.md") { _, _ in } }
+        let fault = await #expect(throws: Fault.self) {
+            try await Turns { Memory() }.enqueue(1, on: "/n.md") { _, _, _ in }
+        }
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
+    }
+
+    @Test("What one piece of work leaves is for those that wait for it, and for none that comes later")
+    func memory() async throws {
+        let (turns, record) = (Turns { Memory() }, Record())
+        let found = Mutex<[[Int]]>([])
+        let ask: @Sendable (Int) async throws -> String = { number in
+            try await turns.enqueue(number, on: "/n.md") { _, asked, memory in
+                let before = memory.seen.withLock { seen in
+                    defer { seen += asked.map(\.wish) }
+                    return seen
+                }
+                found.withLock { $0.append(before) }
+                try await record.work(asked)
+            }
+        }
+        let first = Task { try await ask(1) }
+        try await waitUntil("the first has its turn") { record.all == [[1]] }
+        let second = Task { try await ask(2) }
+        try await waitUntil("the second waits") { await turns.waits(on: "/n.md") == 1 }
+        record.open()
+        #expect(try await [first.value, second.value] == ["answer 1", "answer 2"])
+        // The turns end after the last answer; whoever asks before that still belongs to them.
+        try await waitUntil("the turns have ended") { await turns.isAtRest }
+        #expect(try await ask(3) == "answer 3")
+        #expect(found.withLock { $0 } == [[], [1], []])
     }
 }

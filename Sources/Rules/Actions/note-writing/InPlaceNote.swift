@@ -35,8 +35,9 @@ package struct InPlaceNote {
     /// - Parameters:
     ///   - begin: called in the transaction that begins the write.
     ///   - finish: called in the transaction that ends the write, with what became of the note.
+    ///   - last: what was kept of the write before, and gets what is kept of this one.
     func append(
-        _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles,
+        _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles, last: LastDraft = LastDraft(),
         begin: (LedgerTransaction) throws -> Void = { _ in },
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
@@ -48,15 +49,18 @@ package struct InPlaceNote {
         }
         defer { leased.release() }
         let before = try file.readAll()
-        let snapshot = try NoteSnapshot(note, before, journal.ledger)
+        let base = ContentHash(of: before)
+        let snapshot = try NoteSnapshot(note, before, base, journal.ledger)
         let all = snapshot.requests(with: requests)
         guard !all.isEmpty else {
             leased.release()
             try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
             return .written([])
         }
-        let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
-        let write = try record(note, file, before, composed)
+        var draft = try last.take(base) ?? NoteDraft(before, of: note)
+        let composed = try draft.append(all, device: device, reserved: snapshot.reserved(but: all))
+        let write = try record(note, file, before, base, composed.bytes, blocks: composed.blocks)
+        last.keep(draft, write.result)
         let id = try noteDown(write) { transaction in
             try snapshot.commit(in: transaction)
             try NoteSnapshot.begin(requests, composed.blocks, in: transaction)
@@ -101,8 +105,9 @@ package struct InPlaceNote {
         let after = try change(before)
         // A file without blocks of the agent's, such as a draft, needs no guard.
         let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
-        let snapshot = try isKnown ? NoteSnapshot(note, before, journal.ledger) : nil
-        let write = try record(note, file, before, after, blocks: [])
+        let base = ContentHash(of: before)
+        let snapshot = try isKnown ? NoteSnapshot(note, before, base, journal.ledger) : nil
+        let write = try record(note, file, before, base, after, blocks: [])
         let id = try noteDown(write) { try snapshot?.commit(in: $0) }
         guard leased.isSure else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
@@ -127,7 +132,7 @@ package struct InPlaceNote {
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         let starter = Array(try requests.first?.starter.text().utf8 ?? "".utf8)
-        let snapshot = try NoteSnapshot(note, nil, journal.ledger)
+        let snapshot = try NoteSnapshot(note, nil, nil, journal.ledger)
         let all = snapshot.requests(with: requests)
         let composed = try ComposedNote(starter, all, device: device, reserved: snapshot.reserved(but: all))
         try journal.makeFolders(for: note, files)
@@ -245,18 +250,13 @@ package struct InPlaceNote {
     }
 
     private func record(
-        _ note: BytePath, _ file: Descriptor, _ before: [UInt8], _ composed: ComposedNote
-    ) throws -> NoteWriteRecord {
-        try record(note, file, before, composed.bytes, blocks: composed.blocks)
-    }
-
-    private func record(
-        _ note: BytePath, _ file: Descriptor, _ before: [UInt8], _ after: [UInt8], blocks: [NoteBlockRecord]
+        _ note: BytePath, _ file: Descriptor, _ before: [UInt8], _ base: ContentHash, _ after: [UInt8],
+        blocks: [NoteBlockRecord]
     ) throws -> NoteWriteRecord {
         let common = LeasedFile.commonStart(before, after)
         let status = try file.status()
         return NoteWriteRecord(
-            note: note, device: status.device, inode: status.inode, base: ContentHash(of: before),
+            note: note, device: status.device, inode: status.inode, base: base,
             result: ContentHash(of: after), position: Int64(common), oldTail: Array(before[common...]),
             newTail: Array(after[common...]), blocks: blocks)
     }

@@ -26,7 +26,7 @@ struct NoteLook {
         } catch let fault as Fault where fault.errno == ENOENT {
             return .nothing
         }
-        let snapshot = try NoteSnapshot(note, bytes, journal.ledger)
+        let snapshot = try NoteSnapshot(note, bytes, ContentHash(of: bytes), journal.ledger)
         try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
         return .seen(judged: snapshot.judged, lost: snapshot.lost.count)
     }

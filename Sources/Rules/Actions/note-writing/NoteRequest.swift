@@ -1,7 +1,4 @@
-import A4CoreSwift
-import Foundation
 import Glibc
-import Ledger
 import Platform
 import Rules
 
@@ -41,66 +38,5 @@ package struct NoteRequest: Codable, Sendable, Equatable {
         self.atEndOfFile = atEndOfFile
         self.starter = IntentText(starter)
         self.order = order
-    }
-}
-
-/// What a note becomes when several blocks go into it: pure.
-struct ComposedNote: Sendable {
-    let bytes: [UInt8]
-    let blocks: [NoteBlockRecord]
-
-    /// Appends the requests' blocks in order, each under an anchor that the note does not hold yet.
-    ///
-    /// - Parameter reserved: tokens of blocks that a save may have wiped and that are to come back under them.
-    /// - Throws: `Fault(.failed)` where the note is not UTF-8 or A4 refuses a heading.
-    init(_ note: [UInt8], _ requests: [NoteRequest], device: String, reserved: Set<String> = []) throws {
-        do {
-            let data = Data(note)
-            let present = Set(Anchors.tokens(in: data).map(\.token)).union(
-                try reserved.map { try AnchorToken(parse: $0) })
-            var held = HeldTokens(present, device: device)
-            var blocks: [NoteBlockRecord] = []
-            var options: [AppendOptions] = []
-            for request in requests {
-                let token = try held.reserve(AnchorToken(parse: request.token))
-                blocks.append(NoteBlockRecord(step: request.step, token: token.description))
-                options.append(
-                    AppendOptions(
-                        heading: request.heading, anchor: token, content: Data(try request.content.text().utf8),
-                        placement: request.atEndOfFile ? .endOfFile : .endOfSection))
-            }
-            bytes = Array(try Append.appending(options, to: data))
-            self.blocks = blocks
-        } catch let error as A4Error {
-            throw Fault(
-                .failed, "\(requests.first?.note.description ?? "a note"): \(error)", path: requests.first?.note)
-        }
-    }
-}
-
-/// The tokens of a note, and the next free suffix of each minute, so that ten thousand blocks of one minute do not look
-/// for a free name ten thousand times each.
-private struct HeldTokens {
-    private var tokens: Set<AnchorToken>
-    private var nextNumber: [AnchorToken: Int] = [:]
-    private let device: String
-
-    init(_ tokens: Set<AnchorToken>, device: String) {
-        self.tokens = tokens
-        self.device = device
-    }
-
-    mutating func reserve(_ wanted: AnchorToken) throws -> AnchorToken {
-        var token = wanted
-        let name = wanted.suffix ?? device
-        var number = nextNumber[wanted] ?? 0
-        while tokens.contains(token) {
-            number += 1
-            token = try AnchorToken(
-                prefix: wanted.prefix, hhmm: wanted.hhmm, suffix: number == 1 ? name : "\(name)-\(number)")
-        }
-        nextNumber[wanted] = number
-        tokens.insert(token)
-        return token
     }
 }

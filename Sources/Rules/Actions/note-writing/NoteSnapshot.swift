@@ -18,10 +18,13 @@ struct NoteSnapshot: Sendable {
     private let memory: NoteMemory?
     private let known: [String: KeptBlockRecord]
 
-    /// - Parameter bytes: what the note holds; nil where it is not there. Blocks.
-    init(_ note: BytePath, _ bytes: [UInt8]?, _ ledger: Ledger) throws {
+    /// Blocks.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the note holds; nil where it is not there.
+    ///   - now: their hash.
+    init(_ note: BytePath, _ bytes: [UInt8]?, _ now: ContentHash?, _ ledger: Ledger) throws {
         self.note = note
-        let now = bytes.map { ContentHash(of: $0) }
         let last = try ledger.readBlocking { try $0.lastNoteHash(note) }
         let kept: [KeptBlockRecord]
         var seen: NoteMemory?

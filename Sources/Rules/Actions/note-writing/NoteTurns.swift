@@ -3,7 +3,9 @@ import Synchronization
 
 /// One piece of work at a time for each note, in the order in which it was asked for. What is asked for meanwhile waits,
 /// and is done together; other notes go on.
-actor NoteTurns<Wish: Sendable, Answer: Sendable> {
+///
+/// `Memory` is what one piece of work leaves to the next that follows at once.
+actor NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable> {
     /// Somebody who waits for an answer.
     final class Turn: Sendable {
         let wish: Wish
@@ -28,10 +30,14 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
     }
 
     /// Answers each turn, at any time before it returns; those that it has not answered get what it throws.
-    typealias Work = @concurrent @Sendable (_ note: BytePath, _ turns: [Turn]) async throws -> Void
+    typealias Work = @concurrent @Sendable (_ note: BytePath, _ turns: [Turn], _ memory: Memory) async throws -> Void
 
+    private let makeMemory: @Sendable () -> Memory
     private var waiting: [BytePath: [Turn]] = [:]
     private var atWork: Set<BytePath> = []
+
+    /// - Parameter memory: makes that of a note for which nothing was at work; it is forgotten when nobody waits any more.
+    init(memory: @escaping @Sendable () -> Memory) { makeMemory = memory }
 
     /// Waits for the note's turn, and in it for the answer.
     ///
@@ -53,10 +59,14 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable> {
     /// How many wait for the note's next turn.
     func waits(on note: BytePath) -> Int { waiting[note]?.count ?? 0 }
 
+    /// Whether nothing is at work.
+    var isAtRest: Bool { atWork.isEmpty }
+
     private func serve(_ note: BytePath, _ work: Work) async {
+        let memory = makeMemory()
         while let turns = waiting.removeValue(forKey: note) {
             do {
-                try await work(note, turns)
+                try await work(note, turns, memory)
                 let forgotten = Fault(.failed, "what was asked of \(note) was left without an answer", path: note)
                 for turn in turns { turn.fail(forgotten) }
             } catch {

@@ -25,12 +25,14 @@ package final class NoteWriter: Sendable {
         }
     }
 
+    private typealias Turns = NoteTurns<Wish, String?, LastDraft>
+
     let journal: EffectJournal
     let inWork: PathsInWork
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
     private let patience: EditorPatience
-    private let turns = NoteTurns<Wish, String?>()
+    private let turns = Turns { LastDraft() }
     private let saved: SavedNotes
     let lanes = BlockingLanes("notes", count: 4, apart: true)
     let log: Logger
@@ -68,10 +70,10 @@ package final class NoteWriter: Sendable {
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
     func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
-        try await turns.enqueue(wish, on: note) { try await self.serve($0, $1) }
+        try await turns.enqueue(wish, on: note) { try await self.serve($0, $1, $2) }
     }
 
-    private func serve(_ note: BytePath, _ turns: [NoteTurns<Wish, String?>.Turn]) async throws {
+    private func serve(_ note: BytePath, _ turns: [Turns.Turn], _ last: LastDraft) async throws {
         try await lanes.run { try journal.presence.require(note) }
         // Another's turn may have ended a write that was open when these were asked for.
         let written = try await endOpenWrites(of: note, looking: turns.compactMap(\.wish.request?.step))
@@ -87,13 +89,13 @@ package final class NoteWriter: Sendable {
         }
         guard !unanswered.isEmpty else { return }
         let requests = unanswered.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
-        let blocks = try await write(requests, to: note, NoteDeeds(unanswered.map(\.wish)))
+        let blocks = try await write(requests, to: note, NoteDeeds(unanswered.map(\.wish)), last)
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
         for turn in unanswered { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
     }
 
     private func write(
-        _ requests: [NoteRequest], to note: BytePath, _ deeds: NoteDeeds
+        _ requests: [NoteRequest], to note: BytePath, _ deeds: NoteDeeds, _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
         // Held for the whole turn: what the note's folder is called meanwhile is no matter.
         let files = journal.files()
@@ -103,7 +105,7 @@ package final class NoteWriter: Sendable {
         inWork.begin([note])
         defer { inWork.end([note]) }
         do {
-            let blocks = try await put(requests, into: note, deeds, files)
+            let blocks = try await put(requests, into: note, deeds, files, last)
             await patience.end(note)
             return blocks
         } catch {
@@ -113,7 +115,8 @@ package final class NoteWriter: Sendable {
     }
 
     private func put(
-        _ requests: [NoteRequest], into note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
+        _ requests: [NoteRequest], into note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles,
+        _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
         let lock = try await patience.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
         if let lock {
@@ -122,7 +125,7 @@ package final class NoteWriter: Sendable {
         var busySince: ContinuousClock.Instant?
         for tries in 0..<10_000 {
             let attempt = try await lanes.run {
-                try inPlace.append(requests, to: note, files, begin: deeds.begin, finish: deeds.end)
+                try inPlace.append(requests, to: note, files, last: last, begin: deeds.begin, finish: deeds.end)
             }
             switch attempt {
             case .written(let blocks):

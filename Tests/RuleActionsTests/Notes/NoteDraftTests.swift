@@ -1,0 +1,66 @@
+import Ledger
+import Platform
+import Rules
+import Testing
+
+@testable import NoteWriting
+
+/// What is known of a note's text from one write to the next, alone.
+@Suite("A note from one write to the next") struct NoteDraftTests {
+    private static let start = "---\nkind: day\n---\n# Day\n\n## Captures\n\n^cap-0930\nold\n\n## Later\n\nread\n"
+
+    private func request(_ number: Int, _ content: String = "text") -> NoteRequest {
+        NoteRequest(
+            step: "job\(number).0", note: "/notes/day.md", root: "/notes",
+            heading: number.isMultiple(of: 3) ? "Later" : "Captures",
+            token: number.isMultiple(of: 2) ? "cap-0930" : "cap-0931",
+            content: "\(content) \(number)", atEndOfFile: number.isMultiple(of: 5), starter: "")
+    }
+
+    @Test("Write after write it becomes what it would become if it were read anew each time")
+    func writeAfterWrite() throws {
+        var draft = try NoteDraft(Array(Self.start.utf8), of: "/notes/day.md")
+        var anew = Array(Self.start.utf8)
+        for round in 0..<20 {
+            let requests = (0..<7).map { request(round * 7 + $0) }
+            let kept = try draft.append(requests, device: "desk")
+            let read = try ComposedNote(anew, requests, device: "desk")
+            #expect(kept.bytes == read.bytes)
+            #expect(kept.blocks == read.blocks)
+            anew = read.bytes
+        }
+    }
+
+    @Test("What looks like an anchor in a text is taken, in the next write, too")
+    func anchorInText() throws {
+        var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
+        _ = try draft.append([request(1, "a\n^cap-0930__desk b")], device: "desk")
+        #expect(try draft.append([request(2)], device: "desk").blocks.map(\.token) == ["cap-0930__desk-2"])
+    }
+
+    @Test("Tokens of blocks that are to come back are not given to others")
+    func reserved() throws {
+        var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
+        let held: Set<String> = ["cap-0930__desk", "cap-0931"]
+        let blocks = try draft.append([request(1), request(2)], device: "desk", reserved: held).blocks
+        #expect(blocks.map(\.token) == ["cap-0931__desk", "cap-0930__desk-2"])
+    }
+
+    @Test("It is kept for the very bytes that were written, and once")
+    func kept() throws {
+        let last = LastDraft()
+        let bytes = Array(Self.start.utf8)
+        let hash = ContentHash(of: bytes)
+        last.keep(try NoteDraft(bytes, of: nil), hash)
+        #expect(last.take(ContentHash(of: bytes + [10])) == nil)
+        last.keep(try NoteDraft(bytes, of: nil), hash)
+        #expect(last.take(hash) != nil)
+        #expect(last.take(hash) == nil)
+    }
+
+    @Test("A note that is not UTF-8 is named")
+    func notText() throws {
+        let fault = #expect(throws: Fault.self) { try NoteDraft([0xff], of: "/notes/day.md") }
+        #expect(fault?.message.hasPrefix("/notes/day.md: ") == true)
+    }
+}
