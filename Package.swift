@@ -60,6 +60,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
@@ -103,6 +104,7 @@ let package = Package(
     // Exactly these: each was tried with, and what a release holds does not change by itself.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
@@ -182,7 +184,7 @@ let package = Package(
         core("RonHummingbird", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", yams, log, metrics],
+            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", deque, yams, log, metrics],
             path: "Sources/Rules/Engine",
             swiftSettings: strict),
         actions("FilePlacing", "file-placing", ["PeopleFiles"]),

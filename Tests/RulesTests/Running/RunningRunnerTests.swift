@@ -165,6 +165,46 @@ struct RunningRunnerTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": slow + 1])
     }
 
+    @Test(
+        "However many files of one rule are at work or wait, those of another are done, in their order, after a pause, too"
+    )
+    func shareOfRule() async throws {
+        let rules = """
+            - { rule: Many, in: inbox, where: { name: "m*" }, do: { probe: { name: long } } }
+            - { rule: Few, in: inbox, where: { name: "f*" }, do: { probe: { name: short } } }
+            """
+        let bench = try Bench(folder.path, script, rules: rules, maximumFiles: 6, share: 4, window: 16)
+        let crowd = Crowd()
+        let areFewDone = Mutex(false)
+        script.perform("short") { intent, _ in
+            if intent.file.nameText == "f4" { areFewDone.withLock { $0 = true } }
+            return Receipt("x")
+        }
+        script.perform("long") { _, _ in
+            crowd.enter()
+            try await waitUntil("those of the other rule are done") { areFewDone.withLock { $0 } }
+            crowd.leave()
+            return Receipt("x")
+        }
+        try await bench.runner.setPaused(true)
+        for name in (0..<60).map({ "m\($0)" }) + (0..<5).map({ "f\($0)" }) {
+            try bench.write(BytePath("inbox/\(name)"), name)
+            await bench.submit(try await bench.see(BytePath(name)))
+        }
+        try await bench.runner.setPaused(false)
+        try await waitUntil("those of the other rule are done") { areFewDone.withLock { $0 } }
+        try await bench.runner.setPaused(true)
+        await bench.runner.idle()
+        #expect(await bench.runner.status().running == 0)
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(crowd.most == 4)
+        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 65])
+        let begun = script.lines.filter { $0.hasPrefix("perform long") }.map { $0.split(separator: " ")[2] }
+        #expect(Set(begun.prefix(4)) == ["m0", "m1", "m2", "m3"])
+        #expect(Set(begun).count == 60 && begun.count == 60)
+    }
+
     @Test("Of many jobs few are in memory; all run, those of one file in their order, also in the next life")
     func window() async throws {
         let yaml = "- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { text: \"{{ file.size }}\" } } }"

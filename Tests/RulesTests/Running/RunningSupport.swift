@@ -131,7 +131,7 @@ final class Bench: Sendable {
 
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
-        maximumFiles: Int = 512, window: Int = 1024, clock: WallClock = .system,
+        maximumFiles: Int = 512, share: Int = 128, window: Int = 1024, clock: WallClock = .system,
         inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], quarantine held: BytePath? = nil
     ) throws {
         self.folder = folder
@@ -164,7 +164,8 @@ final class Bench: Sendable {
             limits: [.disk: Self.limit, .process: Self.slowLimit],
             log: log)
         runner = Runner(
-            executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, window: window, log: log)
+            executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, share: share,
+            window: window, log: log)
     }
 
     private static func rules(_ yaml: String, _ registry: ActionRegistry, _ places: [PlaceInfo]) throws -> [Rule] {

@@ -156,7 +156,7 @@ package final class Agent: Service {
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
-        HangWatch.shared.remind { [core] in Task { await core.executor.makeRoom() } }
+        HangWatch.shared.remind { [core] in core.executor.makeRoom() }
         HangWatch.shared.listen { [log, changes] hang, hasBegun in
             if hasBegun {
                 log.warning("\(hang.message)")
@@ -286,14 +286,8 @@ package final class Agent: Service {
     @discardableResult
     package func reload() async throws -> [Diagnostic] {
         await reloading.enter()
-        do {
-            let found = try await readRulesAgain()
-            await reloading.leave()
-            return found
-        } catch {
-            await reloading.leave()
-            throw error
-        }
+        defer { reloading.leave() }
+        return try await readRulesAgain()
     }
 
     private func readRulesAgain() async throws -> [Diagnostic] {

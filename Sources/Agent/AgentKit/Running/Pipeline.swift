@@ -228,7 +228,7 @@ package actor Pipeline {
                 await inflow.judging.enter()
                 Task {
                     await self.judge(key)
-                    await inflow.judging.leave()
+                    inflow.judging.leave()
                 }
             }
             await inflow.settler.acknowledge()
@@ -242,7 +242,7 @@ package actor Pipeline {
             await reading.enter()
             await self.judge(key)
             self.beingRead[key] = nil
-            await reading.leave()
+            reading.leave()
         }
     }
 

@@ -31,7 +31,7 @@ package actor ComicImporter {
     ) async throws -> Verdict {
         let validator = ComicValidator(worker: try started())
         let place = WorkPlace.current
-        let aside: @Sendable () -> Void = { place?.giveUp() }
+        let aside: @Sendable () -> Void = { place?.leave() }
         let verdict = try await validator.validate(file, mode: mode, hashes: false, aside: aside)
         return pages == .decode
             ? try await validator.decodingPages(of: file, verdict, mode: mode, aside: aside) : verdict

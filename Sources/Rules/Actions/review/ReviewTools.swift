@@ -74,9 +74,9 @@ actor ReviewTurns {
         await gate.enter()
     }
 
-    func end(_ draft: BytePath) async {
+    func end(_ draft: BytePath) {
         guard let (gate, users) = gates[draft] else { return }
         gates[draft] = users > 1 ? (gate, users - 1) : nil
-        await gate.leave()
+        gate.leave()
     }
 }

@@ -67,14 +67,14 @@ package final class JobExecutor: Sendable {
     private static let local: Set<WorkKind> = [.disk, .cpu, .process]
 
     /// Calls hang: steps that wait for such keep nobody else from working.
-    package func makeRoom() async {
+    package func makeRoom() {
         let hung = HangWatch.shared.hungCalls
-        for kind in Self.local { await gates[kind]?.reclaim(hung: hung) }
+        for kind in Self.local { gates[kind]?.reclaim(hung: hung) }
     }
 
-    private func makeRoom(in gate: Gate, for work: WorkKind) async {
+    private func makeRoom(in gate: Gate, for work: WorkKind) {
         let hung = HangWatch.shared.hungCalls
-        if hung > 0, Self.local.contains(work) { await gate.reclaim(hung: hung) }
+        if hung > 0, Self.local.contains(work) { gate.reclaim(hung: hung) }
     }
 
     func stopAfterStep() {
@@ -101,12 +101,12 @@ package final class JobExecutor: Sendable {
             guard isCrowded, let loaded, loaded.job.state.isOpen, let work = workOfNextStep(in: loaded.steps),
                 let gate = gates[work]
             else { return await run(id, loaded, nil) }
-            guard let place = await placeAtOnce(in: gate, for: work) else {
+            guard let place = placeAtOnce(in: gate, for: work) else {
                 return .crowded(work, hasBegun: loaded.steps.contains { $0.state == .done })
             }
             return await run(id, loaded, leaving: place)
         } catch {
-            await place?.leave()
+            place?.leave()
             log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
@@ -125,22 +125,21 @@ package final class JobExecutor: Sendable {
         return next.flatMap { try? action(of: $0).work }
     }
 
-    private func placeAtOnce(in gate: Gate, for work: WorkKind) async -> WorkPlace? {
-        await makeRoom(in: gate, for: work)
-        return await WorkPlace.acquiredAtOnce(in: gate)
+    private func placeAtOnce(in gate: Gate, for work: WorkKind) -> WorkPlace? {
+        makeRoom(in: gate, for: work)
+        return WorkPlace.acquiredAtOnce(in: gate)
     }
 
-    /// Gives `body` a place for a kind of work, once there is one.
-    func place(for work: WorkKind, _ body: @escaping @Sendable (WorkPlace) -> Void) async {
+    /// Gives `body` a place for a kind of work, once there is one; it must not block.
+    func place(for work: WorkKind, _ body: @escaping @Sendable (WorkPlace) -> Void) {
         guard let gate = gates[work] else { return }
-        await makeRoom(in: gate, for: work)
-        await gate.givePlace(to: body)
+        makeRoom(in: gate, for: work)
+        gate.givePlace(to: body)
     }
 
     private func run(_ id: String, _ loaded: (JobRecord, [StepRecord])?, leaving place: WorkPlace) async -> Outcome {
-        let outcome = await run(id, loaded, place)
-        await place.leave()
-        return outcome
+        defer { place.leave() }
+        return await run(id, loaded, place)
     }
 
     /// - Parameter place: one that was acquired for the step that comes first; it is left when that step ends.
@@ -221,12 +220,12 @@ package final class JobExecutor: Sendable {
                 guard let gate = gates[work] else {
                     throw Fault(.failed, "no limit is set for \(work.rawValue) work")
                 }
-                if let held = place, !(await gate.holds(held)) {
-                    await held.leave()
+                if let held = place, !gate.holds(held) {
+                    held.leave()
                     place = nil
                 }
                 if place == nil, isCrowded, open.count <= Self.fewSteps {
-                    place = await placeAtOnce(in: gate, for: work)
+                    place = placeAtOnce(in: gate, for: work)
                     if place == nil {
                         return .crowded(work, hasBegun: index > 0 || steps.contains { $0.state == .done })
                     }
@@ -246,8 +245,9 @@ package final class JobExecutor: Sendable {
         _ gate: Gate
     ) async throws {
         let action = try action(of: step)
-        if acquired == nil { await makeRoom(in: gate, for: action.work) }
+        if acquired == nil { makeRoom(in: gate, for: action.work) }
         let place = if let acquired { acquired } else { await WorkPlace.acquired(in: gate) }
+        defer { place.leave() }
         let start = ContinuousClock.now
         do {
             try await WorkPlace.$current.withValue(place) {
@@ -255,11 +255,9 @@ package final class JobExecutor: Sendable {
                 try await perform(action, step, of: &job, later: later, files)
             }
         } catch {
-            await place.leave()
             meter.step(step.action, failed: error)
             throw error
         }
-        await place.leave()
         meter.step(step.action, doneAfter: ContinuousClock.now - start)
         if job.record.state == .done { meter.ended(job.record) }
     }

@@ -14,6 +14,8 @@ package actor Runner {
     let log: Logger
     private let maximumFiles: Int
     private let window: Int
+    /// Files of each rule that are at work, and those that wait for these.
+    var shares: RuleShares
     private let changed: @Sendable () -> Void
 
     var queues: [FileKey: [Queued]] = [:]
@@ -71,21 +73,23 @@ package actor Runner {
     var parked: [WorkKind: ParkedJobs] = [:]
     /// Kinds of work for which the runner will be given a place.
     var awaited: Set<WorkKind> = []
-    /// So many may wait so; more lie in the ledger, and others behind them.
+    /// So many may wait so, or for others of their rule; more lie in the ledger, and others behind them.
     private static let mostParked = 8_192
 
     /// - Parameters:
     ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
+    ///   - share: how many of them may be one rule's in one place.
     ///   - window: how many jobs that are ready are in memory.
     ///   - changed: called when something was begun, has ended or has come; it must not block.
     package init(
-        executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, window: Int = 1024,
-        changed: @escaping @Sendable () -> Void = {}, log: Logger
+        executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, share: Int = 128,
+        window: Int = 1024, changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
         self.executor = executor
         self.planner = planner
         self.ledger = ledger
         self.maximumFiles = maximumFiles
+        shares = RuleShares(most: share)
         self.window = max(1, window)
         self.changed = changed
         self.log = log
@@ -156,12 +160,12 @@ package actor Runner {
     private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
     private var isIdle: Bool {
-        atWork == 0 && (turn.isEmpty && left == 0 && parked.isEmpty || isPaused || isDraining)
+        atWork == 0 && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining)
     }
 
     private var atWork: Int { running.count - parkedCount + recovering.values.reduce(0) { $0 + $1.count } }
 
-    private var parkedCount: Int { parked.values.reduce(0) { $0 + $1.count } }
+    private var parkedCount: Int { parked.values.reduce(shares.waiting) { $0 + $1.count } }
 
     package struct Status: Sendable, Codable {
         package let paused: Bool
@@ -235,20 +239,20 @@ package actor Runner {
     func pump() {
         changed()
         if canBegin {
-            var started = 0
-            let waiting = parkedCount
-            while started < turn.count, running.count - waiting < maximumFiles {
-                let key = turn[started]
-                started += 1
+            var taken = 0
+            while taken < turn.count, hasRoom {
+                let key = turn[taken]
+                taken += 1
                 guard var queue = queues[key], !queue.isEmpty else { continue }
                 let job = queue.removeFirst()
                 queued -= 1
                 queues[key] = queue.isEmpty ? nil : queue
                 running[key] = job.id
-                Task { await self.work(job, key) }
+                if let next = shares.take((job, key)) { begin(next) }
             }
-            turn.removeFirst(started)
-            if left > 0, !isFetching, queued < window / 2 + 1, waiting < Self.mostParked {
+            turn.removeFirst(taken)
+            while hasRoom, let next = shares.next() { begin(next) }
+            if left > 0, !isFetching, queued < window / 2 + 1, parkedCount < Self.mostParked / 2 {
                 Task { await self.fetch() }
             }
             for kind in parked.keys { awaitPlace(for: kind) }
@@ -259,9 +263,14 @@ package actor Runner {
         }
     }
 
+    private var hasRoom: Bool { running.count - parkedCount < maximumFiles }
+
+    private func begin(_ next: (job: Queued, key: FileKey)) { Task { await self.work(next.job, next.key) } }
+
     /// - Parameter place: that of its next step, where it has one already.
     func work(_ job: Queued, _ key: FileKey, _ place: WorkPlace? = nil) async {
         let end = await executor.run(job.id, for: job.whose, place)
+        shares.end(job.whose)
         if case .crowded(let kind, let hasBegun) = end { return park(job, key, kind, hasBegun: hasBegun) }
         await goOn(job.id, key, after: end)
         // Not before the awaits above: while it waits, nothing else of this file may begin.
@@ -387,7 +396,9 @@ package actor Runner {
     func resume(_ id: String, isFirst: Bool = false) async {
         do {
             if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
-                enqueue(id, place: job.whereabouts.place, path: job.whereabouts.path, isFirst: isFirst)
+                let (whose, now) = (JobExecutor.bulkhead(of: job), job.whereabouts)
+                enqueue(
+                    Queued(id: id, whose: whose), place: now.place, path: now.path, mayBeLeft: false, isFirst: isFirst)
             }
         } catch {
             log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))

@@ -1,3 +1,4 @@
+import DequeModule
 import Platform
 
 /// Jobs that wait for a place for one kind of work, in the order in which they are to go on: those that have begun, and then
@@ -5,8 +6,8 @@ import Platform
 struct ParkedJobs {
     typealias Parked = (job: Runner.Queued, key: Runner.FileKey)
 
-    private var begun: [Parked] = []
-    private var others: [Parked] = []
+    private var begun: Deque<Parked> = []
+    private var others: Deque<Parked> = []
 
     var count: Int { begun.count + others.count }
 
@@ -15,8 +16,7 @@ struct ParkedJobs {
     }
 
     mutating func popFirst() -> Parked? {
-        if !begun.isEmpty { return begun.removeFirst() }
-        return others.isEmpty ? nil : others.removeFirst()
+        begun.popFirst() ?? others.popFirst()
     }
 }
 
@@ -33,18 +33,16 @@ extension Runner {
     /// Asks once for a place for a kind of work.
     func awaitPlace(for kind: WorkKind) {
         guard awaited.insert(kind).inserted else { return }
-        let executor = executor
-        Task {
-            await executor.place(for: kind) { place in Task { await self.unpark(kind, place) } }
-        }
+        executor.place(for: kind) { place in Task { await self.unpark(kind, place) } }
     }
 
     /// Lets the first of those go on that wait for a kind of work. While nothing begins, they wait on.
-    private func unpark(_ kind: WorkKind, _ place: WorkPlace) async {
+    private func unpark(_ kind: WorkKind, _ place: WorkPlace) {
         awaited.remove(kind)
-        guard canBegin, let next = parked[kind]?.popFirst() else { return await place.leave() }
+        guard canBegin, let next = parked[kind]?.popFirst() else { return place.leave() }
         if parked[kind]?.count == 0 { parked[kind] = nil }
         executor.tell(othersWait: !parked.isEmpty)
+        shares.begin(next.job.whose)
         Task { await self.work(next.job, next.key, place) }
         pump()
     }
