@@ -58,6 +58,7 @@ extension JobExecutor {
             jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files)
         switch try await action.recover(intent, names, context) {
         case .done(let receipt):
+            try await sync(receipt.effects, files)
             let before = job
             job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
             tell(receipt.summary, step, job)
@@ -72,6 +73,23 @@ extension JobExecutor {
             }
             try await ledger.write { try $0.clearIntent(step) }
             return false
+        }
+    }
+
+    /// Syncs the folders in which names have changed: who changed them may have been cut off before that, and a receipt says
+    /// what a power cut takes away no more.
+    private func sync(_ effects: [FileEffect], _ files: HeldFiles) async throws {
+        let names = effects.flatMap(\.names)
+        guard !names.isEmpty else { return }
+        try await journal.presence.lanes.run {
+            for name in names {
+                do {
+                    try files.spotIfAny(name)?.syncFolder()
+                } catch let fault as Fault where fault.code == Fault.link {
+                    // Somebody has put a link in the folder's place: what was done there went with it.
+                    continue
+                }
+            }
         }
     }
 
