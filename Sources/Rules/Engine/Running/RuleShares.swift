@@ -4,9 +4,9 @@ import Platform
 /// How many files each rule has at work in a place, and the jobs that wait until these are fewer: a rule that copies a
 /// thousand large files to a slow disk keeps no other rule from its work.
 struct RuleShares {
-    /// At work for each; nobody counts those of which the rule is not known before they have been read.
-    private var atWork: [Bulkhead: Int] = [:]
-    private var queues: [Bulkhead: Deque<ParkedJobs.Parked>] = [:]
+    /// At work for each. Those of which the rule is not known before they have been read count as if they were of one.
+    private var atWork: [Bulkhead?: Int] = [:]
+    private var queues: [Bulkhead?: Deque<ParkedJobs.Parked>] = [:]
     /// Jobs that wait.
     private(set) var waiting = 0
     private let most: Int
@@ -14,17 +14,17 @@ struct RuleShares {
     /// - Parameter most: how many files of one rule are at work at the same time.
     init(most: Int) { self.most = max(1, most) }
 
-    /// Counts a job as at work, or has it wait behind others of its rule.
+    /// Counts a job as at work, or has it wait: also where its rule has room, as long as anybody waits, whose turn it may be.
     ///
     /// - Returns: the job, where it is to begin.
     mutating func take(_ next: ParkedJobs.Parked) -> ParkedJobs.Parked? {
-        if let whose = next.job.whose, !hasRoom(whose) || queues[whose] != nil {
-            queues[whose, default: []].append(next)
-            waiting += 1
-            return nil
+        if waiting == 0, hasRoom(next.job.whose) {
+            begin(next.job.whose)
+            return next
         }
-        begin(next.job.whose)
-        return next
+        queues[next.job.whose, default: []].append(next)
+        waiting += 1
+        return nil
     }
 
     /// The first that waits of the rule which has least at work; it counts as at work from now on.
@@ -39,13 +39,13 @@ struct RuleShares {
 
     /// Counts a job as at work, also where there are as many as may be: it has waited already, for its kind of work.
     mutating func begin(_ whose: Bulkhead?) {
-        if let whose { atWork[whose, default: 0] += 1 }
+        atWork[whose, default: 0] += 1
     }
 
     mutating func end(_ whose: Bulkhead?) {
-        guard let whose, let count = atWork[whose] else { return }
+        guard let count = atWork[whose] else { return }
         atWork[whose] = count > 1 ? count - 1 : nil
     }
 
-    private func hasRoom(_ whose: Bulkhead) -> Bool { atWork[whose, default: 0] < most }
+    private func hasRoom(_ whose: Bulkhead?) -> Bool { atWork[whose, default: 0] < most }
 }

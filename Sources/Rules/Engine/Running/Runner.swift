@@ -67,14 +67,23 @@ package actor Runner {
         let id: String
         /// On whose threads it begins; nil where its rule is not known before it has been read.
         let whose: Bulkhead?
+
+        init(id: String, whose: Bulkhead?) {
+            self.id = id
+            self.whose = whose
+        }
+
+        init(_ job: PlannedJob) { self.init(id: job.id, whose: JobExecutor.bulkhead(job.rule, job.place)) }
     }
 
     /// Jobs that wait until there is less of a kind of work.
     var parked: [WorkKind: ParkedJobs] = [:]
     /// Kinds of work for which the runner will be given a place.
     var awaited: Set<WorkKind> = []
-    /// So many may wait so, or for others of their rule; more lie in the ledger, and others behind them.
+    /// So many may wait so; more lie in the ledger, and others behind them.
     private static let mostParked = 8_192
+    /// While so many wait for others of their rule, no more are read: that a few of these end is no reason to read all anew.
+    private static let mostAside = 4_096
 
     /// - Parameters:
     ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
@@ -105,8 +114,7 @@ package actor Runner {
 
     /// The same for jobs that have just been planned, and are ready.
     package func submit(_ jobs: [PlannedJob]) {
-        submit(
-            jobs.map { (Queued(id: $0.id, whose: JobExecutor.bulkhead($0.rule, $0.place)), $0.place, $0.path) }, true)
+        submit(jobs.map { (Queued($0), $0.place, $0.path) }, true)
     }
 
     private func submit(_ jobs: [(job: Queued, place: String, path: BytePath)], _ areReady: Bool) {
@@ -185,6 +193,11 @@ package actor Runner {
         enqueue(Queued(id: id, whose: nil), place: place, path: path, mayBeLeft: mayBeLeft, isFirst: isFirst)
     }
 
+    /// One that has just been planned, and may be left in the ledger for now.
+    func enqueue(_ job: PlannedJob) {
+        enqueue(Queued(job), place: job.place, path: job.path, mayBeLeft: true)
+    }
+
     private func enqueue(_ job: Queued, place: String, path: BytePath, mayBeLeft: Bool, isFirst: Bool = false) {
         guard !isKnown(job.id) else { return }
         // Where others were left, this one is after them: jobs of one file keep their order.
@@ -252,7 +265,9 @@ package actor Runner {
             }
             turn.removeFirst(taken)
             while hasRoom, let next = shares.next() { begin(next) }
-            if left > 0, !isFetching, queued < window / 2 + 1, parkedCount < Self.mostParked / 2 {
+            if left > 0, !isFetching, queued < window / 2 + 1, parkedCount < Self.mostParked,
+                shares.waiting < Self.mostAside
+            {
                 Task { await self.fetch() }
             }
             for kind in parked.keys { awaitPlace(for: kind) }
@@ -288,7 +303,7 @@ package actor Runner {
             await resume(id)
         case .followed(let next):
             known.remove(id)
-            enqueue(next.id, place: next.place, path: next.path, mayBeLeft: true)
+            enqueue(next)
         case .asking(let until):
             known.remove(id)
             if let until { awaitWord(id, until) }

@@ -59,9 +59,7 @@ extension Runner {
             let jobs = try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
                 try await planner.plan(after: id)
             }
-            for job in jobs {
-                enqueue(job.id, place: job.place, path: job.path, mayBeLeft: true)
-            }
+            jobs.forEach { enqueue($0) }
         } catch let fault as Fault where fault.kind == .transient {
             unplanned.insert(id)
             log.warning(
