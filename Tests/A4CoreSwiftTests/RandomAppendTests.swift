@@ -30,7 +30,8 @@ struct RandomAppendTests {
                 note = try Append.appending(blocks, to: note)
                 try #require(kept.bytes == note, "\(String(reflecting: text(note)))")
                 try #require(
-                    kept.anchors.isSuperset(of: Anchors.tokens(in: note).map(\.token)), "\(String(reflecting: text(note)))")
+                    kept.anchors.isSuperset(of: Anchors.tokens(in: note).map(\.token)),
+                    "\(String(reflecting: text(note)))")
             }
         }
     }

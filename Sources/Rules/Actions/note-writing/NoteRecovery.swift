@@ -90,7 +90,12 @@ struct NoteRecovery {
             return .rewritten(blocksPresent: present(write, now))
         }
         let hash = ContentHash(of: now)
-        if hash == write.result { return .done }
+        if hash == write.result {
+            // Who wrote it may have been cut off before it was on the disk.
+            try file.sync()
+            try files.spotIfAny(write.note)?.syncFolder()
+            return .done
+        }
         if hash == write.base { return .void }
         guard isTorn(now, write) else { return .rewritten(blocksPresent: present(write, now)) }
         if isHeld { return .held }

@@ -31,11 +31,11 @@ package enum FileEffect: Sendable, Codable, Equatable {
     /// set for news. Without it everything that changed until the next look counts as the agent's.
     case attributed(BytePath, [String: String])
 
-    /// The names that have come or gone with it, those that came first.
+    /// The names that have come or gone with it.
     var names: [BytePath] {
         switch self {
         case .created(let path, _, _), .wrote(let path, _, _, _), .removed(let path): [path]
-        case .moved(let from, let to, _, _), .movedFolder(let from, let to, _, _): [to, from]
+        case .moved(let from, let to, _, _), .movedFolder(let from, let to, _, _): [from, to]
         case .touched, .attributed: []
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import Logging
 import Platform
@@ -58,7 +59,7 @@ extension JobExecutor {
             jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files)
         switch try await action.recover(intent, names, context) {
         case .done(let receipt):
-            try await sync(receipt.effects, files)
+            try await sync(targets + receipt.effects.flatMap(\.names), files)
             let before = job
             job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
             tell(receipt.summary, step, job)
@@ -76,17 +77,17 @@ extension JobExecutor {
         }
     }
 
-    /// Syncs the folders in which names have changed: who changed them may have been cut off before that, and a receipt says
-    /// what a power cut takes away no more.
-    private func sync(_ effects: [FileEffect], _ files: HeldFiles) async throws {
-        let names = effects.flatMap(\.names)
-        guard !names.isEmpty else { return }
+    /// Syncs the folders in which names may have changed: who changed them may have been cut off before that, and a receipt
+    /// says what a power cut takes away no more. A folder that is not there, or away with its place, holds nothing back.
+    private func sync(_ names: [BytePath], _ files: HeldFiles) async throws {
+        let journal = journal
         try await journal.presence.lanes.run {
-            for name in names {
+            for folder in Set(names.map(\.parent)) where try journal.presence.isHere(folder) {
                 do {
-                    try files.spotIfAny(name)?.syncFolder()
-                } catch let fault as Fault where fault.code == Fault.link {
-                    // Somebody has put a link in the folder's place: what was done there went with it.
+                    try files.folder(folder).sync()
+                } catch let fault as Fault
+                    where fault.code == Fault.link || fault.errno == ENOENT || fault.errno == ENOTDIR
+                {
                     continue
                 }
             }
