@@ -88,9 +88,11 @@ package struct VaultStatus: Codable, Sendable {
     }
 
     /// With what the daemon knows; without what its disk would tell, where that takes its time or does not answer.
-    static func live(_ service: VaultService) async throws -> VaultStatus {
+    ///
+    /// - Parameter seconds: how long the disk may take.
+    static func live(_ service: VaultService, within seconds: Double = 3) async throws -> VaultStatus {
         do {
-            if let status = try await outcome(within: 3, { try await Self.found(service) }) { return status }
+            if let status = try await outcome(within: seconds, { try await Self.found(service) }) { return status }
         } catch let fault as Fault where fault.code == Fault.hanging {
             // Earlier calls have not returned.
         }
