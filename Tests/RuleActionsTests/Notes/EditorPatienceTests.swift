@@ -44,13 +44,13 @@ import Testing
             }
         }
         try await waitUntil("it is looked at until that could be done") { looks.withLock { $0 } == 2 }
-        #expect(await patience.heldUp[note] == "open in an editor (.note.md.swp)")
+        #expect(patience.heldUp[note] == "open in an editor (.note.md.swp)")
         try folder.write("note.md", "another text\n")
         try await waitUntil("the save is looked at") { looks.withLock { $0 } == 3 }
         try Durable.remove(lock)
         #expect(try await waiting.value == nil)
-        await patience.end(note)
-        #expect(await patience.heldUp.isEmpty)
+        patience.end(note)
+        #expect(patience.heldUp.isEmpty)
     }
 
     @Test("A sign that stays is named") func signStaysNamed() async throws {
@@ -62,7 +62,7 @@ import Testing
     @Test("Who is stopping waits for nobody") func stoppingWaitsNobody() async throws {
         try folder.write(".note.md.swp", "b0VIM")
         let patience = patience { _ in }
-        await patience.stop()
+        patience.stop()
         let fault = await #expect(throws: Fault.self) { try await patience.waitForEditor(of: note, files) { true } }
         #expect(fault?.kind == .transient && fault?.message.contains("the agent is stopping") == true)
     }
@@ -72,7 +72,7 @@ import Testing
         let reader = try Descriptor(note)
         let patience = patience { _ in }
         #expect(try await patience.waitForOpeners(of: note, files, since: .now, tries: 0))
-        #expect(await patience.heldUp[note]?.hasPrefix("kept open by ") == true)
+        #expect(patience.heldUp[note]?.hasPrefix("kept open by ") == true)
         let short = self.patience { $0.open = 0 }
         #expect(try await !short.waitForOpeners(of: note, files, since: .now - .seconds(1), tries: 0))
         #expect(try reader.status().size == 5)

@@ -78,7 +78,7 @@ import Testing
         let note = scene.path("notes/inbox.md")
         let appended = Task { try await world.notes.append(world.request("new")) }
         try await waitUntil("it waits for the editor") {
-            await world.notes.waitingFor()[note] == "open in an editor (\(lock))"
+            world.notes.waitingFor()[note] == "open in an editor (\(lock))"
         }
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start)
         unlink(beside.text)
@@ -196,7 +196,7 @@ import Testing
         let world = try scene.open(options)
         let appended = Task { try await world.notes.append(world.request("new")) }
         try await waitUntil("it waits for the editor") {
-            await world.notes.waitingFor()[note] == "renamed away by an editor that is saving it"
+            world.notes.waitingFor()[note] == "renamed away by an editor that is saving it"
         }
         #expect(try !scene.exists("notes/inbox.md"))
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")

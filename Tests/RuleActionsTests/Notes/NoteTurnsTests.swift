@@ -38,7 +38,7 @@ import Testing
         for number in 2...4 {
             others.append(
                 Task { try await turns.enqueue(number, on: "/n.md") { _, asked, _ in try await record.work(asked) } })
-            try await waitUntil("\(number) waits") { await turns.waits(on: "/n.md") == number - 1 }
+            try await waitUntil("\(number) waits") { turns.waits(on: "/n.md") == number - 1 }
         }
         #expect(record.all == [[1]])
         record.open()
@@ -95,11 +95,11 @@ import Testing
         let first = Task { try await ask(1) }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
         let second = Task { try await ask(2) }
-        try await waitUntil("the second waits") { await turns.waits(on: "/n.md") == 1 }
+        try await waitUntil("the second waits") { turns.waits(on: "/n.md") == 1 }
         record.open()
         #expect(try await [first.value, second.value] == ["answer 1", "answer 2"])
         // The turns end after the last answer; whoever asks before that still belongs to them.
-        try await waitUntil("the turns have ended") { await turns.isAtRest }
+        try await waitUntil("the turns have ended") { turns.isAtRest }
         #expect(try await ask(3) == "answer 3")
         #expect(found.withLock { $0 } == [[], [1], []])
     }

@@ -76,7 +76,7 @@ import Testing
 
     @Test("Who is stopping tries nothing again") func stoppingTriesNothing() async throws {
         try await lose()
-        await patience.stop()
+        patience.stop()
         looks.fail(1)
         try await save()
         try await save()

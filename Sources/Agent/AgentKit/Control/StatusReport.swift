@@ -98,7 +98,7 @@ package struct StatusReport: Codable, Sendable {
             Pending(
                 place: $0.place, path: $0.path, waitingFor: "its \($0.size) bytes to be read, one large file at a time")
         }
-        for (note, reason) in await agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
+        for (note, reason) in agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
         report.overflows = watch.overflows
         report.watchLimitHit = watch.watchLimitHit
         for (index, place) in report.places.enumerated() {

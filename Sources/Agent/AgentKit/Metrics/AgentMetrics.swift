@@ -64,7 +64,7 @@ package struct AgentMetrics: Sendable {
             Self.gauge("steward_jobs_at_work", Double(runner.running)),
             Self.gauge("steward_paused", runner.paused ? 1 : 0),
             Self.gauge("steward_files_settling", Double(await agent.pipeline.settling().count)),
-            Self.gauge("steward_notes_held_up", Double(await agent.core.notes.waitingFor().count)),
+            Self.gauge("steward_notes_held_up", Double(agent.core.notes.waitingFor().count)),
             Self.gauge("steward_rules", Double(agent.core.planner.ruleSet.rules.count)),
             Self.gauge("steward_rules_valid", agent.reloadDiagnostics.hasErrors ? 0 : 1),
             Self.gauge("steward_ledger_writable", agent.core.ledger.problem == nil ? 1 : 0),

@@ -255,7 +255,7 @@ package final class Agent: Service {
         log.notice("stopping: finishing the steps at work")
         await time.stop()
         await pipeline.stop()
-        await core.notes.stopWaiting()
+        core.notes.stopWaiting()
         async let courierStop: Void = courier.stop()
         await runner.drain()
         await courierStop

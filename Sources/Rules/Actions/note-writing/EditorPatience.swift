@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Synchronization
 
 /// How long the note writer is patient.
 package struct NotePatience: Sendable {
@@ -14,24 +15,34 @@ package struct NotePatience: Sendable {
 }
 
 /// Waiting for people who have a note open, so that they can save first; tells for `status` who is waited for. Whoever is
-/// stopping waits no longer.
-actor EditorPatience {
+/// stopping waits no longer. No actor: each write comes by, and would change its thread for it.
+final class EditorPatience: Sendable {
+    private struct State {
+        var isStopping = false
+        var heldUp: [BytePath: String] = [:]
+    }
+
     let limits: NotePatience
     private let lanes: BlockingLanes
-    private(set) var isStopping = false
-    /// The notes that wait just now, and why.
-    private(set) var heldUp: [BytePath: String] = [:]
+    private let state = Mutex(State())
 
     init(_ limits: NotePatience, _ lanes: BlockingLanes) {
         self.limits = limits
         self.lanes = lanes
     }
 
+    var isStopping: Bool { state.withLock(\.isStopping) }
+
+    /// The notes that wait just now, and why.
+    var heldUp: [BytePath: String] { state.withLock(\.heldUp) }
+
     /// From now on nothing is waited for.
-    func stop() { isStopping = true }
+    func stop() { state.withLock { $0.isStopping = true } }
 
     /// The note does not wait any more.
-    func end(_ note: BytePath) { heldUp[note] = nil }
+    func end(_ note: BytePath) { state.withLock { $0.heldUp[note] = nil } }
+
+    private func hold(_ note: BytePath, _ reason: String) { state.withLock { $0.heldUp[note] = reason } }
 
     /// An editor that has the note open, perhaps with unsaved changes, gets time to save them first.
     ///
@@ -88,7 +99,7 @@ actor EditorPatience {
                 return true
             }
             if try await lanes.run({ try files.status(note) != nil }) { return false }
-            if isBeingSaved { heldUp[note] = "renamed away by an editor that is saving it" }
+            if isBeingSaved { hold(note, "renamed away by an editor that is saving it") }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
@@ -97,7 +108,7 @@ actor EditorPatience {
         guard !isStopping else {
             throw Fault(.transient, "\(note) is \(reason), and the agent is stopping", path: note)
         }
-        heldUp[note] = reason
+        hold(note, reason)
         try await Task.sleep(for: .seconds(seconds))
     }
 }

@@ -4,8 +4,9 @@ import Synchronization
 /// One piece of work at a time for each note, in the order in which it was asked for. What is asked for meanwhile waits,
 /// and is done together; other notes go on.
 ///
-/// `Memory` is what one piece of work leaves to the next that follows at once.
-actor NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable> {
+/// `Memory` is what one piece of work leaves to the next that follows at once. No actor: each block comes by, and would
+/// change its thread for it.
+final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Sendable {
     /// Somebody who waits for an answer.
     final class Turn: Sendable {
         let wish: Wish
@@ -32,9 +33,13 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable> {
     /// Answers each turn, at any time before it returns; those that it has not answered get what it throws.
     typealias Work = @concurrent @Sendable (_ note: BytePath, _ turns: [Turn], _ memory: Memory) async throws -> Void
 
+    private struct State {
+        var waiting: [BytePath: [Turn]] = [:]
+        var atWork: Set<BytePath> = []
+    }
+
     private let makeMemory: @Sendable () -> Memory
-    private var waiting: [BytePath: [Turn]] = [:]
-    private var atWork: Set<BytePath> = []
+    private let state = Mutex(State())
 
     /// - Parameter memory: makes that of a note for which nothing was at work; it is forgotten when nobody waits any more.
     init(memory: @escaping @Sendable () -> Memory) { makeMemory = memory }
@@ -50,21 +55,24 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable> {
                 .transient, "\(note) has to wait: its file system does not answer", path: note, code: Fault.hanging)
         }
         return try await withCheckedThrowingContinuation { continuation in
-            waiting[note, default: []].append(Turn(wish, continuation))
-            guard atWork.insert(note).inserted else { return }
+            let isFirst = state.withLock { state in
+                state.waiting[note, default: []].append(Turn(wish, continuation))
+                return state.atWork.insert(note).inserted
+            }
+            guard isFirst else { return }
             Task { await BlockingThreads.run(for: whose) { await self.serve(note, work) } }
         }
     }
 
     /// How many wait for the note's next turn.
-    func waits(on note: BytePath) -> Int { waiting[note]?.count ?? 0 }
+    func waits(on note: BytePath) -> Int { state.withLock { $0.waiting[note]?.count ?? 0 } }
 
     /// Whether nothing is at work.
-    var isAtRest: Bool { atWork.isEmpty }
+    var isAtRest: Bool { state.withLock(\.atWork.isEmpty) }
 
     private func serve(_ note: BytePath, _ work: Work) async {
         let memory = makeMemory()
-        while let turns = waiting.removeValue(forKey: note) {
+        while let turns = next(on: note) {
             do {
                 try await work(note, turns, memory)
                 let forgotten = Fault(.failed, "what was asked of \(note) was left without an answer", path: note)
@@ -73,6 +81,14 @@ actor NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable> {
                 for turn in turns { turn.fail(error) }
             }
         }
-        atWork.remove(note)
+    }
+
+    /// Those that wait for the note; where nobody does, the note is left.
+    private func next(on note: BytePath) -> [Turn]? {
+        state.withLock { state in
+            let turns = state.waiting.removeValue(forKey: note)
+            if turns == nil { state.atWork.remove(note) }
+            return turns
+        }
     }
 }

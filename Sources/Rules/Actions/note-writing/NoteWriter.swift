@@ -104,14 +104,8 @@ package final class NoteWriter: Sendable {
         }
         inWork.begin([note])
         defer { inWork.end([note]) }
-        do {
-            let blocks = try await put(requests, into: note, deeds, files, last)
-            await patience.end(note)
-            return blocks
-        } catch {
-            await patience.end(note)
-            throw error
-        }
+        defer { patience.end(note) }
+        return try await put(requests, into: note, deeds, files, last)
     }
 
     private func put(
@@ -152,10 +146,10 @@ package final class NoteWriter: Sendable {
     }
 
     /// The notes that cannot be written just now, and why.
-    package func waitingFor() async -> [BytePath: String] { await patience.heldUp }
+    package func waitingFor() -> [BytePath: String] { patience.heldUp }
 
     /// From now on nothing waits for a note that somebody has open.
-    package func stopWaiting() async { await patience.stop() }
+    package func stopWaiting() { patience.stop() }
 
     private func create(
         _ requests: [NoteRequest], at note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
@@ -225,7 +219,7 @@ package final class NoteWriter: Sendable {
             switch try await lanes.run({ try look.look(at: note, files) }) {
             case .nothing: return false
             case .busy:
-                if patiently, await !patience.isStopping { try await Task.sleep(for: .milliseconds(100)) }
+                if patiently, !patience.isStopping { try await Task.sleep(for: .milliseconds(100)) }
             case .seen(let judged, let lost):
                 for block in judged {
                     if let message = NoteSnapshot.message(block, note) { log.notice("\(message)") }

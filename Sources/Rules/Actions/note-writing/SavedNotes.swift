@@ -32,7 +32,7 @@ actor SavedNotes {
             try await look(note)
         } catch let fault as Fault where fault.kind == .transient {
             let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
-            guard owes, await !patience.isStopping, owed.insert(note).inserted else { return }
+            guard owes, !patience.isStopping, owed.insert(note).inserted else { return }
             log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
             Task { await self.putBack(note, look) }
         }
@@ -42,7 +42,7 @@ actor SavedNotes {
     private func putBack(_ note: BytePath, _ look: Look) async {
         defer { owed.remove(note) }
         var delay = delay
-        while await !patience.isStopping {
+        while !patience.isStopping {
             do {
                 try await Task.sleep(for: .seconds(delay))
                 delay = min(60, delay * 1.5)
