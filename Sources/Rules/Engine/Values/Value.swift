@@ -3,7 +3,7 @@ import Platform
 /// What a template can show. Names are dotted: `file.name`, `comic.pages`.
 package typealias Values = [String: Value]
 
-package enum Value: Sendable, Codable, Equatable {
+package enum Value: Sendable, Equatable {
     case text(String)
     case integer(Int)
     case boolean(Bool)
@@ -16,6 +16,64 @@ package enum Value: Sendable, Codable, Equatable {
         case .text(let text): text.utf8.count > IntentText.limit
         case .list(let values): values.contains(where: \.isLong) || values.count > IntentText.limit
         case .integer, .boolean, .date: false
+        }
+    }
+}
+
+/// As JSON's own: a text is a string, a number a number; a time, which JSON has not, is `{"date": …}` with its nanoseconds.
+/// A job has dozens of them, and the ledger writes and reads them for each of its steps.
+extension Value: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case date
+        // As versions before wrote them, each in an object of its own.
+        case text, integer, boolean, list
+    }
+
+    private enum ContentKeys: String, CodingKey { case content = "_0" }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let truth = try? container.decode(Bool.self) {
+            self = .boolean(truth)
+        } else if let number = try? container.decode(Int.self) {
+            self = .integer(number)
+        } else if let values = try? container.decode([Value].self) {
+            self = .list(values)
+        } else {
+            self = try Self.named(in: decoder)
+        }
+    }
+
+    private static func named(in decoder: any Decoder) throws -> Value {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard let kind = container.allKeys.first else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "an object that is no value"))
+        }
+        if kind == .date, let time = try? container.decode(Int64.self, forKey: .date) {
+            return .date(Timestamp(nanoseconds: time))
+        }
+        let content = try container.nestedContainer(keyedBy: ContentKeys.self, forKey: kind)
+        return switch kind {
+        case .date: .date(try content.decode(Timestamp.self, forKey: .content))
+        case .text: .text(try content.decode(String.self, forKey: .content))
+        case .integer: .integer(try content.decode(Int.self, forKey: .content))
+        case .boolean: .boolean(try content.decode(Bool.self, forKey: .content))
+        case .list: .list(try content.decode([Value].self, forKey: .content))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let text): try text.encode(to: encoder)
+        case .integer(let number): try number.encode(to: encoder)
+        case .boolean(let truth): try truth.encode(to: encoder)
+        case .list(let values): try values.encode(to: encoder)
+        case .date(let time):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(time.nanoseconds, forKey: .date)
         }
     }
 }
