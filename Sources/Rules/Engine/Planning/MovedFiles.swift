@@ -39,7 +39,7 @@ extension JobExecutor {
     ///
     /// - Throws: `Fault(.transient)`.
     func requireAtRest(_ job: JobAtWork, _ targets: [BytePath], in transaction: LedgerTransaction) throws {
-        if let now = try transaction.job(job.record.id), now.file != job.record.file {
+        if let now = try transaction.file(ofJob: job.record.id), now != job.record.file {
             throw Fault(.transient, "\(job.file.absolute) has just got another name", path: job.file.absolute)
         }
         guard job.file.isFolder, targets.contains(job.file.absolute) else { return }

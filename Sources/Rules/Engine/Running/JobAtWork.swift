@@ -19,12 +19,12 @@ struct JobAtWork: Sendable {
     }
 
     /// Takes over where another job has put the file meanwhile.
-    ///
-    /// - Parameter row: the job as the ledger has it.
-    mutating func catchUp(with row: JobRecord?, showing names: HiddenNames) throws {
-        guard let row, row.file != record.file else { return }
+    mutating func catchUp(in transaction: LedgerTransaction) throws {
+        guard let now = try transaction.file(ofJob: record.id), now != record.file,
+            let row = try transaction.job(record.id)
+        else { return }
         (record.file, record.moved) = (row.file, row.moved)
-        file = try LedgerJSON.decode(FileReference.self, from: row.file, showing: names)
+        file = try LedgerJSON.decode(FileReference.self, from: row.file, showing: transaction.names)
     }
 
     /// Adds what a step has said, for the templates of those after it.

@@ -313,7 +313,7 @@ package final class JobExecutor: Sendable {
         if let moved {
             try job.move(to: moved, hiding: names)
         } else {
-            try job.catchUp(with: try transaction.job(job.record.id), showing: names)
+            try job.catchUp(in: transaction)
         }
         if isLast { job.end() } else { try job.add(receipt.values) }
         let isForgotten = try isLast && forgetContent(of: &job.record)
