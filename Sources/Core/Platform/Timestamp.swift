@@ -38,16 +38,12 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         var time = time_t(seconds)
         var parts = tm()
         gmtime_r(&time, &parts)
-        func padded(_ value: Int, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let whole = String(unsafeUninitializedCapacity: 32) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                strftime(text.baseAddress, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
+            }
         }
-        let day = [
-            padded(Int(parts.tm_year) + 1900, 4), padded(Int(parts.tm_mon) + 1, 2), padded(Int(parts.tm_mday), 2),
-        ]
-        let clock = [padded(Int(parts.tm_hour), 2), padded(Int(parts.tm_min), 2), padded(Int(parts.tm_sec), 2)]
-        let fraction = padded(Int(rest), 9).prefix(digits)
-        return "\(day.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
+        return "\(whole).\(String(1_000_000_000 + rest).dropFirst().prefix(digits))Z"
     }
 
     /// Reads what `text(digits: 9)` wrote; nil for anything else.

@@ -12,9 +12,19 @@ package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible
 
     /// - Parameter hex: 64 hexadecimal digits, else nil.
     package init?(hex: String) {
-        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64, hex.utf8.count == 64 else { return nil }
-        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        guard hex.utf8.count == 64 else { return nil }
+        let digits = hex.utf8.compactMap(Self.value(ofDigit:))
+        guard digits.count == 64 else { return nil }
+        bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 
     package init(of data: some Collection<UInt8>) {
