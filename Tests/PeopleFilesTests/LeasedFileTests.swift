@@ -62,6 +62,21 @@ struct LeasedFileTests {
         #expect(LeasedFile.commonStart(Array("abc".utf8), Array("abd".utf8)) == 2)
     }
 
+    @Test(
+        "How much of a text a file has is told to the byte, in parts as in one",
+        arguments: [0, 1, 65_535, 65_536, 150_000])
+    func commonStart(count: Int) throws {
+        let text = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 * 31) }
+        let file = try Descriptor(folder.write("long.md", "head" + String(repeating: " ", count: 200_000)), O_RDWR)
+        try file.write(text, at: 4)
+        var other = Array(text[7...])
+        other[count] ^= 1
+        #expect(try LeasedFile.commonStart(of: other, with: file, at: 11) == count)
+        #expect(try LeasedFile.commonStart(of: text + text, with: file, at: 4) == 200_000)
+        #expect(try LeasedFile.commonStart(of: [], with: file, at: 4) == 0)
+        #expect(try LeasedFile.commonStart(of: [1], with: file, at: 1_000_000) == 0)
+    }
+
     @Test("A file that somebody has open is left to them")
     func busy() throws {
         let reader = try Descriptor(path)

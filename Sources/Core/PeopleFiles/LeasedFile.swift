@@ -77,15 +77,30 @@ package final class LeasedFile {
         }
     }
 
-    /// How many bytes two versions have in common at their beginning: what is written in place is what comes after.
-    package static func commonStart(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        let limit = min(one.count, other.count)
-        return one.withUnsafeBufferPointer { left in
-            other.withUnsafeBufferPointer { right in
-                var index = 0
-                while index < limit, left[index] == right[index] { index += 1 }
-                return index
+    /// How many of the bytes stand in the file from `offset` on, before the first that does not.
+    package static func commonStart(of bytes: [UInt8], with file: Descriptor, at offset: Int64) throws -> Int {
+        var same = 0
+        while same < bytes.count {
+            let found = try file.read(at: offset + Int64(same), count: min(chunk, bytes.count - same))
+            if found.isEmpty { break }
+            let isSame = bytes.withUnsafeBytes { all in
+                all.baseAddress.map { memcmp($0 + same, found, found.count) == 0 } ?? false
             }
+            guard isSame else { return same + commonStart(found, bytes[same...]) }
+            same += found.count
         }
+        return same
+    }
+
+    private static let chunk = 65_536
+
+    /// How many bytes two versions have in common at their beginning: what is written in place is what comes after.
+    package static func commonStart(_ one: [UInt8], _ other: some Sequence<UInt8>) -> Int {
+        var same = 0
+        for (left, right) in zip(one, other) {
+            guard left == right else { break }
+            same += 1
+        }
+        return same
     }
 }

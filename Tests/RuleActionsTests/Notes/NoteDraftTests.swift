@@ -1,6 +1,8 @@
 import Ledger
+import OwnFiles
 import Platform
 import Rules
+import TestSupport
 import Testing
 
 @testable import NoteWriting
@@ -23,26 +25,44 @@ import Testing
         var anew = Array(Self.start.utf8)
         for round in 0..<20 {
             let requests = (0..<7).map { request(round * 7 + $0) }
-            let kept = try draft.append(requests, device: "desk")
+            let blocks = try draft.append(requests, device: "desk")
             let read = try ComposedNote(anew, requests, device: "desk")
-            #expect(kept.bytes == read.bytes)
-            #expect(kept.blocks == read.blocks)
+            #expect(draft.contents == read.bytes)
+            #expect(draft.hash == ContentHash(of: read.bytes))
+            #expect(blocks == read.blocks)
             anew = read.bytes
         }
+    }
+
+    @Test(
+        "What it changes of a file is told from the first byte on that is another", arguments: [1, 3, 5, 6, 15],
+        [start, start + "\n", "", "no end", "other\r\nlines\r\n", String(repeating: "long\n", count: 40_000)])
+    func change(number: Int, text: String) throws {
+        let folder = try TemporaryFolder("steward-draft")
+        let before = Array(text.utf8)
+        let file = try Descriptor(folder.write("note.md", text))
+        var draft = try NoteDraft(before, of: nil)
+        let none = try draft.change(of: file)
+        #expect(none.position == Int64(before.count) && none.old.isEmpty && none.new.isEmpty)
+        _ = try draft.append([request(number)], device: "desk")
+        let (position, old, new) = try draft.change(of: file)
+        #expect(before.prefix(Int(position)) + old == before)
+        #expect(before.prefix(Int(position)) + new == draft.contents)
+        #expect(old.first == nil || old.first != new.first)
     }
 
     @Test("What looks like an anchor in a text is taken, in the next write, too")
     func anchorInText() throws {
         var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
         _ = try draft.append([request(1, "a\n^cap-0930__desk b")], device: "desk")
-        #expect(try draft.append([request(2)], device: "desk").blocks.map(\.token) == ["cap-0930__desk-2"])
+        #expect(try draft.append([request(2)], device: "desk").map(\.token) == ["cap-0930__desk-2"])
     }
 
     @Test("Tokens of blocks that are to come back are not given to others")
     func reserved() throws {
         var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
         let held: Set<String> = ["cap-0930__desk", "cap-0931"]
-        let blocks = try draft.append([request(1), request(2)], device: "desk", reserved: held).blocks
+        let blocks = try draft.append([request(1), request(2)], device: "desk", reserved: held)
         #expect(blocks.map(\.token) == ["cap-0931__desk", "cap-0930__desk-2"])
     }
 

@@ -28,7 +28,15 @@ public enum Anchors {
     /// outside fenced code and front matter. Offsets count from the first byte of `bytes`, whatever its indices are.
     public static func tokens(in bytes: Data) -> [AnchoredBlock] {
         var reader = AnchorReader(Array(bytes))
-        return reader.read()
+        var blocks: [AnchoredBlock] = []
+        reader.read { blocks.append($0.block(of: $1)) }
+        return blocks
+    }
+
+    /// The token of each of them; what the blocks hold is not put together.
+    static func forEachToken(in bytes: [UInt8], _ body: (AnchorToken) -> Void) {
+        var reader = AnchorReader(bytes)
+        reader.read { body($1.token) }
     }
 
     /// The token of every line that begins as an anchor's does, also of those that fenced code hides: what stands around
@@ -61,9 +69,9 @@ public enum Anchors {
     }
 }
 
-/// One pass over a note that collects its blocks.
+/// One pass over a note that finds its blocks.
 private struct AnchorReader {
-    private struct Open {
+    struct Open {
         let token: AnchorToken
         let heading: String?
         let start: Int
@@ -74,24 +82,24 @@ private struct AnchorReader {
     }
 
     private let bytes: [UInt8]
-    private var blocks: [AnchoredBlock] = []
     private var open: Open?
     private var heading: String?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func read() -> [AnchoredBlock] {
+    /// Gives `found` each block, in the note's order.
+    mutating func read(_ found: (AnchorReader, Open) -> Void) {
         var scanner = BlockScanner()
         var lines = Lines(bytes, from: Notes.frontMatterLength(bytes))
         var blankStart: Int?
         while let line = lines.next() {
             switch scanner.read(line, of: bytes) {
             case .heading(let level, let text) where level <= 2:
-                close()
+                close(found)
                 if level == 2 { heading = String(decoding: bytes[text], as: UTF8.self) }
             case .text:
                 if let (token, tokenEnd) = anchor(on: line) {
-                    close()
+                    close(found)
                     open = Open(
                         token: token, heading: heading, start: blankStart ?? line.start, textStart: tokenEnd,
                         end: line.end, textEnd: line.textEnd)
@@ -103,8 +111,7 @@ private struct AnchorReader {
             }
             blankStart = line.isBlank ? line.start : nil
         }
-        close()
-        return blocks
+        close(found)
     }
 
     private mutating func extend(to line: Line) {
@@ -112,8 +119,13 @@ private struct AnchorReader {
         open?.textEnd = line.textEnd
     }
 
-    private mutating func close() {
+    private mutating func close(_ found: (AnchorReader, Open) -> Void) {
         guard let block = open else { return }
+        open = nil
+        found(self, block)
+    }
+
+    func block(of block: Open) -> AnchoredBlock {
         var text = TextBytes.normalized(Array(bytes[block.textStart..<block.textEnd]))[...]
         // The rest of the anchor's own line belongs to the text only where something is written there.
         let firstLine = text.prefix { $0 != lineFeed }
@@ -122,11 +134,9 @@ private struct AnchorReader {
         } else {
             text = text.drop(while: Self.isBlank)
         }
-        blocks.append(
-            AnchoredBlock(
-                token: block.token, heading: block.heading, text: String(decoding: text, as: UTF8.self),
-                range: block.start..<block.end))
-        open = nil
+        return AnchoredBlock(
+            token: block.token, heading: block.heading, text: String(decoding: text, as: UTF8.self),
+            range: block.start..<block.end)
     }
 
     func anchor(on line: Line) -> (AnchorToken, end: Int)? {

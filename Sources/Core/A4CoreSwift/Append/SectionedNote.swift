@@ -39,14 +39,31 @@ struct SectionedNote {
 
     /// The whole note.
     var bytes: [UInt8] {
-        var all = header
+        var all: [UInt8] = []
         all.reserveCapacity(sections.reduce(header.count) { $0 + $1.bytes.count })
+        forEachPart { all += $0 }
+        return all
+    }
+
+    /// Whether the whole note is these bytes.
+    func isMade(of bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        var isSame = true
+        forEachPart { part in
+            isSame = isSame && rest.starts(with: part)
+            rest = rest.dropFirst(part.count)
+        }
+        return isSame && rest.isEmpty
+    }
+
+    /// The note in parts, one after the other.
+    func forEachPart(_ body: ([UInt8]) throws -> Void) rethrows {
+        try body(header)
         var index: Int? = 0
         while let current = index {
-            all += sections[current].bytes
+            try body(sections[current].bytes)
             index = sections[current].next
         }
-        return all
     }
 
     mutating func append(_ block: Append.Prepared) {

@@ -57,10 +57,10 @@ package final class Descriptor: Sendable {
         guard size <= limit else {
             throw Fault(.refused, "\(path) has \(size) bytes, more than the \(limit) that are read as text", path: path)
         }
-        var all: [UInt8] = []
-        all.reserveCapacity(Int(size))
+        // As a rule that is all of it, and no second copy of a large one is made.
+        var all = try read(at: 0, count: Int(size))
         while true {
-            let part = try read(at: Int64(all.count), count: max(65_536, Int(size) - all.count + 1))
+            let part = try read(at: Int64(all.count), count: 65_536)
             if part.isEmpty { return all }
             all += part
             if Int64(all.count) > limit {

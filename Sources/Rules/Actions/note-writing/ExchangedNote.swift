@@ -43,7 +43,7 @@ struct ExchangedNote {
         let before = try file.readAll()
         let base = ContentHash(of: before)
         try keepCopy(before, of: note)
-        let snapshot = try NoteSnapshot(note, before, base, journal.ledger)
+        let snapshot = try NoteSnapshot(note, base, journal.ledger) { before }
         let all = snapshot.requests(with: requests)
         let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
         // Not under a step: it must still be known when the step's receipt has been committed.

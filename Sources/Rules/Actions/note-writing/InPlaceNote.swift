@@ -48,22 +48,21 @@ package struct InPlaceNote {
         case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
         defer { leased.release() }
-        let before = try file.readAll()
-        let base = ContentHash(of: before)
-        let snapshot = try NoteSnapshot(note, before, base, journal.ledger)
+        let base = try ContentHash.of(file)
+        let snapshot = try NoteSnapshot(note, base, journal.ledger) { try file.readAll() }
         let all = snapshot.requests(with: requests)
         guard !all.isEmpty else {
             leased.release()
             try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
             return .written([])
         }
-        var draft = try last.take(base) ?? NoteDraft(before, of: note)
-        let composed = try draft.append(all, device: device, reserved: snapshot.reserved(but: all))
-        let write = try record(note, file, before, base, composed.bytes, blocks: composed.blocks)
+        var draft = try last.take(base) ?? NoteDraft(file.readAll(), of: note)
+        let blocks = try draft.append(all, device: device, reserved: snapshot.reserved(but: all))
+        let write = try record(note, file, base, draft.hash, draft.change(of: file), blocks: blocks)
         last.keep(draft, write.result)
         let id = try noteDown(write) { transaction in
             try snapshot.commit(in: transaction)
-            try NoteSnapshot.begin(requests, composed.blocks, in: transaction)
+            try NoteSnapshot.begin(requests, blocks, in: transaction)
             try begin(transaction)
         }
         guard leased.isSure else {
@@ -78,12 +77,11 @@ package struct InPlaceNote {
         try journal.ledger.writeBlocking { transaction in
             try transaction.endNoteWrite(id)
             try journal.wrote(
-                note, base: write.base, fingerprint, write.result, blocks: composed.blocks.map(\.token), in: transaction
-            )
-            try snapshot.written(composed.blocks, write.result, in: transaction)
-            try finish(transaction, composed.blocks)
+                note, base: write.base, fingerprint, write.result, blocks: blocks.map(\.token), in: transaction)
+            try snapshot.written(blocks, write.result, in: transaction)
+            try finish(transaction, blocks)
         }
-        return .written(composed.blocks)
+        return .written(blocks)
     }
 
     /// Replaces the tail of a note under a write lease, for undo: `change` gets the whole note and gives it changed.
@@ -106,8 +104,10 @@ package struct InPlaceNote {
         // A file without blocks of the agent's, such as a draft, needs no guard.
         let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
         let base = ContentHash(of: before)
-        let snapshot = try isKnown ? NoteSnapshot(note, before, base, journal.ledger) : nil
-        let write = try record(note, file, before, base, after, blocks: [])
+        let snapshot = try isKnown ? NoteSnapshot(note, base, journal.ledger) { before } : nil
+        let common = LeasedFile.commonStart(before, after)
+        let change = (position: Int64(common), old: Array(before[common...]), new: Array(after[common...]))
+        let write = try record(note, file, base, ContentHash(of: after), change, blocks: [])
         let id = try noteDown(write) { try snapshot?.commit(in: $0) }
         guard leased.isSure else {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
@@ -132,7 +132,7 @@ package struct InPlaceNote {
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Attempt {
         let starter = Array(try requests.first?.starter.text().utf8 ?? "".utf8)
-        let snapshot = try NoteSnapshot(note, nil, nil, journal.ledger)
+        let snapshot = try NoteSnapshot(note, nil, journal.ledger) { [] }
         let all = snapshot.requests(with: requests)
         let composed = try ComposedNote(starter, all, device: device, reserved: snapshot.reserved(but: all))
         try journal.makeFolders(for: note, files)
@@ -250,14 +250,12 @@ package struct InPlaceNote {
     }
 
     private func record(
-        _ note: BytePath, _ file: Descriptor, _ before: [UInt8], _ base: ContentHash, _ after: [UInt8],
-        blocks: [NoteBlockRecord]
+        _ note: BytePath, _ file: Descriptor, _ base: ContentHash, _ result: ContentHash,
+        _ change: (position: Int64, old: [UInt8], new: [UInt8]), blocks: [NoteBlockRecord]
     ) throws -> NoteWriteRecord {
-        let common = LeasedFile.commonStart(before, after)
         let status = try file.status()
         return NoteWriteRecord(
-            note: note, device: status.device, inode: status.inode, base: base,
-            result: ContentHash(of: after), position: Int64(common), oldTail: Array(before[common...]),
-            newTail: Array(after[common...]), blocks: blocks)
+            note: note, device: status.device, inode: status.inode, base: base, result: result,
+            position: change.position, oldTail: change.old, newTail: change.new, blocks: blocks)
     }
 }

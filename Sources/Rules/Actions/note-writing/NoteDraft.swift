@@ -1,6 +1,7 @@
 import A4CoreSwift
 import Foundation
 import Ledger
+import PeopleFiles
 import Platform
 import Rules
 import Synchronization
@@ -15,7 +16,8 @@ extension ComposedNote {
     /// What becomes of a note that is read for this alone; see ``NoteDraft/append(_:device:reserved:)``.
     init(_ note: [UInt8], _ requests: [NoteRequest], device: String, reserved: Set<String> = []) throws {
         var draft = try NoteDraft(note, of: requests.first?.note)
-        self = try draft.append(requests, device: device, reserved: reserved)
+        blocks = try draft.append(requests, device: device, reserved: reserved)
+        bytes = draft.contents
     }
 }
 
@@ -29,7 +31,7 @@ struct NoteDraft: Sendable {
 
     /// - Throws: `Fault(.failed)` where the note is not UTF-8.
     init(_ bytes: [UInt8], of note: BytePath?) throws {
-        self.note = try Self.translating(note) { try AppendableNote(Data(bytes)) }
+        self.note = try Self.translating(note) { try AppendableNote(bytes) }
     }
 
     /// Appends the requests' blocks in order, each under an anchor that the note does not hold yet.
@@ -38,7 +40,7 @@ struct NoteDraft: Sendable {
     /// - Throws: `Fault(.failed)` where A4 refuses a heading or a text; then nothing is appended.
     mutating func append(
         _ requests: [NoteRequest], device: String, reserved: Set<String> = []
-    ) throws -> ComposedNote {
+    ) throws -> [NoteBlockRecord] {
         try Self.translating(requests.first?.note) {
             var held = try Set(reserved.map { try AnchorToken(parse: $0) })
             var blocks: [NoteBlockRecord] = []
@@ -53,8 +55,35 @@ struct NoteDraft: Sendable {
                         placement: request.atEndOfFile ? .endOfFile : .endOfSection))
             }
             try note.append(options)
-            return ComposedNote(bytes: note.contents, blocks: blocks)
+            return blocks
         }
+    }
+
+    /// The note as it is now.
+    var contents: [UInt8] { note.contents }
+
+    /// Their hash.
+    var hash: ContentHash {
+        var hasher = StreamingHash()
+        note.forEachPart { hasher.update($0) }
+        return hasher.finish()
+    }
+
+    /// What stands there from the first byte on that a file has otherwise, or has not.
+    ///
+    /// - Returns: where that byte is, what follows in the file, and what follows here.
+    func change(of file: Descriptor) throws -> (position: Int64, old: [UInt8], new: [UInt8]) {
+        var position: Int64 = 0
+        var new: [UInt8] = []
+        var isSame = true
+        try note.forEachPart { part in
+            let same = try isSame ? LeasedFile.commonStart(of: part, with: file, at: position) : 0
+            position += Int64(same)
+            isSame = isSame && same == part.count
+            new += part[same...]
+        }
+        let rest = try file.status().size - position
+        return (position, try file.read(at: position, count: Int(max(0, rest))), new)
     }
 
     private mutating func free(
@@ -63,7 +92,7 @@ struct NoteDraft: Sendable {
         var token = wanted
         var number = nextNumber[wanted] ?? 0
         let name = wanted.suffix ?? device
-        while note.anchors.contains(token) || held.contains(token) {
+        while note.mayHold(token) || held.contains(token) {
             number += 1
             token = try AnchorToken(
                 prefix: wanted.prefix, hhmm: wanted.hhmm, suffix: number == 1 ? name : "\(name)-\(number)")

@@ -19,27 +19,36 @@ struct NoteLook {
     /// Only in the note's turn.
     func look(at note: BytePath, _ files: HeldFiles) throws -> Sight {
         guard try journal.ledger.readBlocking({ try $0.noteState(note) != nil }) else { return .nothing }
-        let bytes: [UInt8]
+        let last = try journal.ledger.readBlocking { try $0.lastNoteHash(note) }
+        let now: (hash: ContentHash, bytes: [UInt8]?)
         do {
-            guard let read = try read(files.openFollowing(note)) else { return .busy }
-            bytes = read
+            guard let read = try read(files.openFollowing(note), unless: last) else { return .busy }
+            now = read
         } catch let fault as Fault where fault.errno == ENOENT {
             return .nothing
         }
-        let snapshot = try NoteSnapshot(note, bytes, ContentHash(of: bytes), journal.ledger)
+        let snapshot = try NoteSnapshot(note, now.hash, journal.ledger) {
+            guard let bytes = now.bytes else {
+                throw Fault(.transient, "\(note) was written while it was looked at", path: note)
+            }
+            return bytes
+        }
         try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
         return .seen(judged: snapshot.judged, lost: snapshot.lost.count)
     }
 
-    /// The whole of it, or nil while somebody writes.
-    private func read(_ file: Descriptor) throws -> [UInt8]? {
+    /// Its hash, and the whole of it unless it is the version that is known; nil while somebody writes.
+    private func read(
+        _ file: Descriptor, unless known: ContentHash?
+    ) throws -> (hash: ContentHash, bytes: [UInt8]?)? {
         let before = try file.status()
         guard before.kind == .file else { return nil }
         let answer = Lease.acquireShared(file)
         defer { if answer == .granted { Lease.release(file) } }
         guard answer != .busy else { return nil }
-        let bytes = try file.readAll()
+        let hash = try ContentHash.of(file)
+        let bytes = try hash == known ? nil : file.readAll()
         // Where there is no lease, a save that began meanwhile shows.
-        return try file.status().fingerprint == before.fingerprint ? bytes : nil
+        return try file.status().fingerprint == before.fingerprint ? (hash, bytes) : nil
     }
 }

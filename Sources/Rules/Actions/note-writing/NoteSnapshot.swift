@@ -21,9 +21,9 @@ struct NoteSnapshot: Sendable {
     /// Blocks.
     ///
     /// - Parameters:
-    ///   - bytes: what the note holds; nil where it is not there.
-    ///   - now: their hash.
-    init(_ note: BytePath, _ bytes: [UInt8]?, _ now: ContentHash?, _ ledger: Ledger) throws {
+    ///   - now: the hash of what the note holds; nil where it is not there.
+    ///   - bytes: gives what it holds: asked only where that is not what it held last.
+    init(_ note: BytePath, _ now: ContentHash?, _ ledger: Ledger, bytes: () throws -> [UInt8]) throws {
         self.note = note
         let last = try ledger.readBlocking { try $0.lastNoteHash(note) }
         let kept: [KeptBlockRecord]
@@ -36,7 +36,8 @@ struct NoteSnapshot: Sendable {
             (state, kept) = try ledger.readBlocking { (try $0.noteState(note), try $0.keptBlocks(note)) }
             var memory = NoteMemory(state, kept)
             judged =
-                bytes.map { memory.see(NoteSight($0, own: Set(kept.flatMap(\.lines)))) } ?? memory.seeNoNote()
+                now == nil
+                ? memory.seeNoNote() : memory.see(NoteSight(try bytes(), own: Set(kept.flatMap(\.lines))))
             seen = memory
         }
         let fates = Dictionary(
