@@ -61,7 +61,7 @@ package final class Ledger: Sendable {
             // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
             // page.
             writerSettings: [
-                "cache_size = -8192",
+                "cache_size = -4096",
                 // A burst's commits are of hundreds of pages, mostly the same ones: folded into the file after each, as
                 // they would be by itself, every page would be written twice.
                 "wal_autocheckpoint = 4096",

@@ -26,7 +26,7 @@ package actor Settler {
     private let settled: @Sendable (_ seconds: Double) -> Void
 
     private static let batch = 512
-    private static let mostPending = 16_384
+    private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
     private static let longestDownloadWait = 10.0
