@@ -20,11 +20,14 @@ BIN := $(SHIPPED)/release
 # The same sources give the same bytes: no folder of the machine that builds is in them, nor where libraries lay there.
 # Debugging information, which nobody installs, would be half of the work.
 RELEASE := $(CHECKED) --scratch-path $(SHIPPED) -c release --static-swift-stdlib $(RELEASE_TRAITS) \
-    --disable-local-rpath -debug-info-format none \
+    --disable-local-rpath -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=/steward" -Xcc "-ffile-prefix-map=$(CURDIR)=/steward"
 # Of Unicode's data what the programs use, instead of all of it in each of them.
 ICU := .build/icu-data.o
 RELEASE_LINK = -Xlinker $(CURDIR)/$(ICU) -Xlinker --wrap=$$(cat $(ICU).name)
+# Functions that the agent calls lie together, in few pages; a name that is no more counts for nothing.
+ORDER := packaging/link/order.txt
+RELEASE_ORDER := -Xlinker --symbol-ordering-file=$(CURDIR)/$(ORDER) -Xlinker --no-warn-symbol-ordering
 # Alone, so that one call builds them side by side, and nothing for tests and tools.
 # `steward` is `tk` as well, where it is called so.
 RELEASED := steward,steward-unpack,steward-read
@@ -47,7 +50,7 @@ libdir := $(DESTDIR)$(PREFIX)/lib
 libexecdir := $(DESTDIR)$(PREFIX)/libexec
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test prove campaign bench format lint docs reference release deb prove-package check-built install \
+.PHONY: help demo build test prove campaign bench format lint docs reference release order deb prove-package check-built install \
     install-units uninstall clean
 
 help: ## show this list
@@ -106,7 +109,9 @@ release: ## build what `make install` installs
 	mkdir -p $(MANUALS) $(dir $(ICU))
 	packaging/link/icu-data.py "$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../lib/swift_static/linux/lib_FoundationICU.a" \
 	    $(ICU) > $(ICU).name
-	$(SWIFT) build $(RELEASE) $(RELEASE_LINK)
+# Nothing but this tells that another order is another program.
+	if [ $(ORDER) -nt $(BIN)/steward ]; then rm -f $(BIN)/steward $(BIN)/steward-unpack $(BIN)/steward-read; fi
+	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) $(RELEASE_ORDER)
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
 	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) --product generate-manual
 	mkdir -p $(dir $(TK)) && ln -sf ../shipped/release/steward $(TK)
@@ -117,6 +122,11 @@ release: ## build what `make install` installs
 	sed -i 's/^$$/.Pp/' $(MANUALS)/*.1
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) \
 	    packaging/components.py $(SHIPPED) $(NOTICES) "$$($(BIN)/steward --version | cut -d ' ' -f 1)"
+
+order: ## find out anew which functions the agent calls, for the next release
+	$(PACKAGES) build order
+	$(MAKE) release
+	Benchmarks/order.py $(BIN)/steward $(ORDER)
 
 $(BUILT):
 	$(MAKE) release

@@ -4,9 +4,15 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh packaging/install-packages.sh build bench
-for product in steward steward-unpack tk ron-mock-plane; do
-    swift build -c release --static-swift-stdlib --disable-default-traits --product "$product"
+# Functions in sections of their own, laid in the order of a release: see docs/design/release.md.
+build() {
+    swift build -c release --static-swift-stdlib --disable-default-traits \
+        -Xswiftc -Xfrontend -Xswiftc -function-sections "$@"
+}
+for product in steward steward-unpack tk; do
+    build --product "$product" -Xlinker "--symbol-ordering-file=$PWD/packaging/link/order.txt" -Xlinker --no-warn-symbol-ordering
 done
+build --product ron-mock-plane
 # The vault's store alone: a package of its own, so that nothing of it is in what is shipped.
 swift build -c release --static-swift-stdlib --package-path Benchmarks/vault --scratch-path .build/bench-vault
 # The dot store alone, for the same reason.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and checks that Swift is there.
 #
-#   install-packages.sh [build] [test] [bench] [deb] [prove-package]      sections of system-packages.txt; `build` where none is given
+#   install-packages.sh [build] [test] [bench] [deb] [prove-package] [order]      sections of system-packages.txt; `build` where none is given
 #
 # Does nothing, and asks for no password, where nothing is missing. Ends with 0 where all is there, 1 where something
 # is missing that could not be installed, 64 where it was called wrongly.
