@@ -84,9 +84,9 @@ check_swift() {
 wanted=
 for name in "$@"; do
     case $name in
-        build | test | bench | deb | prove-package) wanted="$wanted $(section "$name" | tr '\n' ' ')" ;;
+        build | test | bench | deb | prove-package | order) wanted="$wanted $(section "$name" | tr '\n' ' ')" ;;
         *)
-            say "unknown section \`$name\`; usage: install-packages.sh [build] [test] [bench] [deb] [prove-package]"
+            say "unknown section \`$name\`; usage: install-packages.sh [build] [test] [bench] [deb] [prove-package] [order]"
             exit 64
             ;;
     esac
