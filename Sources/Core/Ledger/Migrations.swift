@@ -87,6 +87,8 @@ enum Migrations {
             // Asked for at each start: without it every step that is remembered is looked at.
             try db.execute(sql: "CREATE INDEX stepBeingUndone ON step (job) WHERE state = 'undoing'")
         }
+        // Nothing is changed: versions before cannot read how values are written now, and are not to try.
+        migrator.registerMigration("27 values as JSON has them") { _ in }
         return migrator
     }
 
