@@ -9,8 +9,11 @@ build() {
     swift build -c release --static-swift-stdlib --disable-default-traits \
         -Xswiftc -Xfrontend -Xswiftc -function-sections "$@"
 }
+order=packaging/link/order.txt
 for product in steward steward-unpack tk; do
-    build --product "$product" -Xlinker "--symbol-ordering-file=$PWD/packaging/link/order.txt" -Xlinker --no-warn-symbol-ordering
+    # Nothing but this tells that another order is another program.
+    if [ "$order" -nt ".build/release/$product" ]; then rm -f ".build/release/$product"; fi
+    build --product "$product" -Xlinker "--symbol-ordering-file=$PWD/$order" -Xlinker --no-warn-symbol-ordering
 done
 build --product ron-mock-plane
 # The vault's store alone: a package of its own, so that nothing of it is in what is shipped.
