@@ -104,6 +104,17 @@ import Testing
         #expect(try Descriptor(note).readAll() == bytes)
     }
 
+    @Test("A file that is too long for a note is refused before it is read") func tooLong() async throws {
+        let scene = try ActionScene()
+        let note = try scene.home.write("notes/inbox.md", Self.start)
+        // A terabyte of hole, which nobody could read in this life of the test.
+        try Descriptor(note, O_RDWR).truncate(to: 1 << 40)
+        let world = try scene.open()
+        let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }
+        #expect(fault?.kind == .refused && fault?.message.contains("1099511627776 bytes") == true)
+        #expect(try FileStatus.of(note)?.size == 1 << 40)
+    }
+
     private static var following: ActionWorld.Options {
         var options = ActionWorld.Options()
         options.links = .inside

@@ -40,6 +40,12 @@ import Testing
 
         /// Lets the note hold `bytes`, and looks at the write.
         func recover(_ bytes: [UInt8]) throws -> NoteRecovery.Finding {
+            try begin(bytes)
+            return try recover()
+        }
+
+        /// Lets the note hold `bytes`.
+        func begin(_ bytes: [UInt8]) throws {
             try Data(bytes).write(to: URL(fileURLWithPath: path.text))
             guard let status = try FileStatus.of(path) else { throw TestFailure("no note") }
             try world.ledger.writeBlocking {
@@ -49,6 +55,9 @@ import Testing
                         result: ContentHash(of: after), position: Int64(tail.position), oldTail: tail.old,
                         newTail: tail.new, blocks: [NoteBlockRecord(step: "job.0", token: "cap-0930")]))
             }
+        }
+
+        func recover() throws -> NoteRecovery.Finding {
             let open = try world.ledger.readBlocking { try $0.openNoteWrites() }
             guard let write = open.first, open.count == 1 else { throw TestFailure("\(open.count) open writes") }
             return try NoteRecovery(journal: world.journal).recover(write)
@@ -113,6 +122,15 @@ import Testing
         #expect(try begun.recover(begun.after + Array("mine\n".utf8)) == .rewritten(blocksPresent: true))
         #expect(try begun.now == begun.after + Array("mine\n".utf8))
         #expect(try begun.isWritten)
+    }
+
+    @Test("A note that somebody has made too long to be one is left as it is, and keeps nobody from starting")
+    func tooLong() throws {
+        let begun = try Begun(NoteAppendTests.start)
+        try begun.begin(begun.after)
+        try Descriptor(begun.path, O_RDWR).truncate(to: Descriptor.textLimit + 1)
+        #expect(try begun.recover() == .held)
+        #expect(try FileStatus.of(begun.path)?.size == Descriptor.textLimit + 1)
     }
 
     @Test("A torn note that somebody has open for writing is left as it is") func tornNoteSomebody() throws {

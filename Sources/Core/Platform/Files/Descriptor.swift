@@ -52,11 +52,9 @@ package final class Descriptor: Sendable {
     /// Reads the whole file.
     ///
     /// - Parameter limit: bytes; a larger file is refused, so that a note that is no note cannot fill the memory.
-    package func readAll(limit: Int64 = 64 << 20) throws -> [UInt8] {
+    package func readAll(limit: Int64 = textLimit) throws -> [UInt8] {
         let size = try status().size
-        guard size <= limit else {
-            throw Fault(.refused, "\(path) has \(size) bytes, more than the \(limit) that are read as text", path: path)
-        }
+        guard size <= limit else { throw Self.tooLong(path, size, limit) }
         // As a rule that is all of it, and no second copy of a large one is made.
         var all = try read(at: 0, count: Int(size))
         while true {
@@ -64,6 +62,30 @@ package final class Descriptor: Sendable {
             if part.isEmpty { return all }
             all += part
             if Int64(all.count) > limit {
+                throw Fault(.refused, "\(path) grew past \(limit) bytes while it was read", path: path)
+            }
+        }
+    }
+
+    /// Bytes; a file of more is no text of a person's.
+    package static let textLimit: Int64 = 64 << 20
+
+    private static func tooLong(_ path: BytePath, _ size: Int64, _ limit: Int64) -> Fault {
+        Fault(.refused, "\(path) has \(size) bytes, more than the \(limit) that are read as text", path: path)
+    }
+
+    /// The hash of what ``readAll(limit:)`` gives, of which only a part is in memory at a time.
+    package func hashAll(limit: Int64 = textLimit) throws -> ContentHash {
+        let size = try status().size
+        guard size <= limit else { throw Self.tooLong(path, size, limit) }
+        var hasher = StreamingHash()
+        var position: Int64 = 0
+        while true {
+            let part = try read(at: position, count: 65_536)
+            if part.isEmpty { return hasher.finish() }
+            hasher.update(part)
+            position += Int64(part.count)
+            guard position <= limit else {
                 throw Fault(.refused, "\(path) grew past \(limit) bytes while it was read", path: path)
             }
         }

@@ -48,17 +48,23 @@ package struct InPlaceNote {
         case .held(let descriptor, let held): (file, leased) = (descriptor, held)
         }
         defer { leased.release() }
-        let base = try ContentHash.of(file)
-        let snapshot = try NoteSnapshot(note, base, journal.ledger) { try file.readAll() }
+        let seen = try NoteBytes(file, of: note, journal.ledger, last)
+        let snapshot = try NoteSnapshot(note, seen.hash, journal.ledger) { try seen.read() }
         let all = snapshot.requests(with: requests)
         guard !all.isEmpty else {
             leased.release()
             try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
             return .written([])
         }
-        var draft = try last.take(base) ?? NoteDraft(file.readAll(), of: note)
+        var draft = try last.take(seen.hash) ?? NoteDraft(seen.read(), of: note)
         let blocks = try draft.append(all, device: device, reserved: snapshot.reserved(but: all))
-        let write = try record(note, file, base, draft.hash, draft.change(of: file), blocks: blocks)
+        guard draft.count <= Descriptor.textLimit else {
+            throw Fault(
+                .refused,
+                "\(note) would have \(draft.count) bytes, more than the \(Descriptor.textLimit) that are read as text",
+                path: note)
+        }
+        let write = try record(note, file, seen.hash, draft.hash, draft.change(of: file), blocks: blocks)
         last.keep(draft, write.result)
         let id = try noteDown(write) { transaction in
             try snapshot.commit(in: transaction)

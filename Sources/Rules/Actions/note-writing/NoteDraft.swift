@@ -62,6 +62,13 @@ struct NoteDraft: Sendable {
     /// The note as it is now.
     var contents: [UInt8] { note.contents }
 
+    /// Bytes that it has.
+    var count: Int {
+        var count = 0
+        note.forEachPart { count += $0.count }
+        return count
+    }
+
     /// Their hash.
     var hash: ContentHash {
         var hasher = StreamingHash()
@@ -121,6 +128,9 @@ final class LastDraft: Sendable {
             return last?.hash == hash ? last?.draft : nil
         }
     }
+
+    /// Whether it is of the version with that hash.
+    func holds(_ hash: ContentHash) -> Bool { last.withLock { $0?.hash == hash } }
 
     func keep(_ draft: NoteDraft, _ hash: ContentHash) { last.withLock { $0 = (hash, draft) } }
 }

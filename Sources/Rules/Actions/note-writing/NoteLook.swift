@@ -19,36 +19,27 @@ struct NoteLook {
     /// Only in the note's turn.
     func look(at note: BytePath, _ files: HeldFiles) throws -> Sight {
         guard try journal.ledger.readBlocking({ try $0.noteState(note) != nil }) else { return .nothing }
-        let last = try journal.ledger.readBlocking { try $0.lastNoteHash(note) }
-        let now: (hash: ContentHash, bytes: [UInt8]?)
+        let seen: NoteBytes
         do {
-            guard let read = try read(files.openFollowing(note), unless: last) else { return .busy }
-            now = read
+            guard let read = try read(note, files.openFollowing(note)) else { return .busy }
+            seen = read
         } catch let fault as Fault where fault.errno == ENOENT {
             return .nothing
         }
-        let snapshot = try NoteSnapshot(note, now.hash, journal.ledger) {
-            guard let bytes = now.bytes else {
-                throw Fault(.transient, "\(note) was written while it was looked at", path: note)
-            }
-            return bytes
-        }
+        let snapshot = try NoteSnapshot(note, seen.hash, journal.ledger) { try seen.read() }
         try journal.ledger.writeBlocking { try snapshot.commit(in: $0) }
         return .seen(judged: snapshot.judged, lost: snapshot.lost.count)
     }
 
-    /// Its hash, and the whole of it unless it is the version that is known; nil while somebody writes.
-    private func read(
-        _ file: Descriptor, unless known: ContentHash?
-    ) throws -> (hash: ContentHash, bytes: [UInt8]?)? {
+    /// Nil while somebody writes.
+    private func read(_ note: BytePath, _ file: Descriptor) throws -> NoteBytes? {
         let before = try file.status()
         guard before.kind == .file else { return nil }
         let answer = Lease.acquireShared(file)
         defer { if answer == .granted { Lease.release(file) } }
         guard answer != .busy else { return nil }
-        let hash = try ContentHash.of(file)
-        let bytes = try hash == known ? nil : file.readAll()
+        let seen = try NoteBytes(file, of: note, journal.ledger)
         // Where there is no lease, a save that began meanwhile shows.
-        return try file.status().fingerprint == before.fingerprint ? (hash, bytes) : nil
+        return try file.status().fingerprint == before.fingerprint ? seen : nil
     }
 }

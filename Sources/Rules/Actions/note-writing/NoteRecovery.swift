@@ -85,6 +85,8 @@ struct NoteRecovery {
         }
         let isHeld = waitForLease(file) == .busy && Lease.probeWriters(file) == .busy
         defer { Lease.release(file) }
+        // Somebody has made it too long to be a note; no write goes into such a one.
+        guard try file.status().size <= Descriptor.textLimit else { return .held }
         let now = try file.readAll()
         guard try file.status().inode == write.inode, try file.status().device == write.device else {
             return .rewritten(blocksPresent: present(write, now))
