@@ -207,7 +207,10 @@ import Testing
         let disk = try TemporaryFolder("leaves")
         for top in [memory, disk.path.appending("top")] {
             try makeFolder(top)
-            func hasNone() throws -> Bool { try FileSystemKind.hasNoFolders(try Glance.opened(top)) }
+            func hasNone() throws -> Bool {
+                var counts = LinkCounts()
+                return try counts.showNoFolders(try Glance.opened(top))
+            }
             let isTold = try hasNone()
             #expect(isTold || top != memory, "tmpfs counts folders")
             try writeFile(top.appending("a.txt"))
@@ -219,6 +222,11 @@ import Testing
             #expect(try !hasNone())
             try shell("rmdir \(top)/c")
             #expect(try hasNone() == isTold)
+            // What a walk has learnt of the device is not what it says of a folder.
+            var counts = LinkCounts()
+            #expect(try counts.showNoFolders(try Glance.opened(top)) == isTold)
+            try makeFolder(top.appending("d"))
+            #expect(try !counts.showNoFolders(try Glance.opened(top)))
         }
     }
 

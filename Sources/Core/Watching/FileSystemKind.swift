@@ -29,17 +29,6 @@ package enum FileSystemKind {
         return "\(name) sends no events for changes made elsewhere"
     }
 
-    /// Whether an open folder has no folders in it, by its number of links: its own name, its `.`, and the `..` of each folder
-    /// in it. Only ext2 to ext4, XFS and tmpfs are believed; others count otherwise, or not at all. Blocks.
-    ///
-    /// - Returns: false where it has some, or cannot be told to have none.
-    static func hasNoFolders(_ folder: Descriptor) throws -> Bool {
-        guard try folder.status().links == 2 else { return false }
-        var found = statfs()
-        guard fstatfs(folder.raw, &found) == 0 else { return false }
-        return [0xEF53, 0x5846_5342, 0x0102_1994].contains(UInt32(truncatingIfNeeded: found.f_type))
-    }
-
     /// A reason to poll, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
     static func reasonToPoll(type: String) -> String? {
         let remote: Set<String> = [
@@ -49,6 +38,28 @@ package enum FileSystemKind {
         ]
         guard remote.contains(type) || type.hasPrefix("fuse.") else { return nil }
         return "\(type) sends no events for changes made elsewhere"
+    }
+}
+
+/// Which folders have none in them, by their number of links: their own name, their `.`, and the `..` of each folder in
+/// them. Only ext2 to ext4, XFS and tmpfs are believed; others count otherwise, or not at all.
+///
+/// For one walk: what it knows of a device holds as long as nobody mounts another under the same number.
+struct LinkCounts {
+    private var believed: [UInt64: Bool] = [:]
+
+    /// Whether an open folder has no folders in it. Blocks.
+    ///
+    /// - Returns: false where it has some, or cannot be told to have none.
+    mutating func showNoFolders(_ folder: Descriptor) throws -> Bool {
+        let status = try folder.status()
+        guard status.links == 2 else { return false }
+        if let isBelieved = believed[status.device] { return isBelieved }
+        var found = statfs()
+        guard fstatfs(folder.raw, &found) == 0 else { return false }
+        let isBelieved = [0xEF53, 0x5846_5342, 0x0102_1994].contains(UInt32(truncatingIfNeeded: found.f_type))
+        believed[status.device] = isBelieved
+        return isBelieved
     }
 }
 

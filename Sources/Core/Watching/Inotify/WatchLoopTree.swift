@@ -18,7 +18,7 @@ extension WatchLoop {
             return false
         }
         if root.excluded.contains(where: { path.isWithin($0) }) { return false }
-        var found = false
+        var walk = Walk()
         // Folders that are being gone through, the innermost last.
         var open: [(node: FolderNode, path: BytePath, names: FolderListing)] = []
         var next: (parent: FolderNode?, name: [UInt8], path: BytePath)? = (nil, [], path)
@@ -29,13 +29,20 @@ extension WatchLoop {
         }
         repeat {
             if let (parent, name, path) = next,
-                let (node, names) = watch(root, real, parent, name, path, force: force, found: &found)
+                let (node, names) = watch(root, real, parent, name, path, force: force, &walk)
             {
                 open.append((node, path, names))
             }
             next = nextFolder(of: root, &open)
         } while next != nil
-        return found
+        return walk.found
+    }
+
+    /// What one walk has learnt.
+    private struct Walk {
+        /// Whether there was a folder that was not known.
+        var found = false
+        var counts = LinkCounts()
     }
 
     /// Takes the next name that may be a folder's from those that are being gone through.
@@ -64,7 +71,7 @@ extension WatchLoop {
     /// - Returns: its node and the names in it; nil where it is none, is polled, or what lies in it is known already.
     private func watch(
         _ root: RootWatch, _ real: RealFolder, _ parent: FolderNode?, _ name: [UInt8], _ path: BytePath, force: Bool,
-        found: inout Bool
+        _ walk: inout Walk
     ) -> (FolderNode, FolderListing)? {
         let absolute = real.path.appending(path)
         let known = parent == nil ? root.top : parent?.children[name]
@@ -86,13 +93,13 @@ extension WatchLoop {
         if node.identity != identity {
             if known != nil { prune(node) }
             node.identity = identity
-            found = true
+            walk.found = true
             if beginsRemote(node, parent, absolute, path) { return nil }
         }
         let wasWatched = node.wd != nil
         guard place(node, absolute, path, identity) else { return nil }
-        found = found || !wasWatched && node.wd != nil
-        guard let names = names(in: folder, absolute, path, root) else { return nil }
+        walk.found = walk.found || !wasWatched && node.wd != nil
+        guard let names = names(in: folder, absolute, path, root, &walk.counts) else { return nil }
         if !node.children.isEmpty {
             var (rest, present) = (names, Set<[UInt8]>())
             while let entry = rest.next() {
@@ -140,7 +147,7 @@ extension WatchLoop {
     private func place(_ node: FolderNode, _ absolute: BytePath, _ path: BytePath, _ identity: RootIdentity) -> Bool {
         if let wd = node.wd, table[wd]?.identity == identity { return true }
         table.detach(node)
-        switch obtain(absolute, identity, Bits.tree) {
+        switch obtain(absolute, identity, Bits.tree, for: node) {
         case .watch(let wd):
             table.attach(node, to: wd)
             unwatched.remove(node)
@@ -172,10 +179,10 @@ extension WatchLoop {
     /// What is in the folder once it is watched: anything that comes later raises an event. Where the file system tells that
     /// no folder is in it, it is not read: files are for the look through the place.
     private func names(
-        in folder: Descriptor?, _ absolute: BytePath, _ path: BytePath, _ root: RootWatch
+        in folder: Descriptor?, _ absolute: BytePath, _ path: BytePath, _ root: RootWatch, _ counts: inout LinkCounts
     ) -> FolderListing? {
         do {
-            if let folder, try FileSystemKind.hasNoFolders(folder) { return FolderListing() }
+            if let folder, try counts.showNoFolders(folder) { return FolderListing() }
             return try FolderListing(try folder ?? Glance.opened(absolute))
         } catch let fault as Fault {
             if fault.errno == EACCES || fault.errno == EPERM { root.unreadable.insert(path) }
@@ -188,7 +195,11 @@ extension WatchLoop {
     }
 
     /// A watch on `path` with at least these bits, shared with whoever watches the same inode.
-    func obtain(_ path: BytePath, _ identity: RootIdentity, _ mask: UInt32) -> WatchAnswer {
+    ///
+    /// - Parameter node: what a new watch is for; a shared one has to be attached to it.
+    func obtain(
+        _ path: BytePath, _ identity: RootIdentity, _ mask: UInt32, for node: FolderNode? = nil
+    ) -> WatchAnswer {
         let known = table.watch(of: identity)
         var wanted = mask
         if let known, let watched = table[known] {
@@ -204,7 +215,7 @@ extension WatchLoop {
                 wanted |= other.mask
                 _ = events.add(path, wanted, known: wd)
             }
-            table.enter(wd, identity, wanted)
+            table.enter(wd, identity, wanted, for: node)
         }
         return answer
     }

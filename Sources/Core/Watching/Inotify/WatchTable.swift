@@ -41,7 +41,16 @@ struct WatchTable {
 
     /// Enters what the kernel answered. The watch may be known under another identity: then a path changed its folder
     /// between our look at it and the kernel's, and the kernel is right.
-    mutating func enter(_ wd: Int32, _ identity: RootIdentity, _ mask: UInt32) {
+    ///
+    /// - Parameter node: gets it at once where nothing was known of it.
+    mutating func enter(_ wd: Int32, _ identity: RootIdentity, _ mask: UInt32, for node: FolderNode? = nil) {
+        if let node, node.wd == nil, node.identity == identity, mask == Bits.tree, self[wd] == nil {
+            set(wd, of: identity)
+            plain[wd] = node
+            node.wd = wd
+            node.owner.watches += 1
+            return
+        }
         if let old = self[wd]?.identity, old != identity, watch(of: old) == wd { set(nil, of: old) }
         set(wd, of: identity)
         change(wd) { watched in
