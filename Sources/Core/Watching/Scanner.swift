@@ -65,6 +65,8 @@ package struct RootWalk: Sendable {
     private var start: BytePath?
     /// Folders that are yet to be read.
     private var folders = PackedPaths()
+    /// Those that come before them.
+    private var ahead: [FoldersAhead.Next] = []
     /// The one that is being gone through.
     private var current: (path: BytePath, names: FolderListing)?
 
@@ -84,37 +86,55 @@ package struct RootWalk: Sendable {
     /// - Returns: whether there may be more.
     /// - Throws: what `body` throws, `CancellationError` in a cancelled task, and `Fault` where the root cannot be opened.
     package mutating func visit(_ body: (FoundFile) throws -> Bool) throws -> Bool {
-        guard start != nil || current != nil || !folders.isEmpty else { return false }
+        guard start != nil || current != nil || !ahead.isEmpty || !folders.isEmpty else { return false }
         guard let top = try base?.reach() else {
             // Of what was yet to come nothing is known.
             report.rootMissing = true
-            (start, current, folders) = (nil, nil, PackedPaths())
+            (start, current, ahead, folders) = (nil, nil, [], PackedPaths())
             return false
         }
         if let first = start {
             start = nil
             if try !begin(at: first, top, body) { return true }
         }
-        while current != nil || !folders.isEmpty {
+        // Nothing stays open between two parts.
+        defer { for index in ahead.indices { ahead[index].folder = nil } }
+        while let folder = openNext(top) {
             if Task.isCancelled { throw CancellationError() }
-            guard let path = current?.path ?? folders.popLast() else { break }
-            guard let folder = attempt(path, { try Self.reading(top, $0) }) else {
-                current = nil
-                continue
-            }
-            if current == nil {
-                guard let names = attempt(path, { _ in try FolderListing(folder) }) else { continue }
-                report.folders += 1
-                current = (path, names)
-                if let wantsFolder, !path.isEmpty, let status = attempt(path, { _ in try folder.status() }),
-                    wantsFolder(path, status)
-                {
-                    report.wanted.append(path)
-                }
-            }
             if try !goOn(in: Folder(folder), body) { return true }
         }
         return false
+    }
+
+    /// Opens the folder that is being gone through, or else the next one that can be read.
+    private mutating func openNext(_ top: Root) -> Descriptor? {
+        if let path = current?.path {
+            if let folder = attempt(path, { try Self.reading(top, $0) }) { return folder }
+            current = nil
+        }
+        while let next = takeNext(top) {
+            guard let folder = next.folder ?? attempt(next.path, { try Self.reading(top, $0) }),
+                let names = next.names ?? attempt(next.path, { _ in try FolderListing(folder) })
+            else { continue }
+            report.folders += 1
+            current = (next.path, names)
+            if let wantsFolder, !next.path.isEmpty, let status = attempt(next.path, { _ in try folder.status() }),
+                wantsFolder(next.path, status)
+            {
+                report.wanted.append(next.path)
+            }
+            return folder
+        }
+        return nil
+    }
+
+    private mutating func takeNext(_ top: Root) -> FoldersAhead.Next? {
+        if ahead.isEmpty {
+            var paths: [BytePath] = []
+            while paths.count < FoldersAhead.most, let path = folders.popLast() { paths.append(path) }
+            ahead = FoldersAhead.read(paths) { try Self.reading(top, $0) }
+        }
+        return ahead.popLast()
     }
 
     /// Those of the names that no regular file of the root has now. One that cannot be looked at counts as being there, and

@@ -10,6 +10,10 @@ package struct DirectoryEntry: Sendable {
 
 /// The names in a folder as they were when it was read, without `.` and `..`, packed: of each there is little more than
 /// its bytes, for a folder may hold a million. Nothing is held open.
+///
+/// They come by their inodes, as far as ``window`` goes, and not as the file system has them, which for ext4 is by hashes of
+/// the names: what lies side by side on the disk is looked at one after the other, and files that were made one after the
+/// other get rows side by side in the ledger.
 package struct FolderListing: Sendable {
     /// One of the names.
     package struct Entry: Sendable {
@@ -18,31 +22,64 @@ package struct FolderListing: Sendable {
         fileprivate let name: Range<Int>
     }
 
-    /// Of each name its type, its bytes and a NUL.
+    /// So many names are in order of each other.
+    static let window = 65_536
+
+    /// Of each name its inode, in eight bytes, its type, its bytes and a NUL.
     private var packed: [UInt8] = []
+    /// Where those of the window begin that are yet to come, the next one last.
+    private var starts: [Int] = []
+    /// Where the names behind the window begin.
     private var position = 0
+
+    private static let inodeSize = MemoryLayout<UInt64>.size
 
     /// No names at all.
     package init() {}
 
     /// - Parameter folder: open to be read, and not read yet. Blocks.
     /// - Throws: `Fault` with the errno of getdents64(2).
-    package init(_ folder: Descriptor) throws {
-        try readDirectory(folder) { name, type in
+    package init(_ folder: Descriptor) throws { _ = try read(folder, most: .max) }
+
+    /// The same; nil where there is more than some `most` bytes of names.
+    package init?(_ folder: Descriptor, most: Int) throws {
+        guard try read(folder, most: most) else { return nil }
+    }
+
+    private mutating func read(_ folder: Descriptor, most: Int) throws -> Bool {
+        try readDirectory(folder) { name, type, inode in
+            withUnsafeBytes(of: inode) { packed.append(contentsOf: $0) }
             packed.append(type)
             packed.append(contentsOf: name)
             packed.append(0)
+            return packed.count <= most
         }
     }
 
-    /// The next name, in the folder's own order; nil after the last.
+    /// The next name; nil after the last.
     package mutating func next() -> Entry? {
-        guard position < packed.count else { return nil }
-        let start = position + 1
+        if starts.isEmpty { fillWindow() }
+        guard let start = starts.popLast() else { return nil }
+        let name = start + Self.inodeSize + 1
+        return Entry(isDirectory: Self.isDirectory(packed[name - 1]), name: name..<end(ofName: name))
+    }
+
+    private mutating func fillWindow() {
+        var found: [(inode: UInt64, start: Int)] = []
+        while position < packed.count, found.count < Self.window {
+            let inode = packed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: position, as: UInt64.self) }
+            found.append((inode, position))
+            position = end(ofName: position + Self.inodeSize + 1) + 1
+        }
+        found.sort { $0.inode > $1.inode }
+        starts = found.map(\.start)
+    }
+
+    /// Where its NUL is.
+    private func end(ofName start: Int) -> Int {
         var end = start
         while packed[end] != 0 { end += 1 }
-        defer { position = end + 1 }
-        return Entry(isDirectory: Self.isDirectory(packed[position]), name: start..<end)
+        return end
     }
 
     package func name(of entry: Entry) -> [UInt8] { Array(packed[entry.name]) }
@@ -71,32 +108,38 @@ package struct FolderListing: Sendable {
 /// - Throws: `Fault` with the errno of getdents64(2).
 func listDirectory(_ folder: Descriptor) throws -> [DirectoryEntry] {
     var entries: [DirectoryEntry] = []
-    try readDirectory(folder) { name, type in
+    _ = try readDirectory(folder) { name, type, _ in
         entries.append(DirectoryEntry(name: Array(name), isDirectory: FolderListing.isDirectory(type)))
+        return true
     }
     return entries
 }
 
 /// By getdents64(2): readdir(3) takes a copy of the descriptor and 32 KiB for each folder.
-private func readDirectory(_ folder: Descriptor, _ body: (Slice<UnsafeRawBufferPointer>, UInt8) -> Void) throws {
+///
+/// - Returns: whether that were all: false where `body` wanted no more.
+private func readDirectory(
+    _ folder: Descriptor, _ body: (Slice<UnsafeRawBufferPointer>, UInt8, UInt64) -> Bool
+) throws -> Bool {
     Blocking.call()
     // `struct linux_dirent64`: inode, offset, length of the whole (16 bits), type, name with a NUL.
     let (lengthAt, typeAt, nameAt) = (16, 18, 19)
     let (own, above) = (".".utf8, "..".utf8)
-    try withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 8) { buffer in
+    return try withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 8) { buffer in
         while true {
             let got = steward_read_names(folder.raw, buffer.baseAddress, UInt(buffer.count))
             // A folder that was removed has no names any more.
-            if got == 0 || got < 0 && errno == ENOENT { return }
+            if got == 0 || got < 0 && errno == ENOENT { return true }
             guard got > 0 else { throw Fault.system("read the folder", folder.path) }
             var start = 0
             while start < got {
                 let length = Int(buffer.loadUnaligned(fromByteOffset: start + lengthAt, as: UInt16.self))
+                let inode = buffer.loadUnaligned(fromByteOffset: start, as: UInt64.self)
                 let type = buffer[start + typeAt]
                 let name = UnsafeRawBufferPointer(buffer)[(start + nameAt)..<(start + length)].prefix { $0 != 0 }
                 start += length
                 if name.elementsEqual(own) || name.elementsEqual(above) { continue }
-                body(name, type)
+                if !body(name, type, inode) { return false }
             }
         }
     }

@@ -1,0 +1,95 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import Watching
+
+/// Walks through many folders.
+@Suite("Watching: walks") struct WalkTests {
+    private let folder: TemporaryFolder
+    private var all: Set<BytePath> = []
+
+    init() throws {
+        folder = try TemporaryFolder("walk")
+        for number in 0..<400 {
+            let below = number % 3 == 0 ? "d\(number % 20)/deep/e\(number)" : "d\(number % 20)/e\(number)"
+            // Every seventh folder has folders alone in it.
+            if number % 7 == 0 {
+                try shell("mkdir -p \(folder.path)/\(below)/empty")
+            } else {
+                try add("\(below)/f.txt")
+            }
+        }
+        // More than is read of a folder before its turn.
+        for number in 0..<1_500 { try add("d1/large/a name that takes some room, of which there are many \(number)") }
+    }
+
+    private mutating func add(_ name: String) throws {
+        try folder.write(BytePath(name), "x")
+        all.insert(BytePath(name))
+    }
+
+    private var openFiles: [BytePath] {
+        get throws {
+            try Glance.entries("/proc/self/fd").compactMap {
+                Glance.target(ofLink: BytePath("/proc/self/fd").appending(name: $0.name))
+            }.filter { $0.isWithin(folder.path) }
+        }
+    }
+
+    @Test(
+        "A walk finds each file once, however often it is left, and has nothing open meanwhile",
+        arguments: [1, 7, 500, 10_000])
+    func leftAndGoneOnWith(_ most: Int) throws {
+        var walk = RootWalk(root: WatchRoot(name: "r", path: folder.path), ignoring: IgnoreList())
+        var found: [BytePath] = []
+        var isMore = true
+        while isMore {
+            var left = most
+            isMore = try walk.visit {
+                found.append($0.path)
+                left -= 1
+                return left > 0
+            }
+            #expect(try openFiles.isEmpty)
+        }
+        #expect(found.count == all.count && Set(found) == all)
+        #expect(walk.report.files == all.count && walk.report.unreadable.isEmpty)
+        #expect(try walk.visit { _ in true } == false)
+    }
+
+    @Test("Folders that vanish while a walk is left are passed over")
+    func changedMeanwhile() throws {
+        var walk = RootWalk(root: WatchRoot(name: "r", path: folder.path), ignoring: IgnoreList())
+        var found: Set<BytePath> = []
+        #expect(try walk.visit { _ in false })
+        try shell("rm -r \(folder.path)/d2 \(folder.path)/d1/large")
+        while try walk.visit({
+            found.insert($0.path)
+            return true
+        }) {}
+        let rest = all.filter { !$0.isWithin("d2") && !$0.isWithin("d1/large") }
+        // The first file has been visited already.
+        #expect(found.isSubset(of: rest) && rest.count - found.count <= 1)
+        #expect(walk.report.unreadable.isEmpty)
+    }
+
+    @Test("What is in a folder comes in the order of its inodes") func orderOfInodes() throws {
+        let large = Folder(try Glance.opened(folder.path.appending("d1/large")))
+        var names = try FolderListing(large.reading())
+        var inodes: [UInt64] = []
+        while let entry = names.next() { inodes.append(try #require(try names.status(of: entry, in: large)).inode) }
+        #expect(inodes.count == 1_500)
+        #expect(inodes == inodes.sorted())
+    }
+
+    @Test("Of a folder with more names than are wanted there is no list") func tooManyNames() throws {
+        let large = Folder(try Glance.opened(folder.path.appending("d1/large")))
+        #expect(try FolderListing(large.reading(), most: 4_096) == nil)
+        var names = try #require(try FolderListing(large.reading(), most: 1 << 20))
+        var count = 0
+        while names.next() != nil { count += 1 }
+        #expect(count == 1_500)
+    }
+}
