@@ -60,6 +60,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -143,6 +144,7 @@ let package = Package(
 
         core("Platform", ["CLinux", "COpenSSL"]),
         core("OwnFiles", ["Platform"]),
+        core("Deadlines", [heap]),
         core("JSONText", ["Platform"]),
         core("ProgramVersion", ["CCommit"]),
         core("ServerSentEvents"),
@@ -151,7 +153,10 @@ let package = Package(
         core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
         core(
             "Watching",
-            ["CLinux", "Platform", .target(name: "CInotifyTools", condition: .when(traits: ["LibInotifyTools"]))]),
+            [
+                "CLinux", "Deadlines", "Platform",
+                .target(name: "CInotifyTools", condition: .when(traits: ["LibInotifyTools"])),
+            ]),
         core("Ledger", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
         core("DotLifeDomain"),
@@ -184,7 +189,7 @@ let package = Package(
         core("RonHummingbird", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", deque, yams, log, metrics],
+            name: "Rules", dependencies: ["Deadlines", "JSONText", "Ledger", "Platform", deque, yams, log, metrics],
             path: "Sources/Rules/Engine",
             swiftSettings: strict),
         actions("FilePlacing", "file-placing", ["PeopleFiles"]),
@@ -197,7 +202,7 @@ let package = Package(
         actions("ReviewActions", "review", ["NoteWriting", "JSONText", "Ledger", "PeopleFiles", "TKCore"]),
         actions("MediaActions", "media", ["ComicArchive", "ContentFacts", "ContentParsing", "FilePlacing"]),
         actions("ProcessActions", "process", ["FilePlacing"]),
-        actions("PublishActions", "publish", ["JSONText", "Ledger", "RonAppSdkSwift", log]),
+        actions("PublishActions", "publish", ["Deadlines", "JSONText", "Ledger", "RonAppSdkSwift", log]),
         actions(
             "RuleActions", "registry",
             [
@@ -267,7 +272,7 @@ let package = Package(
         suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
         suite("PeopleFilesTests", ["PeopleFiles", "Platform"]),
         suite("LedgerTests", ["Ledger", "Platform"]),
-        suite("WatchingTests", ["Watching", "Platform"]),
+        suite("WatchingTests", ["Deadlines", "Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
         suite(

@@ -1,3 +1,4 @@
+import Deadlines
 import Platform
 
 /// Waits until files are whole (docs/design/events.md).

@@ -86,7 +86,13 @@ final class FolderNode {
             node = above
         }
         guard node === owner.top else { return nil }
-        return BytePath(bytes: parts.reversed().joined(separator: [UInt8(ascii: "/")]))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count + 1 })
+        for part in parts.reversed() {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+            bytes += part
+        }
+        return BytePath(bytes: bytes)
     }
 
     /// Detaches the node from its parent, with all below it.

@@ -1,3 +1,4 @@
+import Deadlines
 import Ledger
 import Logging
 import Platform
