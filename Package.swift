@@ -215,9 +215,8 @@ let package = Package(
             dependencies: [
                 "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
                 "PublishActions", "ReviewActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles", "Platform",
-                "A4CoreSwift",
-                "ComicArchive",
-                "ComicVault", "ContentFacts", "ContentParsing", "DotGrids", "DotLifeDomain", "DotLifePersistence",
+                "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "ContentFacts", "ContentParsing", "DotGrids",
+                "DotLifeDomain", "DotLifePersistence",
                 "RonAppSdkSwift", "SQLiteFile", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
                 lifecycle,
             ],

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import Logging
@@ -59,9 +60,8 @@ package final class ControlServer: Sendable {
         // It blocks for as long as nobody calls.
         Thread.detachNewThread {
             while ending.waitsForCaller(descriptor) {
-                let accepted = accept(descriptor, nil, nil)
+                let accepted = steward_accept(descriptor)
                 if accepted >= 0 {
-                    _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
                     let connection = ControlConnection(owning: accepted)
                     do {
                         try connection.loseThePatience(after: self.patience)

@@ -12,6 +12,8 @@
 
 int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
+int steward_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
+
 int steward_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
 
 int steward_limit_files(int id, uint64_t files) {

@@ -92,6 +92,9 @@ int steward_open_process(int id);
 /// pipe2(2) with O_CLOEXEC: the reading end first; 0, or -1 with errno set.
 int steward_pipe(int ends[2]);
 
+/// accept4(2), close-on-exec from the beginning: no program that is started meanwhile gets it; or -1 with errno set.
+int steward_accept(int listener);
+
 /// Two connected stream sockets without a name, close-on-exec; 0, or -1 with errno set.
 int steward_socket_pair(int ends[2]);
 
