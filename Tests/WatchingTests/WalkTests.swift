@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,13 +76,62 @@ import Testing
         #expect(walk.report.unreadable.isEmpty)
     }
 
-    @Test("What is in a folder comes in the order of its inodes") func orderOfInodes() throws {
-        let large = Folder(try Glance.opened(folder.path.appending("d1/large")))
-        var names = try FolderListing(large.reading())
-        var inodes: [UInt64] = []
-        while let entry = names.next() { inodes.append(try #require(try names.status(of: entry, in: large)).inode) }
-        #expect(inodes.count == 1_500)
-        #expect(inodes == inodes.sorted())
+    /// By readdir(3): some file systems tell another number there than lstat(2) does.
+    private func inodes(_ path: BytePath) throws -> [[UInt8]: UInt64] {
+        let directory = try #require(opendir(path.text))
+        defer { closedir(directory) }
+        var all: [[UInt8]: UInt64] = [:]
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
+                    Array(UnsafeBufferPointer(start: bytes, count: 256).prefix { $0 != 0 })
+                }
+            }
+            all[name] = UInt64(entry.pointee.d_ino)
+        }
+        return all
+    }
+
+    @Test("What is in a folder comes in the order of its inodes, so many at a time", arguments: [100, 1_500, 65_536])
+    func orderOfInodes(_ window: Int) throws {
+        let path = folder.path.appending("d1/large")
+        let numbers = try inodes(path)
+        var names = try FolderListing(Folder(Glance.opened(path)).reading(), window: window)
+        var found: [(name: [UInt8], inode: UInt64)] = []
+        while let entry = names.next() {
+            let name = names.name(of: entry)
+            found.append((name, try #require(numbers[name])))
+        }
+        #expect(found.count == 1_500 && Set(found.map(\.name)).count == 1_500)
+        for start in stride(from: 0, to: found.count, by: window) {
+            let part = found[start..<min(start + window, found.count)].map(\.inode)
+            #expect(part == part.sorted())
+        }
+    }
+
+    @Test("What is cancelled is left at once") func cancelled() async throws {
+        let root = WatchRoot(name: "r", path: folder.path)
+        let found = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            var walk = RootWalk(root: root, ignoring: IgnoreList())
+            return Result { try walk.visit { _ in true } }
+        }.value
+        #expect(throws: CancellationError.self) { try found.get() }
+    }
+
+    @Test("Folders of which one cannot be read are found with and without their names") func faultAhead() throws {
+        let paths = (0..<20).map { BytePath("d\($0)") }
+        let top = folder.path
+        let opened = Atomic<Int>(0)
+        let next = FoldersAhead.read(paths) { path in
+            if opened.wrappingAdd(1, ordering: .relaxed).newValue == 5 {
+                throw Fault(.transient, "none is free", errno: EMFILE)
+            }
+            return try Glance.opened(top.appending(path))
+        }
+        #expect(next.map(\.path) == paths)
+        #expect(next.contains { $0.names != nil } && next.contains { $0.names == nil })
+        #expect(try openFiles.isEmpty)
     }
 
     @Test("Of a folder with more names than are wanted there is no list") func tooManyNames() throws {

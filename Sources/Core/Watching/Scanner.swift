@@ -65,7 +65,7 @@ package struct RootWalk: Sendable {
     private var start: BytePath?
     /// Folders that are yet to be read.
     private var folders = PackedPaths()
-    /// Those that come before them.
+    /// Those that come before them; none between two parts.
     private var ahead: [FoldersAhead.Next] = []
     /// The one that is being gone through.
     private var current: (path: BytePath, names: FolderListing)?
@@ -86,46 +86,53 @@ package struct RootWalk: Sendable {
     /// - Returns: whether there may be more.
     /// - Throws: what `body` throws, `CancellationError` in a cancelled task, and `Fault` where the root cannot be opened.
     package mutating func visit(_ body: (FoundFile) throws -> Bool) throws -> Bool {
-        guard start != nil || current != nil || !ahead.isEmpty || !folders.isEmpty else { return false }
+        guard start != nil || current != nil || !folders.isEmpty else { return false }
         guard let top = try base?.reach() else {
             // Of what was yet to come nothing is known.
             report.rootMissing = true
-            (start, current, ahead, folders) = (nil, nil, [], PackedPaths())
+            (start, current, folders) = (nil, nil, PackedPaths())
             return false
         }
         if let first = start {
             start = nil
             if try !begin(at: first, top, body) { return true }
         }
-        // Nothing stays open between two parts.
-        defer { for index in ahead.indices { ahead[index].folder = nil } }
-        while let folder = openNext(top) {
+        // What was read ahead would be old when the walk is gone on with.
+        defer { putBack() }
+        while current != nil || !ahead.isEmpty || !folders.isEmpty {
             if Task.isCancelled { throw CancellationError() }
-            if try !goOn(in: Folder(folder), body) { return true }
+            if try !goOn(top, body) { return true }
         }
         return false
     }
 
-    /// Opens the folder that is being gone through, or else the next one that can be read.
-    private mutating func openNext(_ top: Root) -> Descriptor? {
-        if let path = current?.path {
-            if let folder = attempt(path, { try Self.reading(top, $0) }) { return folder }
-            current = nil
+    /// Goes on in the folder that was begun, or else begins the next.
+    ///
+    /// - Returns: false where `body` has enough.
+    private mutating func goOn(_ top: Root, _ body: (FoundFile) throws -> Bool) throws -> Bool {
+        let isNew = current == nil
+        let begun = current.map { FoldersAhead.Next(path: $0.path, names: $0.names) }
+        current = nil
+        guard let next = begun ?? takeNext(top) else { return true }
+        var folder: Descriptor?
+        // One that is known to have nothing but folders in it need not be opened again.
+        if next.names?.hasFoldersAlone != true || isNew && wantsFolder != nil {
+            guard let opened = attempt(next.path, { try Self.reading(top, $0) }) else { return true }
+            folder = opened
         }
-        while let next = takeNext(top) {
-            guard let folder = next.folder ?? attempt(next.path, { try Self.reading(top, $0) }),
-                let names = next.names ?? attempt(next.path, { _ in try FolderListing(folder) })
-            else { continue }
+        var names = next.names
+        if names == nil, let folder { names = attempt(next.path) { _ in try FolderListing(folder) } }
+        guard let names else { return true }
+        if isNew {
             report.folders += 1
-            current = (next.path, names)
-            if let wantsFolder, !next.path.isEmpty, let status = attempt(next.path, { _ in try folder.status() }),
-                wantsFolder(next.path, status)
+            if let wantsFolder, let folder, !next.path.isEmpty,
+                let status = attempt(next.path, { _ in try folder.status() }), wantsFolder(next.path, status)
             {
                 report.wanted.append(next.path)
             }
-            return folder
         }
-        return nil
+        current = (next.path, names)
+        return try goThrough(folder.map(Folder.init), body)
     }
 
     private mutating func takeNext(_ top: Root) -> FoldersAhead.Next? {
@@ -135,6 +142,11 @@ package struct RootWalk: Sendable {
             ahead = FoldersAhead.read(paths) { try Self.reading(top, $0) }
         }
         return ahead.popLast()
+    }
+
+    private mutating func putBack() {
+        for next in ahead { folders.append(next.path) }
+        ahead = []
     }
 
     /// Those of the names that no regular file of the root has now. One that cannot be looked at counts as being there, and
@@ -172,7 +184,7 @@ package struct RootWalk: Sendable {
     }
 
     /// - Returns: false where `body` has enough.
-    private mutating func goOn(in folder: Folder, _ body: (FoundFile) throws -> Bool) throws -> Bool {
+    private mutating func goThrough(_ folder: Folder?, _ body: (FoundFile) throws -> Bool) throws -> Bool {
         while let path = current?.path, let entry = current?.names.next(), let names = current?.names {
             let name = names.name(of: entry)
             if ignoring.ignores(name) {
@@ -187,7 +199,7 @@ package struct RootWalk: Sendable {
             }
             let found: FileStatus?
             do {
-                found = try names.status(of: entry, in: folder)
+                found = try folder.flatMap { try names.status(of: entry, in: $0) }
             } catch {
                 note(error, path.appending(name: name))
                 continue

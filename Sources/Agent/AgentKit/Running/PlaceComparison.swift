@@ -4,8 +4,8 @@ import Synchronization
 import Watching
 
 /// What is on the disk compared with what the ledger knows, part by part, so that the parts can be judged before the rest
-/// is looked at. Of each known file eight bytes are in memory, of each name in the folder at hand little more than its
-/// bytes, and of no more news than a part has anything.
+/// is looked at. Of each known file eight bytes are in memory, of each name in the folder at hand its bytes and ten more,
+/// and of no more news than a part has anything.
 final class PlaceComparison: Sendable {
     /// What has been found since the last one.
     struct Part: Sendable {

@@ -8,10 +8,10 @@ package struct DirectoryEntry: Sendable {
     package let isDirectory: Bool?
 }
 
-/// The names in a folder as they were when it was read, without `.` and `..`, packed: of each there is little more than
-/// its bytes, for a folder may hold a million. Nothing is held open.
+/// The names in a folder as they were when it was read, without `.` and `..`, packed: of each there are its bytes and ten
+/// more, for a folder may hold a million. Nothing is held open.
 ///
-/// They come by their inodes, as far as ``window`` goes, and not as the file system has them, which for ext4 is by hashes of
+/// They come by their inodes, some 65,000 at a time, and not as the file system has them, which for ext4 is by hashes of
 /// the names: what lies side by side on the disk is looked at one after the other, and files that were made one after the
 /// other get rows side by side in the ledger.
 package struct FolderListing: Sendable {
@@ -22,8 +22,11 @@ package struct FolderListing: Sendable {
         fileprivate let name: Range<Int>
     }
 
+    /// Whether the file system says of each name that it is a folder's.
+    package private(set) var hasFoldersAlone = true
+
     /// So many names are in order of each other.
-    static let window = 65_536
+    private var window = 65_536
 
     /// Of each name its inode, in eight bytes, its type, its bytes and a NUL.
     private var packed: [UInt8] = []
@@ -41,6 +44,12 @@ package struct FolderListing: Sendable {
     /// - Throws: `Fault` with the errno of getdents64(2).
     package init(_ folder: Descriptor) throws { _ = try read(folder, most: .max) }
 
+    /// The same, with so many names in order of each other.
+    package init(_ folder: Descriptor, window: Int) throws {
+        self.window = window
+        _ = try read(folder, most: .max)
+    }
+
     /// The same; nil where there is more than some `most` bytes of names.
     package init?(_ folder: Descriptor, most: Int) throws {
         guard try read(folder, most: most) else { return nil }
@@ -52,6 +61,7 @@ package struct FolderListing: Sendable {
             packed.append(type)
             packed.append(contentsOf: name)
             packed.append(0)
+            if Self.isDirectory(type) != true { hasFoldersAlone = false }
             return packed.count <= most
         }
     }
@@ -66,7 +76,7 @@ package struct FolderListing: Sendable {
 
     private mutating func fillWindow() {
         var found: [(inode: UInt64, start: Int)] = []
-        while position < packed.count, found.count < Self.window {
+        while position < packed.count, found.count < window {
             let inode = packed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: position, as: UInt64.self) }
             found.append((inode, position))
             position = end(ofName: position + Self.inodeSize + 1) + 1
