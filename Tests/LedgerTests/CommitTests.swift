@@ -56,6 +56,29 @@ struct CommitTests {
         }
     }
 
+    @Test("What a write gives is what is committed, also where it was run again because of one beside it")
+    func runAgain() async throws {
+        let given = try await withThrowingTaskGroup(of: Int?.self) { group in
+            for number in 0..<300 {
+                group.addTask { [ledger] in
+                    do {
+                        return try await ledger.write { transaction in
+                            let count = Int(try transaction.meta("count") ?? "0") ?? 0
+                            try transaction.setMeta("count", "\(count + 1)")
+                            if number % 10 == 3 { throw Fault(.refused, "no") }
+                            return count + 1
+                        }
+                    } catch is Fault {
+                        return nil
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(given.compactMap(\.self).sorted() == Array(1...270))
+        #expect(try await ledger.read { try $0.meta("count") } == "270")
+    }
+
     @Test("A write whose SQL fails is a failure of that write alone")
     func sqlFails() async throws {
         async let good: Void = ledger.write { try $0.setMeta("good", "1") }

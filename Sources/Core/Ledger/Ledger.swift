@@ -141,8 +141,9 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Runs `body` in a savepoint of its own within a transaction that it shares with whatever else waits; returns
-    /// when that transaction is on the disk.
+    /// Runs `body` within a transaction that it shares with whatever else waits; returns when that transaction is on the
+    /// disk. Where something else in it fails, `body` is run again, after all that it wrote has been taken back: it must
+    /// change nothing but the ledger.
     ///
     /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the ledger cannot be
     ///   written just now.

@@ -2,9 +2,12 @@ import GRDB
 import Platform
 import Synchronization
 
-/// Writes that wait together are committed together: one transaction, and one sync of the disk, for all of them. Each has a
-/// savepoint of its own, and is answered when the transaction is on the disk, or, where it need not be there yet, when it
-/// is committed.
+/// Writes that wait together are committed together: one transaction, and one sync of the disk, for all of them. Each is
+/// answered when the transaction is on the disk, or, where it need not be there yet, when it is committed.
+///
+/// One that fails takes nothing of the others along. Until one does there are no savepoints: for each of them SQLite keeps a
+/// copy of every page that is changed in it, some fifty for a file with three steps. Where one of many fails, all are taken
+/// back and run again, each in a savepoint of its own.
 package final class GroupedWrites: Sendable {
     /// When a write is on the disk, where no power cut takes it away any more. To other readers and writers, and after a
     /// crash of the process alone, it is there when it returns, however that is.
@@ -37,7 +40,8 @@ package final class GroupedWrites: Sendable {
     ///
     /// - Parameters:
     ///   - durability: when it has to be on the disk; it may be there earlier, for the sake of another.
-    ///   - body: runs in a savepoint of its own.
+    ///   - body: may be run again, after all that it wrote has been taken back; what it gives, or throws, the last time
+    ///     counts.
     /// - Throws: what `body` throws, then nothing of it is kept; ``CommitFailure`` where the transaction was not
     ///   committed.
     package func write<R: Sendable>(
@@ -100,9 +104,18 @@ package final class GroupedWrites: Sendable {
     }
 
     private static func run(_ batch: [any PendingWrite], _ db: Database) throws {
-        try db.inTransaction {
-            for write in batch { try write.run(db) }
-            return .commit
+        do {
+            try db.inTransaction {
+                for write in batch { try write.run(db) }
+                return .commit
+            }
+        } catch is WriteFailure {
+            // Nothing of any of them is left.
+            guard batch.count > 1 else { return }
+            try db.inTransaction {
+                for write in batch { try write.runApart(db) }
+                return .commit
+            }
         }
     }
 
@@ -116,11 +129,18 @@ package struct CommitFailure: Error {
     package let cause: any Error
 }
 
+/// A write of a transaction has failed, and keeps for itself of what.
+private struct WriteFailure: Error {}
+
 /// A write that waits for the shared transaction.
 private protocol PendingWrite: Sendable {
     var durability: GroupedWrites.Durability { get }
-    /// - Throws: `SavepointFailure` alone; else the write keeps for itself how it ended.
+    /// - Throws: ``WriteFailure``: the transaction has to be rolled back.
     func run(_ db: Database) throws
+    /// Runs it in a savepoint.
+    ///
+    /// - Throws: `SavepointFailure` alone; else the write keeps for itself how it ended.
+    func runApart(_ db: Database) throws
     func finish(_ failure: CommitFailure?)
 }
 
@@ -140,6 +160,12 @@ private final class TypedWrite<R: Sendable>: PendingWrite {
     }
 
     func run(_ db: Database) throws {
+        let result = Result { try body(db) }
+        outcome.withLock { $0 = result }
+        if case .failure = result { throw WriteFailure() }
+    }
+
+    func runApart(_ db: Database) throws {
         let result: Result<R, any Error>
         do {
             result = .success(try db.savepoint { try body(db) })
