@@ -57,6 +57,34 @@ import Testing
         #expect(await settler.pending().isEmpty)
     }
 
+    @Test("Its time runs from when it was named, not from when that was handed on") func namedBefore() async throws {
+        let tookSeconds = Mutex<Double?>(nil)
+        let settler = Settler(patience: 2) { seconds in tookSeconds.withLock { $0 = seconds } }
+        results.collect(settler)
+        try folder.write("a.txt", "abc")
+        await settler.add(
+            root: root, path: "a.txt", settle: 0.05, named: WatchLoop.now() - WatchLoop.nanoseconds(500))
+        try await eventually("it is whole") { results.said == ["whole a.txt 3"] }
+        #expect(try #require(tookSeconds.withLock { $0 }) >= 500)
+    }
+
+    @Test("A file that is named anew in the last moment of its time has to stand still anew")
+    func namedInLastMoment() async throws {
+        for number in 0..<50 {
+            let name = BytePath("f\(number)")
+            try folder.write(name, "x")
+            await settler.add(root: root, path: name, settle: 0.03)
+            // For some of these a lane's thread waits by now.
+            try await Task.sleep(for: .microseconds(27_000 + 60 * number))
+            await settler.add(root: root, path: name, settle: 1_000)
+        }
+        try folder.write("last", "x")
+        await settler.add(root: root, path: "last", settle: 0.05)
+        try await eventually("what was looked at before has been told") { results.said.contains("whole last 1") }
+        #expect(await settler.pendingCount == 50)
+        #expect(Set(results.said).count == results.said.count)
+    }
+
     /// The file is closed when this returns.
     private static func append(_ text: String, to path: BytePath) throws {
         let file = try Descriptor(path, O_WRONLY)

@@ -56,7 +56,7 @@ final class Observer: Sendable {
         ignore = options.ignore
         try source.start(roots)
         let running = Task {
-            while !Task.isCancelled { self.look(await dirty.next()) }
+            while !Task.isCancelled { self.look(await dirty.next().marks) }
         }
         task.withLock { $0 = running }
     }

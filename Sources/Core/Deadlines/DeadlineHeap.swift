@@ -55,11 +55,14 @@ public struct DeadlineHeap<Key: Hashable & Sendable, Due: Comparable & Sendable>
         return isFound
     }
 
-    /// When the earliest key is due.
-    @inlinable public mutating func earliest() -> Due? {
+    /// The earliest key, and when it is due.
+    @inlinable public mutating func first() -> (key: Key, due: Due)? {
         while let top = heap.min, current[top.key] != top.due { heap.removeMin() }
-        return heap.min?.due
+        return heap.min.map { ($0.key, $0.due) }
     }
+
+    /// When the earliest key is due.
+    @inlinable public mutating func earliest() -> Due? { first()?.due }
 
     /// Removes and returns up to `limit` keys that are due at `now`.
     @inlinable public mutating func dequeue(upTo now: Due, limit: Int = .max) -> [Key] {

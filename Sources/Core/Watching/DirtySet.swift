@@ -10,10 +10,19 @@ package final class DirtySet: Sendable {
         var renames = MarkQueue()
         var rest = MarkQueue()
         var perRoot: [String: Int] = [:]
+        /// When a mark was entered last.
+        var entered: Int64 = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
 
         var isEmpty: Bool { states.isEmpty && renames.isEmpty && rest.isEmpty }
+    }
+
+    /// Marks that were drained together.
+    package struct Batch: Sendable {
+        package let marks: [DirtyMark]
+        /// By when all of them had been entered, on the clock of ``Settler``.
+        package let entered: Int64
     }
 
     private let state = Mutex(State())
@@ -34,6 +43,7 @@ package final class DirtySet: Sendable {
     package func insert(_ marks: [DirtyMark]) {
         let wake = state.withLock { state in
             for mark in marks { add(mark, to: &state) }
+            state.entered = WatchLoop.now()
             guard !state.isEmpty else { return [CheckedContinuation<Void, Never>]() }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
@@ -43,10 +53,10 @@ package final class DirtySet: Sendable {
 
     /// Drains a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
     /// states come first, then renames in their order, then the rest, oldest first.
-    package func next() async -> [DirtyMark] {
+    package func next() async -> Batch {
         while !Task.isCancelled {
-            let marks = drain()
-            if !marks.isEmpty { return marks }
+            let batch = drain()
+            if !batch.marks.isEmpty { return batch }
             let ticket = state.withLock { state in
                 state.nextWaiter += 1
                 return state.nextWaiter
@@ -64,11 +74,11 @@ package final class DirtySet: Sendable {
                 state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume()
             }
         }
-        return []
+        return Batch(marks: [], entered: 0)
     }
 
     /// Drains a batch without waiting; empty if there is nothing.
-    package func drain() -> [DirtyMark] {
+    package func drain() -> Batch {
         state.withLock { state in
             var marks = state.states.dequeue(batch)
             marks += state.renames.dequeue(batch - marks.count)
@@ -78,7 +88,7 @@ package final class DirtySet: Sendable {
                 marks += more
             }
             if !marks.isEmpty { state.isHandedOut = true }
-            return marks
+            return Batch(marks: marks, entered: state.entered)
         }
     }
 

@@ -20,6 +20,7 @@ package actor Settler {
     private var settledKeys: [Key: Int] = [:]
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
+    private var lastTurn = 0
     private var waitingForRoom: [Int: (limit: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
     private let lanes: BlockingLanes
     private let width: Int
@@ -30,6 +31,8 @@ package actor Settler {
     private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
+    /// Nanoseconds for which a lane's thread waits for the time of a file.
+    private static let nap: Int64 = 1_500_000
     private static let longestDownloadWait = 10.0
 
     /// - Parameters:
@@ -57,17 +60,23 @@ package actor Settler {
     ///   - path: relative to the root.
     ///   - settle: seconds for which it must stand still.
     ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
-    package func add(root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false) {
+    ///   - named: when it was named, where that was before now (``DirtySet/Batch/entered``).
+    package func add(
+        root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false, named: Int64? = nil
+    ) {
         let key = Key(root: root.name, path: path)
         let now = WatchLoop.now()
+        let named = named ?? now
         var entry =
             entries[key]
-            ?? Entry(top: root.path, since: now, named: now, settle: settle, alreadyStill: alreadyStill)
+            ?? Entry(top: root.path, since: named, named: named, settle: settle, alreadyStill: alreadyStill)
         entry.top = root.path
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
-        entry.named = now
-        entry.turn += 1
+        // Most of the time it is to be seen: how long it stood still before, its own times alone would say.
+        entry.named = max(entry.named, named, now - WatchLoop.nanoseconds(entry.settle / 4))
+        lastTurn += 1
+        entry.turn = lastTurn
         entries[key] = entry
         schedule(key, after: 0)
     }
@@ -75,17 +84,19 @@ package actor Settler {
     /// The same, unless the file is not pending and so many are that it has to be named again later.
     ///
     /// - Returns: whether it is pending now.
-    package func offer(root: WatchRoot, path: BytePath, settle: Double) -> Bool {
+    package func offer(root: WatchRoot, path: BytePath, settle: Double, named: Int64? = nil) -> Bool {
         guard load < Self.mostPending || entries[Key(root: root.name, path: path)] != nil else { return false }
-        add(root: root, path: path, settle: settle)
+        add(root: root, path: path, settle: settle, named: named)
         return true
     }
 
     /// The same for many at once.
     ///
     /// - Returns: those for which there was no room.
-    package func offer(root: WatchRoot, _ files: [(path: BytePath, settle: Double)]) -> [BytePath] {
-        files.compactMap { offer(root: root, path: $0.path, settle: $0.settle) ? nil : $0.path }
+    package func offer(
+        root: WatchRoot, _ files: [(path: BytePath, settle: Double)], named: Int64? = nil
+    ) -> [BytePath] {
+        files.compactMap { offer(root: root, path: $0.path, settle: $0.settle, named: named) ? nil : $0.path }
     }
 
     /// Files that settle or wait to be fetched, but for those that wait for somebody else.
@@ -239,15 +250,19 @@ package actor Settler {
 
     /// Looks at what is due, or sleeps until something is. False when nothing is pending any more.
     private func step() async -> Bool {
-        guard let earliest = deadlines.earliest() else {
+        guard let (key, due) = deadlines.first() else {
             driver = nil
             return false
         }
         let now = WatchLoop.now()
-        if earliest > now {
-            sleepsUntil = earliest
+        if due > now, due - now <= Self.nap {
+            await lookAt(key, at: due)
+            return !Task.isCancelled
+        }
+        if due > now {
+            sleepsUntil = due - Self.nap
             // Cancelling it is how an earlier deadline wakes us.
-            let sleep = Task { _ = try? await Task.sleep(for: .nanoseconds(earliest - now)) }
+            let sleep = Task { _ = try? await Task.sleep(for: .nanoseconds(due - Self.nap - now)) }
             sleeper = sleep
             await sleep.value
             sleeper = nil
@@ -256,6 +271,28 @@ package actor Settler {
         }
         await lookAt(deadlines.dequeue(upTo: now, limit: 1_024))
         return !Task.isCancelled
+    }
+
+    /// Looks at a file on the thread that waits for its time: woken any other way, that takes three changes of threads.
+    /// What becomes due before it waits with it, which is not for long.
+    private func lookAt(_ key: Key, at due: Int64) async {
+        guard let entry = entries[key] else {
+            deadlines.remove(key)
+            return
+        }
+        let finding: Finding
+        do {
+            finding = try await lanes.run {
+                WatchLoop.sleep(until: due)
+                return Self.look(key.path, entry, OpenRoots())
+            }
+        } catch {
+            // The place's earlier looks have not returned.
+            finding = .saw(.unknown, replacing: false)
+        }
+        guard entries[key]?.turn == entry.turn else { return }
+        deadlines.remove(key)
+        apply(finding, key)
     }
 
     private func lookAt(_ due: [Key]) async {

@@ -29,7 +29,7 @@ extension Settler {
         var goneSince: Int64?
         var busyFor: Double = 0
         var waitingFor: Unsettled.Reason = .quiet
-        /// Goes up when the file is named again, so that an answer on its way is not taken for the newer question.
+        /// Another each time that the file is named, so that an answer on its way is not taken for the newer question.
         var turn = 0
 
         /// Whether it waits for somebody, who may take for ever.

@@ -41,7 +41,8 @@ struct PlaceInflow {
 extension Pipeline {
     func readMarks() async {
         while !isStopped, !Task.isCancelled {
-            let marks = await source.dirty.next()
+            let batch = await source.dirty.next()
+            let marks = batch.marks
             if marks.isEmpty { return }
             marksTaken += marks.count
             var files: [String: [BytePath]] = [:]
@@ -49,7 +50,7 @@ extension Pipeline {
                 if case .file(let root, let path) = mark { files[root, default: []].append(path) }
             }
             for mark in marks { await handle(mark) }
-            for (root, paths) in files { await settleSoon(root, paths) }
+            for (root, paths) in files { await settleSoon(root, paths, named: batch.entered) }
             source.dirty.acknowledge()
         }
     }
@@ -119,11 +120,13 @@ extension Pipeline {
     }
 
     /// Lets files settle of which events told; where very many do so already, when there is room again.
-    private func settleSoon(_ name: String, _ paths: [BytePath]) async {
+    ///
+    /// - Parameter named: when the events told, where that is not now.
+    private func settleSoon(_ name: String, _ paths: [BytePath], named: Int64? = nil) async {
         guard let inflow = inflows[name] else { return }
         await touchFolders(name, above: paths)
         let news = paths.filter(isNews).map { (path: $0, settle: settleTime(name, $0)) }
-        for path in await inflow.settler.offer(root: inflow.root, news) {
+        for path in await inflow.settler.offer(root: inflow.root, news, named: named) {
             lookLater(name, .file(root: name, path: path))
         }
     }
@@ -161,7 +164,7 @@ extension Pipeline {
 
     private func lookAtMarks(_ name: String, _ inflow: PlaceInflow) async {
         while !isStopped {
-            let marks = inflow.marks.drain()
+            let marks = inflow.marks.drain().marks
             if marks.isEmpty { break }
             for mark in marks where !isStopped {
                 await inflow.settler.room(below: PlaceInflow.room)

@@ -274,5 +274,12 @@ final class WatchLoop {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
+    /// Blocks this thread until then.
+    static func sleep(until due: Int64) {
+        Blocking.call()
+        var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+        while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}
+    }
+
     static func nanoseconds(_ seconds: Double) -> Int64 { Int64(min(seconds, 1e9) * 1e9) }
 }
