@@ -43,6 +43,8 @@ int steward_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
 int steward_share_one_heap(void) { return mallopt(M_ARENA_MAX, 1) == 1 ? 0 : -1; }
 
+int steward_wake_promptly(void) { return prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
+
 int steward_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 
 long steward_flistxattr(int descriptor, char *list, unsigned long size) { return flistxattr(descriptor, list, size); }

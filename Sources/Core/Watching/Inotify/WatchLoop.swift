@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Platform
 import Synchronization
@@ -277,6 +278,8 @@ final class WatchLoop {
     /// Blocks this thread until then.
     static func sleep(until due: Int64) {
         Blocking.call()
+        // A kernel that would not only wakes a little later.
+        _ = steward_wake_promptly()
         var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}
     }

@@ -49,6 +49,9 @@ int steward_share_one_heap(void);
 /// MADV_DONTNEED on the program's own code, which is read from its file again where it is needed. 0, or -1 with errno.
 int steward_let_program_pages_go(void);
 
+/// PR_SET_TIMERSLACK: the calling thread's own sleeps end when they are to, and not up to 50 µs later. 0, or -1 with errno.
+int steward_wake_promptly(void);
+
 /// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
 int steward_set_parent_death_signal(int signal);
 
