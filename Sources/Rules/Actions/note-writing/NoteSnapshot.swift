@@ -25,15 +25,14 @@ struct NoteSnapshot: Sendable {
     ///   - bytes: gives what it holds: asked only where that is not what it held last.
     init(_ note: BytePath, _ now: ContentHash?, _ ledger: Ledger, bytes: () throws -> [UInt8]) throws {
         self.note = note
-        let last = try ledger.readBlocking { try $0.lastNoteHash(note) }
-        let kept: [KeptBlockRecord]
+        let (isAsItWas, state, kept) = try ledger.readBlocking { transaction in
+            try now != nil && transaction.lastNoteHash(note) == now
+                ? (true, nil, transaction.missingBlocks(note))
+                : (false, transaction.noteState(note), transaction.keptBlocks(note))
+        }
         var seen: NoteMemory?
         var judged: [NoteMemory.Block] = []
-        if let now, now == last {
-            kept = try ledger.readBlocking { try $0.missingBlocks(note) }
-        } else {
-            let state: NoteStateRecord?
-            (state, kept) = try ledger.readBlocking { (try $0.noteState(note), try $0.keptBlocks(note)) }
+        if !isAsItWas {
             var memory = NoteMemory(state, kept)
             judged =
                 now == nil
