@@ -52,6 +52,20 @@ struct BlockingLaneTests {
         try await long
     }
 
+    @Test("What is started on a bulkhead's threads runs there, and what follows does not")
+    func started() async throws {
+        let whose = Bulkhead("started")
+        let (inside, after): (Bool, Bool) = await withCheckedContinuation { continuation in
+            BlockingThreads.start(for: whose) {
+                BlockingThreads.current(isolation: nil) != nil && Bulkhead.current == whose
+            } then: { inside in
+                continuation.resume(returning: (inside, BlockingThreads.current(isolation: nil) != nil))
+            }
+        }
+        #expect(inside)
+        #expect(!after)
+    }
+
     @Test("One lane does one thing after the other")
     func serial() async throws {
         let lane = BlockingLane("serial")

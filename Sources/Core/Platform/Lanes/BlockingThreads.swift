@@ -52,10 +52,32 @@ package final class BlockingThreads: TaskExecutor {
     package static func run<R: Sendable>(
         for whose: Bulkhead?, _ body: @concurrent @Sendable () async throws -> R
     ) async rethrows -> R {
+        // Nothing to go over to; and the task that came here first counts as a user until it ends.
+        if let here = current(isolation: nil), here.whose == whose, Bulkhead.current == whose {
+            return try await body()
+        }
         let threads = entered(whose)
         defer { all.withLock { $0[whose]?.users -= 1 } }
         return try await Bulkhead.$current.withValue(whose) {
             try await withTaskExecutorPreference(threads) { try await body() }
+        }
+    }
+
+    /// Has a task of its own run `body` there, which wakes no thread but one of these.
+    ///
+    /// - Parameter then: what is to be done with its result elsewhere, as by an actor, which these threads must not wait for.
+    package static func start<R: Sendable>(
+        for whose: Bulkhead?, _ body: @concurrent @Sendable @escaping () async -> R,
+        then: (@concurrent @Sendable (R) async -> Void)? = nil
+    ) {
+        let threads = entered(whose)
+        Bulkhead.$current.withValue(whose) {
+            _ = Task(executorPreference: threads) {
+                let result = await body()
+                all.withLock { $0[whose]?.users -= 1 }
+                guard let then else { return }
+                await withTaskExecutorPreference(globalConcurrentExecutor) { await then(result) }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
                 return state.atWork.insert(note).inserted
             }
             guard isFirst else { return }
-            Task { await BlockingThreads.run(for: whose) { await self.serve(note, work) } }
+            BlockingThreads.start(for: whose) { await self.serve(note, work) }
         }
     }
 

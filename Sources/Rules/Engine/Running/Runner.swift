@@ -281,11 +281,17 @@ package actor Runner {
 
     private var hasRoom: Bool { running.count - parkedCount < maximumFiles }
 
-    private func begin(_ next: (job: Queued, key: FileKey)) { Task { await self.work(next.job, next.key) } }
-
     /// - Parameter place: that of its next step, where it has one already.
-    func work(_ job: Queued, _ key: FileKey, _ place: WorkPlace? = nil) async {
-        let end = await executor.run(job.id, for: job.whose, place)
+    func begin(_ next: ParkedJobs.Parked, _ place: WorkPlace? = nil) {
+        let (job, executor) = (next.job, executor)
+        BlockingThreads.start(for: job.whose) {
+            await executor.run(job.id, for: job.whose, place)
+        } then: { end in
+            await self.leave(job, next.key, after: end)
+        }
+    }
+
+    private func leave(_ job: Queued, _ key: FileKey, after end: JobExecutor.Outcome) async {
         shares.end(job.whose)
         if case .crowded(let kind, let hasBegun) = end { return park(job, key, kind, hasBegun: hasBegun) }
         await goOn(job.id, key, after: end)

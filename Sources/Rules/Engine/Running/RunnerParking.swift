@@ -43,7 +43,7 @@ extension Runner {
         if parked[kind]?.count == 0 { parked[kind] = nil }
         executor.tell(othersWait: !parked.isEmpty)
         shares.begin(next.job.whose)
-        Task { await self.work(next.job, next.key, place) }
+        begin(next, place)
         pump()
     }
 }
