@@ -78,7 +78,7 @@ import Testing
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
     }
 
-    @Test("What one piece of work leaves is for those that wait for it, and for none that comes later")
+    @Test("What one piece of work leaves is for those that wait for it, and else for none that comes later")
     func memory() async throws {
         let (turns, record) = (Turns { Memory() }, Record())
         let found = Mutex<[[Int]]>([])
@@ -102,5 +102,27 @@ import Testing
         try await waitUntil("the turns have ended") { turns.isAtRest }
         #expect(try await ask(3) == "answer 3")
         #expect(found.withLock { $0 } == [[], [1], []])
+    }
+
+    @Test("What may be kept is for the note's next turn, until another note has had one")
+    func keptMemory() async throws {
+        let turns = Turns(memory: Memory.init) { $0.seen.withLock { !$0.contains(0) } }
+        let ask: @Sendable (Int, BytePath) async throws -> [Int] = { number, note in
+            let found = Mutex<[Int]>([])
+            _ = try await turns.enqueue(number, on: note) { _, asked, memory in
+                found.withLock { $0 = memory.seen.withLock { $0 } }
+                memory.seen.withLock { $0.append(number) }
+                for turn in asked { turn.answer("done") }
+            }
+            try await waitUntil("the turns have ended") { turns.isAtRest }
+            return found.withLock { $0 }
+        }
+        #expect(try await ask(1, "/n.md") == [])
+        #expect(try await ask(2, "/n.md") == [1])
+        #expect(try await ask(3, "/other.md") == [])
+        #expect(try await ask(4, "/n.md") == [])
+        // One that may not.
+        #expect(try await ask(0, "/n.md") == [4])
+        #expect(try await ask(5, "/n.md") == [])
     }
 }

@@ -119,6 +119,9 @@ struct NoteDraft: Sendable {
 
 /// The draft of the version that was written last, for the next write.
 final class LastDraft: Sendable {
+    /// Bytes of a note whose draft may stay in memory for a write that comes later. A day's note is smaller.
+    private static let small = 256 << 10
+
     private let last = Mutex<(hash: ContentHash, draft: NoteDraft)?>(nil)
 
     /// The draft of the version with that hash; from then on it is the caller's.
@@ -131,6 +134,9 @@ final class LastDraft: Sendable {
 
     /// Whether it is of the version with that hash.
     func holds(_ hash: ContentHash) -> Bool { last.withLock { $0?.hash == hash } }
+
+    /// Whether it takes little memory.
+    var isSmall: Bool { last.withLock { ($0?.draft.count ?? 0) <= Self.small } }
 
     func keep(_ draft: NoteDraft, _ hash: ContentHash) { last.withLock { $0 = (hash, draft) } }
 }

@@ -4,8 +4,7 @@ import Synchronization
 /// One piece of work at a time for each note, in the order in which it was asked for. What is asked for meanwhile waits,
 /// and is done together; other notes go on.
 ///
-/// `Memory` is what one piece of work leaves to the next that follows at once. No actor: each block comes by, and would
-/// change its thread for it.
+/// `Memory` is what one piece of work leaves to the next. No actor: each block comes by, and would change its thread for it.
 final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Sendable {
     /// Somebody who waits for an answer.
     final class Turn: Sendable {
@@ -36,13 +35,23 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
     private struct State {
         var waiting: [BytePath: [Turn]] = [:]
         var atWork: Set<BytePath> = []
+        /// What the work left at the note at which it ended last.
+        var kept: (note: BytePath, memory: Memory)?
     }
 
     private let makeMemory: @Sendable () -> Memory
+    private let mayKeep: @Sendable (Memory) -> Bool
     private let state = Mutex(State())
 
-    /// - Parameter memory: makes that of a note for which nothing was at work; it is forgotten when nobody waits any more.
-    init(memory: @escaping @Sendable () -> Memory) { makeMemory = memory }
+    /// - Parameters:
+    ///   - memory: makes that of a note of which there is none.
+    ///   - mayKeep: whether it is small enough to be kept while nobody waits for the note, for as long as no other note comes.
+    init(
+        memory: @escaping @Sendable () -> Memory, mayKeep: @escaping @Sendable (Memory) -> Bool = { _ in false }
+    ) {
+        makeMemory = memory
+        self.mayKeep = mayKeep
+    }
 
     /// Waits for the note's turn, and in it for the answer.
     ///
@@ -71,8 +80,8 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
     var isAtRest: Bool { state.withLock(\.atWork.isEmpty) }
 
     private func serve(_ note: BytePath, _ work: Work) async {
-        let memory = makeMemory()
-        while let turns = next(on: note) {
+        let memory = keptMemory(of: note) ?? makeMemory()
+        while let turns = next(on: note, memory) {
             do {
                 try await work(note, turns, memory)
                 let forgotten = Fault(.failed, "what was asked of \(note) was left without an answer", path: note)
@@ -83,11 +92,22 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
         }
     }
 
+    private func keptMemory(of note: BytePath) -> Memory? {
+        state.withLock { state in
+            guard let kept = state.kept, kept.note == note else { return nil }
+            state.kept = nil
+            return kept.memory
+        }
+    }
+
     /// Those that wait for the note; where nobody does, the note is left.
-    private func next(on note: BytePath) -> [Turn]? {
+    private func next(on note: BytePath, _ memory: Memory) -> [Turn]? {
         state.withLock { state in
             let turns = state.waiting.removeValue(forKey: note)
-            if turns == nil { state.atWork.remove(note) }
+            if turns == nil {
+                state.atWork.remove(note)
+                state.kept = mayKeep(memory) ? (note, memory) : nil
+            }
             return turns
         }
     }

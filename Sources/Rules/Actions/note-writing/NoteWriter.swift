@@ -32,7 +32,7 @@ package final class NoteWriter: Sendable {
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
     private let patience: EditorPatience
-    private let turns = Turns { LastDraft() }
+    private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
     private let saved: SavedNotes
     let lanes = BlockingLanes("notes", count: 4, apart: true)
     let log: Logger
