@@ -45,6 +45,32 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.steps(of: "j").count } == 2)
     }
 
+    @Test("A job is as it was added until anything of it or of its steps has changed")
+    func asAdded() async throws {
+        let changes: [String: @Sendable (LedgerTransaction, JobRecord) throws -> Void] = [
+            "values": { try $0.update($1) },
+            "file": { transaction, job in
+                var job = job
+                job.file = "{\"moved\":true}"
+                try transaction.setFile(of: job)
+            },
+            "begun": { try $0.setIntent(Sample.steps($1.id)[1], "{}") },
+            "done": { try $0.setReceipt(Sample.steps($1.id)[0], "{}") },
+        ]
+        for (name, change) in changes {
+            var job = Sample.job(name)
+            job.updated = .now()
+            let added = job
+            try await ledger.write { transaction in
+                #expect(try transaction.addJob(added, steps: Sample.steps(name), at: added.updated))
+                #expect(try transaction.isAsAdded(added))
+                #expect(try !transaction.isAsAdded(Sample.job("other")))
+                try change(transaction, added)
+                #expect(try !transaction.isAsAdded(added), "\(name)")
+            }
+        }
+    }
+
     @Test("A job comes back as it was written")
     func roundTrip() async throws {
         var job = Sample.job("j", path: BytePath(bytes: [0xFF, 0x27, 0x0A]), lineage: "root", depth: 3)

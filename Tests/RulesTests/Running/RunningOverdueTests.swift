@@ -53,6 +53,25 @@ struct RunningOverdueTests {
         #expect(receipts.count == 1 && receipts.allSatisfy { $0.contains("took two") })
     }
 
+    @Test("Renamed between two steps, the second is done under the new name with what the first has left")
+    func renamedBetween() async throws {
+        let bench = try bench(
+            "- { rule: R, in: inbox, do: [probe: { name: first }, probe: { name: take, text: \"{{ probe.out }}\" }] }")
+        script.perform("first") { intent, _ in
+            _ = try Durable.renameNew(intent.file, to: intent.file.parent.appending("b"))
+            return Receipt("did first", values: ["probe.out": .text("left")])
+        }
+        script.perform("take") { intent, _ in
+            guard try FileStatus.of(intent.file) != nil else { throw Fault(.superseded, "is gone") }
+            return Receipt("took it")
+        }
+        try bench.write("inbox/a", "one")
+        try await bench.process("a")
+        try await bench.process("b")
+        #expect(script.lines == ["perform first a", "perform take a left", "perform take b left"])
+        #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
+    }
+
     @Test("Cut off between the end of the job that came to nothing and the next one, the next start plans that")
     func cutOff() async throws {
         let first = try bench()

@@ -126,9 +126,10 @@ package struct StepRecord: Sendable, Equatable {
 extension LedgerTransaction {
     /// Adds a job and its steps; one with this id that is there already stays as it is.
     ///
+    /// - Parameter time: what its record says of when it was written; see ``isAsAdded(_:)``.
     /// - Returns: whether it is new.
-    package func addJob(_ job: JobRecord, steps: [StepRecord]) throws -> Bool {
-        let now = Timestamp.now().nanoseconds
+    package func addJob(_ job: JobRecord, steps: [StepRecord], at time: Timestamp = .now()) throws -> Bool {
+        let now = time.nanoseconds
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
@@ -154,6 +155,20 @@ extension LedgerTransaction {
                 ])
         }
         return true
+    }
+
+    /// Whether a job that was added is as it was then, and none of its steps has been begun: who has it in memory need not
+    /// read it.
+    ///
+    /// - Parameter job: with the time at which it was added.
+    package func isAsAdded(_ job: JobRecord) throws -> Bool {
+        try Bool.fetchOne(
+            cached(
+                """
+                SELECT EXISTS (
+                    SELECT 1 FROM job WHERE id = ?1 AND state = 'ready' AND updated = ?2 AND file = ?3 AND nowPath IS NULL
+                        AND NOT EXISTS (SELECT 1 FROM step WHERE job = ?1 AND state <> 'pending'))
+                """), arguments: [job.id, job.updated.nanoseconds, job.file]) ?? false
     }
 
     func job(_ row: Row) -> JobRecord {

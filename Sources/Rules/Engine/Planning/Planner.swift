@@ -6,11 +6,19 @@ import Platform
 import Synchronization
 
 /// A job that is committed to the ledger, as the runner needs it.
-package struct PlannedJob: Sendable, Equatable {
+package struct PlannedJob: Sendable {
     package let id: String
     package let rule: String
     package let place: String
     package let path: BytePath
+    /// All of it, as it was added; nil where that is to be read.
+    var loaded: LoadedJob?
+}
+
+extension PlannedJob: Equatable {
+    package static func == (one: PlannedJob, other: PlannedJob) -> Bool {
+        (one.id, one.rule, one.place, one.path) == (other.id, other.rule, other.place, other.path)
+    }
 }
 
 /// Turns news into jobs: asks the rules, fixes every value that templates will need, and commits what was seen together

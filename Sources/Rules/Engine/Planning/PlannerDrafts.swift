@@ -6,11 +6,20 @@ extension Planner {
     struct Draft: Sendable {
         let rule: String
         var job: JobRecord
+        /// What the record holds as text.
+        let file: FileReference
+        private(set) var values: Values
         var steps: [StepRecord]
         /// Of the whole file, not of a block in it.
         let isOfFile: Bool
         /// Those that numbers are drawn from, by the value that shows the number.
         let counters: [String: String]
+
+        /// Gives the job other values.
+        mutating func setValues(_ values: Values) throws {
+            self.values = values
+            job.values = try LedgerJSON.encode(values)
+        }
     }
 
     static func drafts(
@@ -43,7 +52,7 @@ extension Planner {
                         item: try step.item.map { try LedgerJSON.encode($0) })
                 }
                 return Draft(
-                    rule: match.rule.name, job: job, steps: steps, isOfFile: block == nil,
+                    rule: match.rule.name, job: job, file: file, values: values, steps: steps, isOfFile: block == nil,
                     counters: PlannedValues.counters(of: match.rule, arrival: arrival))
             }
         }
@@ -83,11 +92,17 @@ extension Planner {
                 try transaction.note("skipped", reason, job: nil, place: job.place, path: job.path)
                 continue
             }
-            guard try transaction.addJob(job, steps: draft.steps) else { continue }
+            job.updated = .now()
+            guard try transaction.addJob(job, steps: draft.steps, at: job.updated) else { continue }
             try PlannedValues.draw(draft.counters, for: job, in: transaction)
             try transaction.note(
                 "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
-            planned.append(PlannedJob(id: job.id, rule: job.rule, place: job.place, path: job.path))
+            // A number that was drawn stands in the row alone.
+            let loaded = LoadedJob(job, draft.steps, file: draft.file, values: draft.values)
+            planned.append(
+                PlannedJob(
+                    id: job.id, rule: job.rule, place: job.place, path: job.path,
+                    loaded: draft.counters.isEmpty ? loaded : nil))
         }
         return planned
     }

@@ -1,5 +1,26 @@
 import Ledger
 
+/// A job with its steps, as they stand in the ledger. A class, so that thousands of jobs that wait without it take no room
+/// for it.
+final class LoadedJob: Sendable {
+    let record: JobRecord
+    let steps: [StepRecord]
+    /// What the record holds as text; nil where that is yet to be read.
+    fileprivate let contents: (file: FileReference, values: Values)?
+
+    init(_ record: JobRecord, _ steps: [StepRecord]) {
+        (self.record, self.steps, contents) = (record, steps, nil)
+    }
+
+    /// One that is added as it is here.
+    init(_ record: JobRecord, _ steps: [StepRecord], file: FileReference, values: Values) {
+        assert(
+            (try? LedgerJSON.decode(Values.self, from: record.values)) == values,
+            "the record of a job holds other values than those that it would be carried out with")
+        (self.record, self.steps, contents) = (record, steps, (file, values))
+    }
+}
+
 /// A job that is being carried out, with what its record holds as text read once.
 struct JobAtWork: Sendable {
     var record: JobRecord
@@ -11,6 +32,16 @@ struct JobAtWork: Sendable {
         self.record = record
         file = try LedgerJSON.decode(FileReference.self, from: record.file, showing: names)
         values = try LedgerJSON.decode(Values.self, from: record.values)
+    }
+
+    /// - Throws: as ``init(_:showing:)``.
+    init(_ loaded: LoadedJob, showing names: HiddenNames) throws {
+        guard let contents = loaded.contents else {
+            self = try JobAtWork(loaded.record, showing: names)
+            return
+        }
+        record = loaded.record
+        (file, values) = contents
     }
 
     mutating func move(to file: FileReference, hiding names: HiddenNames) throws {

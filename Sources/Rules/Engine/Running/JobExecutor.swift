@@ -86,19 +86,22 @@ package final class JobExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - whose: as ``bulkhead(of:)``, so that it is read where it is carried out; nil where that is yet to be read.
+    ///   - planned: what it was when it was planned, if that is known; it counts where nothing has changed since.
     ///   - place: that of its next step, where it has one already.
     @concurrent
-    func run(_ id: String, for whose: Bulkhead? = nil, _ place: WorkPlace? = nil) async -> Outcome {
-        await BlockingThreads.run(for: whose) { await self.runCounted(id, place) }
+    func run(
+        _ id: String, for whose: Bulkhead? = nil, planned: LoadedJob? = nil, _ place: WorkPlace? = nil
+    ) async -> Outcome {
+        await BlockingThreads.run(for: whose) { await self.runCounted(id, planned, place) }
     }
 
-    private func runCounted(_ id: String, _ place: WorkPlace?) async -> Outcome {
+    private func runCounted(_ id: String, _ planned: LoadedJob?, _ place: WorkPlace?) async -> Outcome {
         defer { atWork.subtract(1, ordering: .relaxed) }
         atWork.add(1, ordering: .relaxed)
         do {
-            let loaded = try await load(id)
+            let loaded = try await load(id, planned)
             if let place { return await run(id, loaded, leaving: place) }
-            guard isCrowded, let loaded, loaded.job.state.isOpen, let work = workOfNextStep(in: loaded.steps),
+            guard isCrowded, let loaded, loaded.record.state.isOpen, let work = workOfNextStep(in: loaded.steps),
                 let gate = gates[work]
             else { return await run(id, loaded, nil) }
             guard let place = placeAtOnce(in: gate, for: work) else {
@@ -137,35 +140,33 @@ package final class JobExecutor: Sendable {
         gate.givePlace(to: body)
     }
 
-    private func run(_ id: String, _ loaded: (JobRecord, [StepRecord])?, leaving place: WorkPlace) async -> Outcome {
+    private func run(_ id: String, _ loaded: LoadedJob?, leaving place: WorkPlace) async -> Outcome {
         defer { place.leave() }
         return await run(id, loaded, place)
     }
 
     /// - Parameter place: one that was acquired for the step that comes first; it is left when that step ends.
-    private func run(
-        _ id: String, _ loaded: (job: JobRecord, steps: [StepRecord])?, _ place: WorkPlace?
-    ) async -> Outcome {
+    private func run(_ id: String, _ loaded: LoadedJob?, _ place: WorkPlace?) async -> Outcome {
         do {
-            guard var (job, steps) = loaded, job.state.isOpen else { return .ended }
-            if job.state == .waiting {
+            guard var job = loaded, job.record.state.isOpen else { return .ended }
+            if job.record.state == .waiting {
                 // What is at work does not wait: nobody may clear the intent of a step that is being carried out.
                 guard let begun = try await begin(id) else { return .ended }
-                (job, steps) = begun
+                job = begun
             }
-            return await run(job, steps, place)
+            return await run(job, place)
         } catch {
             log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
     }
 
-    private func begin(_ id: String) async throws -> (JobRecord, [StepRecord])? {
+    private func begin(_ id: String) async throws -> LoadedJob? {
         try await ledger.write { transaction in
             guard var job = try transaction.job(id), job.state.isOpen else { return nil }
             job.state = .ready
             try transaction.update(job)
-            return (job, try transaction.steps(of: id))
+            return LoadedJob(job, try transaction.steps(of: id))
         }
     }
 
@@ -175,10 +176,12 @@ package final class JobExecutor: Sendable {
         return StoredIntent(json: json, texts: try await ledger.read { try $0.texts(ofJob: step.job) })
     }
 
-    func load(_ id: String) async throws -> (job: JobRecord, steps: [StepRecord])? {
+    /// - Parameter planned: what it was when it was planned; it is given back where nothing has changed since.
+    func load(_ id: String, _ planned: LoadedJob? = nil) async throws -> LoadedJob? {
         try await ledger.read { transaction in
+            if let planned, try transaction.isAsAdded(planned.record) { return planned }
             guard let job = try transaction.job(id) else { return nil }
-            return (job, try transaction.steps(of: id))
+            return LoadedJob(job, try transaction.steps(of: id))
         }
     }
 
@@ -189,14 +192,15 @@ package final class JobExecutor: Sendable {
         Bulkhead("the rule \(rule) in \(place)")
     }
 
-    private func run(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
-        await BlockingThreads.run(for: Self.bulkhead(of: start)) {
-            await self.carryOut(start, steps, place)
+    private func run(_ start: LoadedJob, _ place: WorkPlace?) async -> Outcome {
+        await BlockingThreads.run(for: Self.bulkhead(of: start.record)) {
+            await self.carryOut(start, place)
         }
     }
 
-    private func carryOut(_ start: JobRecord, _ steps: [StepRecord], _ place: WorkPlace?) async -> Outcome {
-        var record = start
+    private func carryOut(_ start: LoadedJob, _ place: WorkPlace?) async -> Outcome {
+        var record = start.record
+        let steps = start.steps
         var place = place
         let files = journal.files()
         do {

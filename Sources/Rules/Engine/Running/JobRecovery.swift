@@ -10,14 +10,14 @@ extension JobExecutor {
     /// - Returns: how the job ended, if it did.
     func recoverInterrupted(_ job: JobRecord) async -> Outcome? {
         do {
-            guard let (job, steps) = try await load(job.id), job.state.isOpen,
-                let begun = steps.first(where: { $0.state == .intended })
+            guard let loaded = try await load(job.id), loaded.record.state.isOpen,
+                let begun = loaded.steps.first(where: { $0.state == .intended })
             else { return nil }
             do {
-                var current = try JobAtWork(job, showing: names)
+                var current = try JobAtWork(loaded, showing: names)
                 try await recover(begun, of: &current, journal.files())
             } catch {
-                return await fail(job, error)
+                return await fail(loaded.record, error)
             }
         } catch {
             log.error("cannot recover what was begun: \(explain(error))", metadata: fields(job))

@@ -18,12 +18,13 @@ extension JobExecutor {
     package func undo(_ id: String) async throws -> [String] {
         guard undos.withLock({ $0.atWork.insert(id).inserted }) else { throw Self.beingUndone(id) }
         defer { undos.withLock { _ = $0.atWork.remove(id) } }
-        guard let (job, steps) = try await load(id) else { throw Fault(.usage, "no job \(id)") }
+        guard let loaded = try await load(id) else { throw Fault(.usage, "no job \(id)") }
+        let job = loaded.record
         guard !job.state.isOpen else {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
         }
         // As when it was done: where the disk does not answer, what else is undone or done goes on.
-        return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) { try await takeBack(job, steps) }
+        return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) { try await takeBack(job, loaded.steps) }
     }
 
     private func takeBack(_ job: JobRecord, _ steps: [StepRecord]) async throws -> [String] {
@@ -56,7 +57,7 @@ extension JobExecutor {
         let patience = RecoveryPatience()
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) where !again || left.contains(id) {
             // An earlier try may be at it yet.
-            guard !undos.withLock({ $0.atWork.contains(id) }), let job = try await load(id)?.job else { continue }
+            guard !undos.withLock({ $0.atWork.contains(id) }), let job = try await load(id)?.record else { continue }
             if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
             log.warning(
                 """

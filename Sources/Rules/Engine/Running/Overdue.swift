@@ -157,10 +157,7 @@ extension Planner.Draft {
             late.done.count < steps.count
         else { return draft }
         draft.steps = Array(steps.dropFirst(late.done.count))
-        draft.job.values = try LedgerJSON.encode(
-            try LedgerJSON.decode(Values.self, from: late.job.values).merging(
-                try LedgerJSON.decode(Values.self, from: job.values)
-            ) { $1 })
+        try draft.setValues(try LedgerJSON.decode(Values.self, from: late.job.values).merging(values) { $1 })
         return draft
     }
 }

@@ -22,7 +22,7 @@ struct RuleShares {
             begin(next.job.whose)
             return next
         }
-        queues[next.job.whose, default: []].append(next)
+        queues[next.job.whose, default: []].append((next.job.toBeRead, next.key))
         waiting += 1
         return nil
     }

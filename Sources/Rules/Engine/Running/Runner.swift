@@ -54,6 +54,8 @@ package actor Runner {
     private var isFetching = false
     private var generator = SystemRandomNumberGenerator()
 
+    /// While so many are in `queues`, what comes behind them is read again when it begins.
+    private static let mostPlanned = 16
     /// No job has this id: it stands for another look into the ledger.
     private static let nextLook = ""
     /// Seconds until a folder is tried again that something other than a job is at work in.
@@ -68,13 +70,21 @@ package actor Runner {
         let id: String
         /// On whose threads it begins; nil where its rule is not known before it has been read.
         let whose: Bulkhead?
+        /// What it was when it was planned, where that is kept until it begins.
+        var planned: LoadedJob?
 
         init(id: String, whose: Bulkhead?) {
             self.id = id
             self.whose = whose
         }
 
-        init(_ job: PlannedJob) { self.init(id: job.id, whose: JobExecutor.bulkhead(job.rule, job.place)) }
+        init(_ job: PlannedJob) {
+            self.init(id: job.id, whose: JobExecutor.bulkhead(job.rule, job.place))
+            planned = job.loaded
+        }
+
+        /// As one of thousands that wait: it is in the ledger, too.
+        var toBeRead: Queued { Queued(id: id, whose: whose) }
     }
 
     /// Jobs that wait until there is less of a kind of work.
@@ -206,6 +216,7 @@ package actor Runner {
         known.insert(job.id)
         let key = FileKey(place: place, path: path)
         if queues[key, default: []].isEmpty && isFree(key) { turn.append(key) }
+        let job = queued < Self.mostPlanned ? job : job.toBeRead
         if isFirst { queues[key, default: []].insert(job, at: 0) } else { queues[key, default: []].append(job) }
         queued += 1
     }
@@ -285,7 +296,7 @@ package actor Runner {
     func begin(_ next: ParkedJobs.Parked, _ place: WorkPlace? = nil) {
         let (job, executor) = (next.job, executor)
         BlockingThreads.start(for: job.whose) {
-            await executor.run(job.id, for: job.whose, place)
+            await executor.run(job.id, for: job.whose, planned: job.planned, place)
         } then: { end in
             await self.leave(job, next.key, after: end)
         }

@@ -25,7 +25,7 @@ struct ParkedJobs {
 extension Runner {
     /// Has a job wait for its kind of work; its file stays one that is worked on, so that nothing else of it begins.
     func park(_ job: Queued, _ key: FileKey, _ kind: WorkKind, hasBegun: Bool) {
-        parked[kind, default: ParkedJobs()].append((job, key), hasBegun: hasBegun)
+        parked[kind, default: ParkedJobs()].append((job.toBeRead, key), hasBegun: hasBegun)
         executor.tell(othersWait: true)
         pump()
     }
