@@ -99,4 +99,21 @@ struct DurabilityTests {
         let ledger = try Ledger.open(directory: folder.path).ledger
         #expect(try await ledger.read { try $0.meta("a") } == "1")
     }
+
+    @Test("Folded at rest, the log is written over, and grows no more")
+    func foldedAtRest() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try Ledger.fresh(folder.path)
+        let log = folder.path.appending("ledger.sqlite-wal")
+        #expect(!ledger.isLogLong)
+        for number in 0..<64 { try await ledger.write { try $0.note("kind", "line \(number)") } }
+        #expect(ledger.isLogLong)
+        await ledger.foldAtRest()
+        #expect(!ledger.isLogLong)
+        let size = try #require(try FileStatus.of(log)).size
+        for number in 64..<96 { try await ledger.write { try $0.note("kind", "line \(number)") } }
+        #expect(try FileStatus.of(log)?.size == size)
+        let other = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await other.read { try $0.history(limit: 200) }.count == 96)
+    }
 }

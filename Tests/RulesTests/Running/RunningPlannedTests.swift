@@ -78,4 +78,14 @@ struct RunningPlannedTests {
         await bench.runner.idle()
         #expect(bench.script.lines == ["recover p first.txt", "perform p first.txt first.txt"])
     }
+
+    @Test("When nothing is left to do the ledger's log is folded")
+    func foldedAtRest() async throws {
+        for number in 0..<40 {
+            try bench.write(BytePath("inbox/\(number)"), "\(number)")
+            try await bench.process(BytePath("\(number)"))
+        }
+        #expect(bench.script.lines.count == 40)
+        try await waitUntil("the log is folded") { !bench.ledger.isLogLong }
+    }
 }

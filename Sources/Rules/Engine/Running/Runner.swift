@@ -285,6 +285,7 @@ package actor Runner {
             for kind in parked.keys { awaitPlace(for: kind) }
         }
         if isIdle {
+            if ledger.isLogLong { Task { [ledger] in await ledger.foldAtRest() } }
             for waiter in idleWaiters.values { waiter.resume() }
             idleWaiters = [:]
         }
