@@ -61,32 +61,6 @@ package actor Runner {
     /// Seconds until a folder is tried again that something other than a job is at work in.
     private static let pause = 2.0
 
-    struct FileKey: Hashable {
-        let place: String
-        let path: BytePath
-    }
-
-    struct Queued {
-        let id: String
-        /// On whose threads it begins; nil where its rule is not known before it has been read.
-        let whose: Bulkhead?
-        /// What it was when it was planned, where that is kept until it begins.
-        var planned: LoadedJob?
-
-        init(id: String, whose: Bulkhead?) {
-            self.id = id
-            self.whose = whose
-        }
-
-        init(_ job: PlannedJob) {
-            self.init(id: job.id, whose: JobExecutor.bulkhead(job.rule, job.place))
-            planned = job.loaded
-        }
-
-        /// As one of thousands that wait: it is in the ledger, too.
-        var toBeRead: Queued { Queued(id: id, whose: whose) }
-    }
-
     /// Jobs that wait until there is less of a kind of work.
     var parked: [WorkKind: ParkedJobs] = [:]
     /// Kinds of work for which the runner will be given a place.
@@ -285,6 +259,7 @@ package actor Runner {
             for kind in parked.keys { awaitPlace(for: kind) }
         }
         if isIdle {
+            // Files may be judged all the same: the ledger looks whether anybody writes.
             if ledger.isLogLong { Task { [ledger] in await ledger.foldAtRest() } }
             for waiter in idleWaiters.values { waiter.resume() }
             idleWaiters = [:]
@@ -293,6 +268,8 @@ package actor Runner {
 
     private var hasRoom: Bool { running.count - parkedCount < maximumFiles }
 
+    /// Has a job carried out on its rule's threads.
+    ///
     /// - Parameter place: that of its next step, where it has one already.
     func begin(_ next: ParkedJobs.Parked, _ place: WorkPlace? = nil) {
         let (job, executor) = (next.job, executor)
