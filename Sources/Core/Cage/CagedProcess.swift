@@ -42,7 +42,7 @@ package struct CagedProcess {
         package var deadline: SuspendingClock.Instant
     }
 
-    let program: BytePath
+    let program: CagedProgram
     let words: [String]
     let name: String
     let path: BytePath
@@ -67,12 +67,13 @@ package struct CagedProcess {
     private static let farewell: Int32 = 2000
 
     /// - Parameters:
-    ///   - program: the worker's executable.
+    ///   - program: the worker's executable, which is on descriptor 5 until the worker closes it (``WorkerCage/begin(_:)``).
     ///   - words: its whole command line.
     ///   - name: what messages call it: `the unpacking process`.
     ///   - path: what messages call the file that it works on.
     package init(
-        _ program: BytePath, _ words: [String], name: String, path: BytePath, patience: Int64, processorSeconds: UInt64
+        _ program: CagedProgram, _ words: [String], name: String, path: BytePath, patience: Int64,
+        processorSeconds: UInt64
     ) {
         (self.program, self.words, self.name, self.path) = (program, words, name, path)
         (self.patience, self.processorSeconds) = (patience, processorSeconds)
@@ -133,8 +134,8 @@ package struct CagedProcess {
         let words = words.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var id = pid_t()
-        let code = program.withCString { steward_spawn_worker($0, words, file.raw, output.raw, &id) }
-        guard code == 0 else { throw Fault.system("start \(name)", program, errno: code) }
+        let code = steward_spawn_worker(program.file.raw, words, file.raw, output.raw, &id)
+        guard code == 0 else { throw Fault.system("start \(name)", program.path, errno: code) }
         return id
     }
 

@@ -5,6 +5,12 @@ import Platform
 /// How a worker locks itself down for good, before it has read a byte of what it was handed
 /// (docs/design/cage.md, "How it locks itself down").
 package enum WorkerCage {
+    /// To be called first: lets go of the descriptor that the executable was started by, and takes the name by which people
+    /// find the process.
+    package static func begin(_ name: String) {
+        steward_begin_worker(name)
+    }
+
     /// Limits, no new privileges, no core dumps, Landlock where the kernel has it, and the system call filter.
     ///
     /// - Parameters:

@@ -5,25 +5,27 @@ import Platform
 
 /// The agent's side of `steward-read`: starts one process a file and an aspect, and believes nothing that it says unchecked.
 package struct ContentWorker: Sendable {
-    private let program: BytePath
+    private let program: CagedProgram
     /// Seconds by the clock for each process, with as many more as a slow disk takes to read the file.
     private let patience: Int64
 
     /// - Parameters:
     ///   - program: the worker's executable; nil looks at `STEWARD_READ`, then beside the running program, then in
-    ///     `libexec/steward` beside that one's folder.
+    ///     `libexec/steward` beside that one's folder, and keeps to what it finds.
     ///   - patience: seconds by the clock.
     /// - Throws: `Fault` where there is no such program; it may come back, as in an upgrade.
     package init(program: BytePath? = nil, patience: Int64 = 60) throws {
-        guard let found = program ?? CagedProgram.locate("steward-read", variable: "STEWARD_READ"),
-            CagedProgram.isProgram(found)
-        else {
+        let reader =
+            if let program { CagedProgram(program) } else {
+                CagedProgram.named("steward-read", variable: "STEWARD_READ")
+            }
+        guard let reader else {
             throw Fault(
                 .transient,
                 "there is no program steward-read to look into files with; install it beside this one, or name it in "
                     + "STEWARD_READ", code: "machine")
         }
-        self.program = found
+        self.program = reader
         self.patience = patience
     }
 

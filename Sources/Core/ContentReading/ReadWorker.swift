@@ -17,6 +17,7 @@ import Platform
 package enum ReadWorker {
     /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line.
     package static func main(_ arguments: [String]) -> Never {
+        WorkerCage.begin("steward-read")
         let words = Array(arguments.dropFirst())
         guard let command = words.first else { _exit(64) }
         if command == "pdf" { PdfPrograms.become(words.dropFirst().first ?? "") }

@@ -95,7 +95,7 @@ struct HostileBoundsTests {
             ? RawZip([RawZip.Entry("1.png", picture(1))]).bytes
             : RawSevenZip([RawSevenZip.Entry("1.png", picture(1))]).bytes
         let path = try folder.write("comic", bytes)
-        let program = try builtWorker().program
+        let program = try builtWorker().executable
         let rows = try await BlockingLane("limits").run {
             var rows: [[Substring]] = []
             let process = WorkerProcess(

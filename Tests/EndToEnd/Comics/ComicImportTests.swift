@@ -182,6 +182,28 @@ struct ComicImportTests {
         }
     }
 
+    @Test("An upgrade beneath a running agent refuses no comic: it goes on with the worker that it began with")
+    func upgraded() async throws {
+        let steward = try fixture()
+        let worker = steward.home.path.appending("steward-unpack")
+        try FileManager.default.copyItem(atPath: builtWorker().program.text, toPath: worker.text)
+        steward.variables["STEWARD_UNPACK"] = worker.text
+        try await steward.start()
+        // What speaks other words than this agent knows, of a file that is sound.
+        let other = try fakeWorker("printf '\\3\\0\\0\\0new' >&4", in: steward.home, failsAlways: true)
+        #expect(rename(other.text, worker.text) == 0)
+        try steward.moveIn("comics/Saga 01.cbz", try comic(1))
+        try steward.wait()
+        #expect(try steward.exists("library/Saga/Saga 01.cbz"))
+        #expect(try steward.run(["quarantine"]).check().output == "nothing is in quarantine\n")
+        // The next start finds the other one.
+        #expect(try await steward.stop() == 0)
+        try await steward.start()
+        try steward.moveIn("comics/Saga 02.cbz", try comic(2))
+        try steward.wait()
+        #expect(try !steward.exists("library/Saga/Saga 02.cbz"))
+    }
+
     @Test("Without its worker the agent starts and says what is missing; comics wait until it is there")
     func missing() async throws {
         let steward = try fixture()

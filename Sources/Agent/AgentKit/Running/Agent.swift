@@ -1,4 +1,3 @@
-import ComicArchive
 import ComicVault
 import Foundation
 import Glibc
@@ -176,7 +175,7 @@ package final class Agent: Service {
         }
         try await patience.until("noting that all that lay there is known") { try await self.markLife() }
         try await core.lookAfterNotes()
-        sayWhatIsMissing()
+        Workers.find(for: core.planner.ruleSet, log)
         let isPaused = await runner.status().paused
         try await patience.until("going on with what is to be published") {
             try await self.courier.start(isPaused: isPaused)
@@ -214,17 +213,6 @@ package final class Agent: Service {
         // Before an undo that was cut off looks at them.
         try await core.ledger.write { _ = try $0.resumeDeliveries() }
         try await runner.start()
-    }
-
-    /// What rules in force will need and this machine lacks; the rest goes on without.
-    private func sayWhatIsMissing() {
-        let actions = core.planner.ruleSet.rules.flatMap(\.allSteps).map(\.declaration.name)
-        guard actions.contains("import-comic") else { return }
-        do {
-            _ = try ArchiveWorker()
-        } catch {
-            log.warning("comics will wait: \(explain(error))")
-        }
     }
 
     /// Whether a ledger is one that a start was finished with; if none was, whether there had been one before.

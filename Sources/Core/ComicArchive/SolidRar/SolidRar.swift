@@ -53,7 +53,7 @@ struct SolidRar {
     private func unar(_ file: Descriptor) throws -> WorkerProcess {
         let size = try file.status().size
         return WorkerProcess(
-            program: worker.program, archive: .file(file), arguments: ["unar"] + worker.unar,
+            program: worker.executable, archive: .file(file), arguments: ["unar"] + worker.unar,
             patience: 2 * worker.limits.patience(for: size), limits: worker.limits.sized(for: size), pass: worker.pass)
     }
 

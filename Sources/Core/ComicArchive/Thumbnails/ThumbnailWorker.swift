@@ -127,7 +127,7 @@ package struct ThumbnailWorker: Sendable {
     package func probe(_ what: String) async throws -> String {
         try await lanes.run {
             let process = WorkerProcess(
-                program: worker.program, archive: .file(try Descriptor("/dev/null")),
+                program: worker.executable, archive: .file(try Descriptor("/dev/null")),
                 arguments: ["thumbnail", "probe", what],
                 patience: WorkerLimits.standard.patience)
             switch try process.run({ _ in true }) {
@@ -176,7 +176,7 @@ package struct ThumbnailWorker: Sendable {
             var batch = ThumbnailBatch(wanted: Set(left), work: work)
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
-                program: worker.program, archive: archive, arguments: words,
+                program: worker.executable, archive: archive, arguments: words,
                 patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4),
                 pass: worker.pass)
             let outcome = try process.run { try batch.consume($0, receive) }

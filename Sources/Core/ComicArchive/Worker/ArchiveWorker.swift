@@ -7,7 +7,7 @@ import Platform
 
 /// The agent's side of `steward-unpack`: starts one process an archive and believes nothing that it says unchecked.
 package struct ArchiveWorker: Sendable {
-    package let program: BytePath
+    let executable: CagedProgram
     package let limits: WorkerLimits
     /// A program in `unar`'s place, with its arguments; empty for `unar` itself.
     let unar: [String]
@@ -18,7 +18,7 @@ package struct ArchiveWorker: Sendable {
 
     /// - Parameters:
     ///   - program: the worker's executable; nil looks at `STEWARD_UNPACK`, then beside the running program, then in
-    ///     `libexec/steward` beside that one's folder.
+    ///     `libexec/steward` beside that one's folder, and keeps to what it finds.
     ///   - count: how many archives may be unpacked at the same time, and as many examined, besides one that takes long.
     ///   - limits: what each of them may use up.
     ///   - unar: the path of a program that unpacks solid RAR 4 archives in `unar`'s place, and its arguments.
@@ -26,9 +26,11 @@ package struct ArchiveWorker: Sendable {
     package init(
         program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard, unar: [String] = []
     ) throws {
-        guard let found = program ?? CagedProgram.locate("steward-unpack", variable: "STEWARD_UNPACK"),
-            Self.isProgram(found)
-        else {
+        let unpacker =
+            if let program { CagedProgram(program) } else {
+                CagedProgram.named("steward-unpack", variable: "STEWARD_UNPACK")
+            }
+        guard let unpacker else {
             let named = program ?? getenv("STEWARD_UNPACK").map { BytePath(String(cString: $0)) }
             throw Fault(
                 .fatal,
@@ -36,15 +38,15 @@ package struct ArchiveWorker: Sendable {
                     ?? "the program steward-unpack is not beside this one; install it there, or name it in STEWARD_UNPACK"
             )
         }
-        self.program = found
+        executable = unpacker
         self.limits = limits
         self.unar = unar
         lanes = BlockingLanes("unpack", count: count)
         places = ExaminationPlaces(count: count)
     }
 
-    /// Whether it can be started now.
-    package static func isProgram(_ path: BytePath) -> Bool { CagedProgram.isProgram(path) }
+    /// Where its executable was found.
+    package var program: BytePath { executable.path }
 
     /// Walks over all of an archive and judges it.
     ///
@@ -192,14 +194,14 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Throws: ``ComicRefusal``; `Fault` where PDFs cannot be drawn on this machine: the message says what to install.
     func pdfPages(_ path: BytePath) async throws -> [PdfPage] {
-        try await lanes.run { try PdfWork(program: program, limits: limits, file: Descriptor(path)).pages() }
+        try await lanes.run { try PdfWork(program: executable, limits: limits, file: Descriptor(path)).pages() }
     }
 
     /// Draws page `index` (from 0) of a PDF into a new file, which is removed where that fails.
     @discardableResult
     func drawPdf(_ path: BytePath, _ index: Int, _ page: PdfPage, to target: BytePath) async throws -> ImageHeader {
         try await lanes.run {
-            try PdfWork(program: program, limits: limits, file: Descriptor(path)).draw(index, page, to: target)
+            try PdfWork(program: executable, limits: limits, file: Descriptor(path)).draw(index, page, to: target)
         }
     }
 
@@ -221,7 +223,7 @@ package struct ArchiveWorker: Sendable {
     func process(_ archive: ArchiveSource, _ arguments: [String]) throws -> WorkerProcess {
         let size = try archive.size()
         return WorkerProcess(
-            program: program, archive: archive, arguments: arguments, patience: limits.patience(for: size),
+            program: executable, archive: archive, arguments: arguments, patience: limits.patience(for: size),
             limits: limits.sized(for: size), pass: pass)
     }
 

@@ -10,7 +10,7 @@ extension ArchiveWorker {
         let path = archive.path
         let before = try archive.fingerprint()
         if try archive.isPdf() {
-            let work = PdfWork(program: program, limits: limits, file: try archive.file(), pass: pass)
+            let work = PdfWork(program: executable, limits: limits, file: try archive.file(), pass: pass)
             return try work.judge(mode: mode) { pages in
                 var done = ValidationProgress()
                 done.pages = pages
@@ -76,7 +76,7 @@ extension ArchiveWorker {
     }
 
     private func drawnPage(_ index: Int, of file: Descriptor) throws -> (page: PageInMemory?, count: Int) {
-        let work = PdfWork(program: program, limits: limits, file: file)
+        let work = PdfWork(program: executable, limits: limits, file: file)
         do {
             let pages = try work.pages()
             guard pages.indices.contains(index) else { return (nil, pages.count) }

@@ -8,7 +8,7 @@ import Platform
 ///
 /// A PDF that opens without a password is read, also where its owner reserved rights.
 struct PdfWork {
-    let program: BytePath
+    let program: CagedProgram
     let limits: WorkerLimits
     let file: Descriptor
     /// The examination that it is part of.

@@ -6,7 +6,7 @@ import Platform
 struct WorkerProcess {
     typealias Outcome = CagedEnding<WorkerEnd>
 
-    let program: BytePath
+    let program: CagedProgram
     let archive: ArchiveSource
     let arguments: [String]
     /// Seconds by the clock until it is killed; a solid archive has twice as many.

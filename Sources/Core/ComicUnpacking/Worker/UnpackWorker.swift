@@ -24,6 +24,7 @@ package enum UnpackWorker {
 
     /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line, 70 without a cage.
     package static func main(_ arguments: [String]) -> Never {
+        WorkerCage.begin("steward-unpack")
         var words = arguments.dropFirst()
         guard let limits = WorkerLimits(consuming: &words), let command = words.popFirst() else { _exit(64) }
         let rest = Array(words)

@@ -213,4 +213,4 @@ public struct Spot: Sendable {
 }
 
 /// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
-let pathOnly: Int32 = 0o10_000_000
+package let pathOnly: Int32 = 0o10_000_000

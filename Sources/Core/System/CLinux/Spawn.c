@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -38,11 +40,12 @@ static void prepare(posix_spawnattr_t *attributes) {
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id) {
+int steward_spawn_worker(int program, char *const *arguments, int archive, int result, int *id) {
     // Out of the way of the numbers that they will have in the worker.
+    int high_program = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int high_archive = fcntl(archive, F_DUPFD_CLOEXEC, 16);
     int high_result = fcntl(result, F_DUPFD_CLOEXEC, 16);
-    int code = high_archive < 0 || high_result < 0 ? errno : 0;
+    int code = high_program < 0 || high_archive < 0 || high_result < 0 ? errno : 0;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -51,14 +54,24 @@ int steward_spawn_worker(const char *program, char *const *arguments, int archiv
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor ? O_WRONLY : O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, high_archive, 3);
     posix_spawn_file_actions_adddup2(&actions, high_result, 4);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+    // Open beyond the start: a script is opened by its interpreter once more, through the same name.
+    posix_spawn_file_actions_adddup2(&actions, high_program, STEWARD_EXECUTABLE);
+    posix_spawn_file_actions_addclosefrom_np(&actions, STEWARD_EXECUTABLE + 1);
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", STEWARD_EXECUTABLE);
     char *environment[] = {"TZ=UTC0", "LC_ALL=C.UTF-8", NULL};
-    if (code == 0) code = posix_spawn(id, program, &actions, &attributes, arguments, environment);
+    if (code == 0) code = posix_spawn(id, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    if (high_program >= 0) close(high_program);
     if (high_archive >= 0) close(high_archive);
     if (high_result >= 0) close(high_result);
     return code;
+}
+
+void steward_begin_worker(const char *name) {
+    close(STEWARD_EXECUTABLE);
+    prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 int steward_spawn_program(

@@ -50,7 +50,7 @@ package actor ComicImporter {
 
     /// - Throws: `Fault(.transient)` where there is none now.
     func started() throws -> ArchiveWorker {
-        if let worker, ArchiveWorker.isProgram(worker.program) { return worker }
+        if let worker { return worker }
         do {
             let found = try ArchiveWorker(program: program)
             worker = found

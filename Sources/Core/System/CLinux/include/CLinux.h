@@ -76,9 +76,15 @@ int steward_filter_worker(int asks);
 /// Lets the process `id`, a child, use up to `cpu_seconds` of CPU time, within its hard limit; 0, or -1 with errno set.
 int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 
-/// Starts `program` with `archive` as descriptor 3, `result` as 4, /dev/null as the first three and nothing else open;
-/// all signals at their defaults. 0 and the process in `id`, or an errno.
-int steward_spawn_worker(const char *program, char *const *arguments, int archive, int result, int *id);
+/// Which descriptor a worker's own executable has.
+enum { STEWARD_EXECUTABLE = 5 };
+
+/// Starts the open executable `program` with `archive` as descriptor 3, `result` as 4, the executable as STEWARD_EXECUTABLE,
+/// /dev/null as the first three and nothing else open; all signals at their defaults. 0 and the process in `id`, or an errno.
+int steward_spawn_worker(int program, char *const *arguments, int archive, int result, int *id);
+
+/// To be called first in a worker: closes its executable, and calls the process by `name`, of 15 bytes at most.
+void steward_begin_worker(const char *name);
 
 /// Starts the program `arguments[0]` in the open folder `folder` and in a process group of its own, with `output` as its
 /// standard output and error, `file` as descriptor 3 and `input` as standard input (none where they are negative), and
