@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// Times as the store keeps them: nanoseconds since 1970, UTC.
 enum StoredTime {
@@ -27,12 +28,8 @@ enum StoredTime {
         let seconds = nanoseconds / 1_000_000_000 - (nanoseconds % 1_000_000_000 < 0 ? 1 : 0)
         let second = ((seconds % 86_400) + 86_400) % 86_400
         let (year, month, day) = civil((seconds - second) / 86_400)
-        func padded(_ value: Int64, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(second / 3600, 2)):"
-            + "\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)).\(padded(fraction, 9))Z"
+        return "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))T\((second / 3600).padded(2)):"
+            + "\((second / 60 % 60).padded(2)):\((second % 60).padded(2)).\(fraction.padded(9))Z"
     }
 
     /// Reads what ``text(_:)`` writes; nil for all else, 30 February and the year 2262 too.

@@ -15,3 +15,24 @@ package func randomHex(_ count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     return hexadecimal((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
 }
+
+/// Two upper-case digits.
+func upperHexadecimal(_ byte: UInt8) -> String { hexadecimal([byte]).uppercased() }
+
+/// A path as it stands in a URI (RFC 3986): letters, digits, `-._~` and `/` as they are, every other byte as `%XX`.
+package func percentEncoded(_ path: some Sequence<UInt8>) -> String {
+    path.map { byte in
+        switch UnicodeScalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~", "/": String(UnicodeScalar(byte))
+        default: "%" + upperHexadecimal(byte)
+        }
+    }.joined()
+}
+
+extension BinaryInteger {
+    /// Its digits, with zeros before them up to `width`.
+    package func padded(_ width: Int) -> String {
+        let digits = String(magnitude)
+        return (self < 0 ? "-" : "") + String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+    }
+}

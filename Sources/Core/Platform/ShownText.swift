@@ -42,10 +42,7 @@ package enum ShownText {
     }
 
     private static func byBytes(_ scalar: Unicode.Scalar) -> String {
-        UTF8.encode(scalar)?.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
-        }.joined() ?? ""
+        UTF8.encode(scalar)?.map { "\\x" + upperHexadecimal($0) }.joined() ?? ""
     }
 
     private static func escaped(

@@ -52,8 +52,7 @@ package enum PageChoice: Sendable, Equatable {
     /// What it adds to the comic's name: `-p007`, `-cover`.
     func mark(index: Int, of count: Int) -> String {
         if self == .cover { return "-cover" }
-        let number = "\(index + 1)"
-        return "-p" + String(repeating: "0", count: max(0, "\(count)".count - number.count)) + number
+        return "-p" + (index + 1).padded("\(count)".count)
     }
 }
 

@@ -35,11 +35,8 @@ package enum ComicText {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         let parts = calendar.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: time.seconds))
-        func padded(_ number: Int?, _ count: Int) -> String {
-            let digits = String(number ?? 0)
-            return String(repeating: "0", count: max(0, count - digits.count)) + digits
-        }
-        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+        func two(_ number: Int?) -> String { (number ?? 0).padded(2) }
+        return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day))"
     }
 
     /// A comic's kind as people call it: `CBZ`, `pictures in a folder`.

@@ -106,11 +106,8 @@ extension DotContext {
     /// `2026-11-22 15:04`, by the store's days.
     func clock(_ date: Date) -> String {
         let parts = bucketing.calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
-        func padded(_ number: Int?, _ digits: Int) -> String {
-            let text = String(number ?? 0)
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
-        }
-        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2)) "
-            + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2))"
+        func two(_ number: Int?) -> String { (number ?? 0).padded(2) }
+        return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day)) "
+            + "\(two(parts.hour)):\(two(parts.minute))"
     }
 }

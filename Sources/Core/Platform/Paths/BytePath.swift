@@ -145,8 +145,7 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
                 out += scalarText
                 rest = rest.dropFirst(length)
             } else {
-                let digits = String(first, radix: 16, uppercase: true)
-                out += digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
+                out += "\\x" + upperHexadecimal(first)
                 rest = rest.dropFirst()
             }
         }

@@ -100,16 +100,7 @@ package struct SARIFFormatter: OutputFormatter {
     /// For a path from the root a `file` URI, else a relative reference: a name with `:` before any slash would be
     /// taken for a scheme.
     static func uri(_ name: String) -> String {
-        (name.hasPrefix("/") ? "file://" : "") + encoded(name)
-    }
-
-    private static func encoded(_ name: String) -> String {
-        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
-        return name.utf8.map { byte in
-            if plain.contains(byte) { return String(Unicode.Scalar(byte)) }
-            let digits = String(byte, radix: 16, uppercase: true)
-            return "%" + (digits.count == 1 ? "0" : "") + digits
-        }.joined()
+        (name.hasPrefix("/") ? "file://" : "") + percentEncoded(name.utf8)
     }
 }
 

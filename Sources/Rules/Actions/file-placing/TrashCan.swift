@@ -142,12 +142,7 @@ package struct TrashCan: Sendable {
     private func information(_ path: BytePath, _ root: BytePath) -> String {
         let top = root.parent.name == Self.sharedName.name ? root.parent.parent : root.parent
         let shown = root == home ? path : path.relative(to: top) ?? path
-        let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        let encoded = shown.bytes.map { byte in
-            unreserved.contains(byte)
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
-        return "[Trash Info]\nPath=\(encoded)\nDeletionDate=\(Self.localTime())\n"
+        return "[Trash Info]\nPath=\(percentEncoded(shown.bytes))\nDeletionDate=\(Self.localTime())\n"
     }
 
     /// The time of now by the local clock, as the specification writes it.

@@ -53,12 +53,12 @@ package struct DateFormat: Sendable {
     }
 
     private static func field(_ letter: Character, _ parts: DateComponents, offset: Int, time: Timestamp) -> String {
-        func two(_ value: Int?) -> String { padded(value ?? 0, 2) }
+        func two(_ value: Int?) -> String { (value ?? 0).padded(2) }
         let hour = parts.hour ?? 0
         let month = (parts.month ?? 1) - 1
         let day = (parts.weekday ?? 1) - 1
         switch letter {
-        case "Y": return padded(parts.year ?? 0, 4)
+        case "Y": return (parts.year ?? 0).padded(4)
         case "y": return two((parts.year ?? 0) % 100)
         case "m": return two(parts.month)
         case "d": return two(parts.day)
@@ -68,7 +68,7 @@ package struct DateFormat: Sendable {
         case "p": return hour < 12 ? "AM" : "PM"
         case "M": return two(parts.minute)
         case "S": return two(parts.second)
-        case "j": return padded(parts.dayOfYear ?? 0, 3)
+        case "j": return (parts.dayOfYear ?? 0).padded(3)
         case "B": return months.indices.contains(month) ? months[month] : ""
         case "b": return months.indices.contains(month) ? String(months[month].prefix(3)) : ""
         case "A": return days.indices.contains(day) ? days[day] : ""
@@ -76,7 +76,7 @@ package struct DateFormat: Sendable {
         case "V": return two(parts.weekOfYear)
         case "u": return String(day == 0 ? 7 : day)
         case "s": return String(Int(time.seconds.rounded(.down)))
-        case "F": return "\(padded(parts.year ?? 0, 4))-\(two(parts.month))-\(two(parts.day))"
+        case "F": return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day))"
         case "T": return "\(two(hour)):\(two(parts.minute)):\(two(parts.second))"
         case "z":
             if offset == 0 { return "Z" }
@@ -84,11 +84,6 @@ package struct DateFormat: Sendable {
             return (offset < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
         default: return String(letter)
         }
-    }
-
-    private static func padded(_ value: Int, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
     /// The date that a value holds: a date, or text that begins as ISO 8601 does (`2026-11-21`,
