@@ -32,34 +32,34 @@ package actor Runner {
     /// How far the start has come; nil before it and after it.
     var startPhase: StartPhase?
     /// Jobs that wait for their next try, by a clock that nobody sets, and that goes on while the machine sleeps.
-    private var retries = DeadlineHeap<String, ContinuousClock.Instant>()
+    var retries = DeadlineHeap<String, ContinuousClock.Instant>()
     /// Those of them that the ledger may hold as ready all the same, because it could not be written.
-    private var unnoted: Set<String> = []
+    var unnoted: Set<String> = []
     /// Jobs among them that wait for a person's word, and not for a try.
-    private var asking: Set<String> = []
+    var asking: Set<String> = []
     /// Jobs that wait for others to end, which are at work in their folder.
-    private var heldUp: [String: Set<String>] = [:]
-    private var timer: Task<Void, Never>?
-    private var armedFor: ContinuousClock.Instant?
+    var heldUp: [String: Set<String>] = [:]
+    var timer: Task<Void, Never>?
+    var armedFor: ContinuousClock.Instant?
     var isPaused = false
-    private var isDraining = false
+    var isDraining = false
     private var idleWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
-    private var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
+    var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
     /// Superseded jobs whose place in line nothing could take yet, for a reason that passes.
     var unplanned: Set<String> = []
     /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
     private var left = 0
     private var everLeft = 0
     private var isFetching = false
-    private var generator = SystemRandomNumberGenerator()
+    var generator = SystemRandomNumberGenerator()
 
     /// While so many are in `queues`, what comes behind them is read again when it begins.
     private static let mostPlanned = 16
     /// No job has this id: it stands for another look into the ledger.
     private static let nextLook = ""
     /// Seconds until a folder is tried again that something other than a job is at work in.
-    private static let pause = 2.0
+    static let pause = 2.0
 
     /// Jobs that wait until there is less of a kind of work.
     var parked: [WorkKind: ParkedJobs] = [:]
@@ -183,7 +183,7 @@ package actor Runner {
         enqueue(Queued(job), place: job.place, path: job.path, mayBeLeft: true)
     }
 
-    private func enqueue(_ job: Queued, place: String, path: BytePath, mayBeLeft: Bool, isFirst: Bool = false) {
+    func enqueue(_ job: Queued, place: String, path: BytePath, mayBeLeft: Bool, isFirst: Bool = false) {
         guard !isKnown(job.id) else { return }
         // Where others were left, this one is after them: jobs of one file keep their order.
         if mayBeLeft, left > 0 || queued >= window || parkedCount >= Self.mostParked { return leaveInLedger(1) }
@@ -288,132 +288,5 @@ package actor Runner {
         running[key] = nil
         if queues[key] != nil { turn.append(key) }
         pump()
-    }
-
-    /// Does with a job what its end, or that of a try, asks for.
-    func goOn(_ id: String, _ key: FileKey, after end: JobExecutor.Outcome) async {
-        switch end {
-        case .ended, .stopped: known.remove(id)
-        case .crowded:
-            known.remove(id)
-            await resume(id)
-        case .followed(let next):
-            known.remove(id)
-            enqueue(next)
-        case .asking(let until):
-            known.remove(id)
-            if let until { awaitWord(id, until) }
-        case .superseded:
-            known.remove(id)
-            await planAnew(id)
-        case .heldUp(let others):
-            known.remove(id)
-            await holdUp(id, by: others)
-        case .again(let attempt):
-            let delay = Backoff.seconds(attempt: attempt, using: &generator)
-            let time = Timestamp.now().adding(seconds: delay)
-            known.remove(id)
-            unnoted.insert(id)
-            schedule(id, after: delay)
-            do {
-                let isReady = try await ledger.write { transaction in
-                    guard var job = try transaction.job(id) else { return false }
-                    job.nextAttempt = time
-                    try transaction.update(job)
-                    return job.state == .ready
-                }
-                if !isReady { unnoted.remove(id) }
-            } catch {
-                log.error(
-                    "the time of the next try is not in the ledger: \(explain(error))", metadata: LogFields.job(id))
-            }
-        }
-        if case .again = end {} else { await tellEnd?(key.place, key.path) }
-        for held in heldUp.keys.sorted() where heldUp[held]?.contains(id) == true { await letGo(held) }
-    }
-
-    /// Has a job wait until one of the others has ended, which looks again then; where none is named, for a while.
-    private func holdUp(_ id: String, by others: Set<String>) async {
-        guard !others.isEmpty else { return schedule(id, after: Self.pause) }
-        heldUp[id] = others
-        do {
-            // One may have ended before this one was noted.
-            let open = try await ledger.read { transaction in
-                try others.allSatisfy { try transaction.job($0)?.state.isOpen == true }
-            }
-            if !open { await letGo(id) }
-        } catch {
-            log.error("cannot read what a job waits for: \(explain(error))", metadata: ["job": "\(id.prefix(12))"])
-            if heldUp.removeValue(forKey: id) != nil { schedule(id, after: 60) }
-        }
-    }
-
-    private func letGo(_ id: String) async {
-        guard heldUp.removeValue(forKey: id) != nil else { return }
-        await resume(id)
-    }
-
-    /// Looks again when a question's time is over: at least once an hour, for the calendar may be set.
-    func awaitWord(_ id: String, _ until: Timestamp) {
-        asking.insert(id)
-        schedule(id, after: min(max(0, until.seconds - Timestamp.now().seconds), 3_600))
-    }
-
-    private func expire(_ id: String) async {
-        do {
-            if let until = try await executor.expire(id) { awaitWord(id, until) }
-        } catch {
-            log.error("cannot end a question: \(explain(error))", metadata: LogFields.job(id))
-            asking.insert(id)
-            schedule(id, after: 60)
-        }
-    }
-
-    func schedule(_ id: String, after seconds: Double) {
-        retries.set(id, due: ContinuousClock.now.advanced(by: .seconds(seconds)))
-        arm()
-    }
-
-    /// One timer for the earliest retry, and none while nothing waits.
-    private func arm() {
-        guard !isDraining, let next = retries.earliest() else { return }
-        if let armedFor, armedFor <= next { return }
-        timer?.cancel()
-        armedFor = next
-        timer = Task {
-            do {
-                try await Task.sleep(until: next, clock: .continuous)
-            } catch {
-                return
-            }
-            await self.wake(next)
-        }
-    }
-
-    private func wake(_ time: ContinuousClock.Instant) async {
-        if armedFor == time { armedFor = nil }
-        for id in retries.dequeue(upTo: .now) {
-            unnoted.remove(id)
-            if asking.remove(id) != nil {
-                await expire(id)
-                continue
-            }
-            await resume(id)
-        }
-        arm()
-        pump()
-    }
-
-    func resume(_ id: String, isFirst: Bool = false) async {
-        do {
-            if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
-                let (whose, now) = (JobExecutor.bulkhead(of: job), job.whereabouts)
-                enqueue(
-                    Queued(id: id, whose: whose), place: now.place, path: now.path, mayBeLeft: false, isFirst: isFirst)
-            }
-        } catch {
-            log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))
-            schedule(id, after: 60)
-        }
     }
 }

@@ -1,0 +1,169 @@
+import Foundation
+import GRDB
+import Platform
+
+/// One rule's work on one version of one file.
+package struct JobRecord: Sendable, Equatable {
+    package enum State: String, Sendable, Codable, CaseIterable {
+        case ready
+        /// Tried and failed for a reason that may pass; `nextAttempt` says when it is tried again.
+        case waiting
+        case done
+        /// Waits for a person's word: `steward confirm`.
+        case asking
+        /// For a human: `steward retry`.
+        case parked
+        /// The file was refused and lies in quarantine (or was left where it is).
+        case refused
+        /// The file changed or vanished before its turn; what replaced it has jobs of its own.
+        case superseded
+        /// A person has said no to what it asked, or has said nothing in time.
+        case declined
+        case undone
+
+        /// Whether the runner still has something to do with it.
+        package var isOpen: Bool { self == .ready || self == .waiting }
+    }
+
+    package var sequence: Int64
+    package var id: String
+    package var rule: String
+    package var digest: String
+    package var event: String
+    package var place: String
+    /// The name under which the file was judged.
+    package var path: BytePath
+    /// Where the file is now, as JSON of the engine's.
+    package var file: String
+    /// The same for finding it; nil where it has the name under which it was judged.
+    package var moved: Whereabouts?
+    package var hash: ContentHash?
+    package var lineage: String
+    package var depth: Int
+    /// The depth at which its file was made: see ``ProductRecord/origin``.
+    package var origin = 0
+    package var arrived: Timestamp
+    package var state: State
+    package var attempts: Int
+    package var nextAttempt: Timestamp?
+    /// The values of templates, as JSON of the engine's.
+    package var values: String
+    /// `quarantine` or `leave`.
+    package var refused: String
+    /// The steps that follow where it fails for good, as JSON of the engine's; nil for none.
+    package var onFailure: String?
+    package var problem: String?
+    package var updated: Timestamp
+
+    package init(
+        id: String, rule: String, digest: String, event: String, place: String, path: BytePath, file: String,
+        hash: ContentHash?, lineage: String, depth: Int, arrived: Timestamp, values: String, refused: String
+    ) {
+        sequence = 0
+        self.id = id
+        self.rule = rule
+        self.digest = digest
+        self.event = event
+        self.place = place
+        self.path = path
+        self.file = file
+        self.hash = hash
+        self.lineage = lineage
+        self.depth = depth
+        self.arrived = arrived
+        state = .ready
+        attempts = 0
+        nextAttempt = nil
+        self.values = values
+        self.refused = refused
+        problem = nil
+        updated = arrived
+    }
+}
+
+/// One `do:` entry of a job.
+package struct StepRecord: Sendable, Equatable {
+    package enum State: String, Sendable, Codable {
+        case pending
+        /// The intent is committed; whether the effect happened is for `recover` to say.
+        case intended
+        case done
+        /// Being taken back: whether that has happened is for the action's `undo` to find out.
+        case undoing
+        case undone
+    }
+
+    package var job: String
+    package var number: Int
+    package var action: String
+    /// As the rule gives them, JSON of the engine's.
+    package var arguments: String
+    package var repeatSafe: Bool
+    /// The values that it alone sees, as JSON of the engine's, until it is done: the line of a file that it is about.
+    package var item: String?
+    package var state: State
+    package var intent: String?
+    package var receipt: String?
+
+    package init(
+        job: String, number: Int, action: String, arguments: String, repeatSafe: Bool, item: String? = nil
+    ) {
+        self.job = job
+        self.number = number
+        self.action = action
+        self.arguments = arguments
+        self.repeatSafe = repeatSafe
+        self.item = item
+        state = .pending
+        intent = nil
+        receipt = nil
+    }
+
+    /// The name under which the step's effect is known everywhere.
+    package var id: String { "\(job).\(number)" }
+}
+
+extension JobRecord {
+    init(row: Row) {
+        sequence = row["sequence"]
+        id = row["id"]
+        rule = row["rule"]
+        digest = row["digest"]
+        event = row["event"]
+        place = row["place"]
+        path = BytePath(blob: row["path"])
+        file = row["file"]
+        // As with `onFailure` below.
+        moved = (row["nowPath"] as Data?).map { Whereabouts(place: row["nowPlace"] ?? "", path: BytePath(blob: $0)) }
+        hash = ContentHash(blob: row["hash"])
+        lineage = row["lineage"]
+        depth = row["depth"]
+        // As with `onFailure` below.
+        origin = row["origin"] as Int? ?? depth
+        arrived = Timestamp(nanoseconds: row["arrived"])
+        state = State(rawValue: row["state"]) ?? .parked
+        attempts = row["attempts"]
+        nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
+        values = row["vals"]
+        refused = row["refused"]
+        // A command may read a ledger that the agent has yet to bring up to date.
+        onFailure = row["onFailure"] as String?
+        problem = row["problem"]
+        updated = Timestamp(nanoseconds: row["updated"])
+    }
+}
+
+extension StepRecord {
+    init(row: Row) {
+        job = row["job"]
+        number = row["number"]
+        action = row["action"]
+        arguments = row["arguments"]
+        repeatSafe = row["repeatSafe"]
+        // As with `onFailure`: a ledger that the agent has yet to bring up to date has none.
+        item = row["item"] as String?
+        state = State(rawValue: row["state"]) ?? .intended
+        intent = row["intent"]
+        receipt = row["receipt"]
+    }
+}

@@ -1,0 +1,71 @@
+import Ledger
+import Platform
+
+/// What a step is told, and what the next one is told of where it has left the file.
+extension JobExecutor {
+    /// Where the job's file is after `effects`, if they moved it.
+    func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
+        for effect in effects {
+            switch effect {
+            case .moved(file.absolute, let to, let fingerprint, let hash):
+                return reference(to, fingerprint, hash, isFolder: false)
+            case .movedFolder(file.absolute, let to, let fingerprint, let contents):
+                return reference(to, fingerprint, contents, isFolder: true)
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private func reference(
+        _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, isFolder: Bool
+    ) -> FileReference {
+        let (place, below) = journal.places.locate(path) ?? (nil, BytePath(bytes: path.name))
+        return FileReference(
+            place: place?.name ?? "", root: place?.root ?? path.parent, path: below, fingerprint: fingerprint,
+            hash: hash,
+            isFolder: isFolder)
+    }
+
+    func action(of step: StepRecord) throws -> any RuleAction { try made(step).action }
+
+    private func made(_ step: StepRecord) throws -> MadeAction {
+        try registry.action(named: step.action, storedArguments: step.arguments)
+    }
+
+    func file(_ job: JobRecord) throws -> FileReference {
+        try LedgerJSON.decode(FileReference.self, from: job.file, showing: names)
+    }
+
+    func input(
+        _ job: JobAtWork, _ step: StepRecord, _ later: StepsLater, _ files: HeldFiles
+    ) throws -> StepInput {
+        let record = job.record
+        guard let event = FileEvent(rawValue: record.event) else {
+            throw Fault(.failed, "the ledger names an event that this version does not know: \(record.event)")
+        }
+        return StepInput(
+            jobID: record.id, stepID: step.id, rule: record.rule, event: event, file: job.file,
+            arrival: record.arrived, values: try job.values(of: step), namesUsedLater: later.names,
+            attempt: record.attempts, files: files)
+    }
+
+    /// What comes after a step.
+    struct StepsLater {
+        let isNone: Bool
+        /// The names of the values that they use.
+        let names: Set<String>
+    }
+
+    /// For each of the steps what comes after it. There may be thousands of a few kinds.
+    func stepsLater(_ steps: [StepRecord]) throws -> [StepsLater] {
+        var names: Set<String> = []
+        var all: [StepsLater] = []
+        for step in steps.reversed() {
+            all.append(StepsLater(isNone: all.isEmpty, names: names))
+            let own = try made(step).valueNames
+            if !own.isSubset(of: names) { names.formUnion(own) }
+        }
+        return all.reversed()
+    }
+}
