@@ -124,48 +124,6 @@ struct RunningRunnerTests {
     }
 
     @Test(
-        "However many files wait for slow work, quick work is done, and all goes on after a pause", arguments: [0, 1])
-    func slowWork(quickSteps: Int) async throws {
-        // Slow from the beginning, or only when a quick step is done.
-        let before = String(repeating: "{ probe: { name: first } }, ", count: quickSteps)
-        let rules = """
-            - { rule: Slow, in: inbox, where: { name: "s*" }, do: [\(before){ probe: { name: slow } }] }
-            - { rule: Quick, in: inbox, where: { name: "q*" }, do: { probe: { name: quick } } }
-            """
-        let bench = try Bench(folder.path, script, rules: rules, maximumFiles: 48, window: 64)
-        let crowd = Crowd()
-        let isQuickDone = Mutex(false)
-        script.perform("quick") { _, _ in
-            isQuickDone.withLock { $0 = true }
-            return Receipt("x")
-        }
-        script.perform("slow") { _, _ in
-            crowd.enter()
-            try await waitUntil("the quick one is done") { isQuickDone.withLock { $0 } }
-            crowd.leave()
-            return Receipt("x")
-        }
-        let slow = 150
-        // Judging may take its time; what is slow waits for nothing but the quick one.
-        try await bench.runner.setPaused(true)
-        for number in 0..<slow {
-            try bench.write(BytePath("inbox/s\(number)"), "\(number)")
-            await bench.submit(try await bench.see(BytePath("s\(number)")))
-        }
-        try bench.write("inbox/q", "q")
-        await bench.submit(try await bench.see("q"))
-        try await bench.runner.setPaused(false)
-        try await waitUntil("the quick one is done") { isQuickDone.withLock { $0 } }
-        try await bench.runner.setPaused(true)
-        await bench.runner.idle()
-        #expect(await bench.runner.status().running == 0)
-        try await bench.runner.setPaused(false)
-        await bench.runner.idle()
-        #expect(crowd.most == Bench.slowLimit)
-        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": slow + 1])
-    }
-
-    @Test(
         "However many files of one rule are at work or wait, those of others are done, and all in their order",
         arguments: [1, 4])
     func shareOfRule(share: Int) async throws {

@@ -132,7 +132,8 @@ final class Bench: Sendable {
     init(
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
         maximumFiles: Int = 512, share: Int = 128, window: Int = 1024, clock: WallClock = .system,
-        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], quarantine held: BytePath? = nil
+        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], quarantine held: BytePath? = nil,
+        hungCalls: @escaping @Sendable () -> Int = { 0 }
     ) throws {
         self.folder = folder
         self.script = script
@@ -161,8 +162,7 @@ final class Bench: Sendable {
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork,
-            limits: [.disk: Self.limit, .process: Self.slowLimit],
-            log: log)
+            limits: [.disk: Self.limit, .process: Self.slowLimit], log: log, hungCalls: hungCalls)
         runner = Runner(
             executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, share: share,
             window: window, log: log)

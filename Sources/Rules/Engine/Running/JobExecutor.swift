@@ -32,6 +32,7 @@ package final class JobExecutor: Sendable {
     let meter: WorkMeter
     private let gates: [WorkKind: Gate]
     let log: Logger
+    private let hungCalls: @Sendable () -> Int
     /// Held while somebody copies the stores.
     package let hold = StepHold()
     /// Jobs whose undo is at work, and those that it was cut off for and could not be finished yet.
@@ -49,9 +50,11 @@ package final class JobExecutor: Sendable {
     var ledger: Ledger { journal.ledger }
     var names: HiddenNames { journal.ledger.names }
 
+    /// - Parameter hungCalls: tells how many calls hang, in whose stead as many steps more may be at work.
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
-        limits: [WorkKind: Int], meter: WorkMeter = WorkMeter(), log: Logger
+        limits: [WorkKind: Int], meter: WorkMeter = WorkMeter(), log: Logger,
+        hungCalls: @escaping @Sendable () -> Int = { HangWatch.shared.hungCalls }
     ) {
         self.journal = journal
         self.registry = registry
@@ -60,6 +63,7 @@ package final class JobExecutor: Sendable {
         self.meter = meter
         gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
         self.log = log
+        self.hungCalls = hungCalls
         quarantine.share(inWork)
     }
 
@@ -68,12 +72,12 @@ package final class JobExecutor: Sendable {
 
     /// Calls hang: steps that wait for such keep nobody else from working.
     package func makeRoom() {
-        let hung = HangWatch.shared.hungCalls
+        let hung = hungCalls()
         for kind in Self.local { gates[kind]?.reclaim(hung: hung) }
     }
 
     private func makeRoom(in gate: Gate, for work: WorkKind) {
-        let hung = HangWatch.shared.hungCalls
+        let hung = hungCalls()
         if hung > 0, Self.local.contains(work) { gate.reclaim(hung: hung) }
     }
 

@@ -1,0 +1,84 @@
+import Ledger
+import Platform
+import Rules
+import Synchronization
+import TestSupport
+import Testing
+
+/// How many steps of one kind of work are carried out at the same time.
+@Suite("Limits of each kind of work") struct RunningLimitTests {
+    let folder: TemporaryFolder
+    let script = Script()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(
+        "However many files wait for slow work, quick work is done, and all goes on after a pause", arguments: [0, 1])
+    func slowWork(quickSteps: Int) async throws {
+        // Slow from the beginning, or only when a quick step is done.
+        let before = String(repeating: "{ probe: { name: first } }, ", count: quickSteps)
+        let rules = """
+            - { rule: Slow, in: inbox, where: { name: "s*" }, do: [\(before){ probe: { name: slow } }] }
+            - { rule: Quick, in: inbox, where: { name: "q*" }, do: { probe: { name: quick } } }
+            """
+        let bench = try Bench(folder.path, script, rules: rules, maximumFiles: 48, window: 64)
+        let crowd = Crowd()
+        let isQuickDone = Mutex(false)
+        script.perform("quick") { _, _ in
+            isQuickDone.withLock { $0 = true }
+            return Receipt("x")
+        }
+        script.perform("slow") { _, _ in
+            crowd.enter()
+            try await waitUntil("the quick one is done") { isQuickDone.withLock { $0 } }
+            crowd.leave()
+            return Receipt("x")
+        }
+        let slow = 150
+        // Judging may take its time; what is slow waits for nothing but the quick one.
+        try await bench.runner.setPaused(true)
+        for number in 0..<slow {
+            try bench.write(BytePath("inbox/s\(number)"), "\(number)")
+            await bench.submit(try await bench.see(BytePath("s\(number)")))
+        }
+        try bench.write("inbox/q", "q")
+        await bench.submit(try await bench.see("q"))
+        try await bench.runner.setPaused(false)
+        try await waitUntil("the quick one is done") { isQuickDone.withLock { $0 } }
+        try await bench.runner.setPaused(true)
+        await bench.runner.idle()
+        #expect(await bench.runner.status().running == 0)
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        #expect(crowd.most == Bench.slowLimit)
+        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": slow + 1])
+    }
+
+    @Test("In the stead of each call that hangs one more step is at work, and no more")
+    func hungCalls() async throws {
+        let rules = """
+            - { rule: Slow, in: inbox, do: { probe: { name: slow } } }
+            """
+        let bench = try Bench(folder.path, script, rules: rules, hungCalls: { 1 })
+        let crowd = Crowd()
+        let mayEnd = Mutex(false)
+        script.perform("slow") { _, _ in
+            crowd.enter()
+            try await waitUntil("it may end") { mayEnd.withLock { $0 } }
+            crowd.leave()
+            return Receipt("x")
+        }
+        for number in 0..<8 {
+            try bench.write(BytePath("inbox/s\(number)"), "\(number)")
+            await bench.submit(try await bench.see(BytePath("s\(number)")))
+        }
+        try await waitUntil("one more than the limit is at work") {
+            bench.executor.makeRoom()
+            return crowd.most > Bench.slowLimit
+        }
+        mayEnd.withLock { $0 = true }
+        await bench.runner.idle()
+        #expect(crowd.most == Bench.slowLimit + 1)
+        #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 8])
+    }
+}
