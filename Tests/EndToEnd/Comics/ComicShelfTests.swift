@@ -11,6 +11,7 @@ struct ComicShelfTests {
     private func fixture() throws -> AgentFixture {
         let steward = try AgentFixture()
         steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
+        try steward.giveUpVaults()
         return steward
     }
 

@@ -60,6 +60,7 @@ struct DurableEffectTests {
     @Test("Before a file is touched, all that the ledger has been told is synced")
     func ledgerFirst() async throws {
         let steward = try AgentFixture()
+        try steward.giveUpVaults()
         let folder = steward.home.path.appending("calls")
         try Durable.makeDirectory(folder)
         guard Editor.has("strace"), try steward.shell(["strace", "-o", "/dev/null", "true"]).status == 0 else {

@@ -28,11 +28,20 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         wrapper = user?.command ?? []
         if let user { try user.own(home.path) }
         try run(["init"]).check()
-        if !configuration.isEmpty {
-            let file: BytePath = ".config/steward/steward.yaml"
-            try home.write(file, try home.read(file) + "\n" + configuration + "\n")
-        }
+        if !configuration.isEmpty { try configure { $0 + "\n" + configuration + "\n" } }
     }
+
+    /// Has no vault configured: with one the agent lets no other process of its user look into it, nor trace it.
+    package func giveUpVaults() throws {
+        try configure { $0.replacing(/\nvaults:\n( .*\n)+/, with: "\n") }
+        guard try !home.read(Self.file).contains("\nvaults:") else { throw TestFailure("a vault is left") }
+    }
+
+    private func configure(_ change: (String) -> String) throws {
+        try home.write(Self.file, change(try home.read(Self.file)))
+    }
+
+    private static let file: BytePath = ".config/steward/steward.yaml"
 
     deinit {
         if let agent, agent.isRunning { kill(agent.processIdentifier, SIGKILL) }
@@ -123,12 +132,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
             await AgentSlots.shared.acquire()
             hasSlot = true
         }
-        let process = Process()
-        let command = wrapper + self.wrapper + [Self.binary, "run"]
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
+        let process = Process(wrapper + self.wrapper + [Self.binary, "run"], environment: environment)
         let log = home.path.appending("agent.log")
         if try FileStatus.of(log) == nil { try home.write("agent.log", "") }
         let handle = FileHandle(forWritingAtPath: log.text)
