@@ -48,16 +48,11 @@ struct StateLockTests {
     func killed() async throws {
         try Durable.makeDirectory(state)
         try folder.write("state/lock", "")
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-        process.arguments = [
-            state.appending("lock").text, "/bin/sh", "-c", "echo $PPID >\"$1\"; echo locked; exec sleep 600", "sh",
-            state.appending("lock").text,
-        ]
-        process.standardOutput = output
-        try process.run()
-        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "locked\n")
+        let lock = state.appending("lock").text
+        let process = Process([
+            "/usr/bin/flock", lock, "/bin/sh", "-c", "echo $PPID >\"$1\"; echo locked; exec sleep 600", "sh", lock,
+        ])
+        try process.run { $0 == "locked\n" ? () : nil }
         let fault = #expect(throws: Fault.self) { try StateLock(directory: state) }
         #expect(fault?.message.contains("process \(process.processIdentifier)") == true)
         #expect(StateLock.holder(of: state) == process.processIdentifier)

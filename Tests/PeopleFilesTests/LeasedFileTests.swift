@@ -31,9 +31,7 @@ struct LeasedFileTests {
     /// A shell that appends a line, which waits in its `open` for the lease to be given back. Blocks: on a pool that other
     /// tests keep for longer than the kernel has it wait, the moment would pass unseen.
     private func appender() throws -> Process {
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", "echo theirs >> \"$0\"", path.text]
+        let shell = Process(["/bin/sh", "-c", "echo theirs >> \"$0\"", path.text])
         try shell.run()
         let inode = try FileStatus.of(path)?.inode ?? 0
         let end = ContinuousClock.now + .seconds(60)

@@ -7,21 +7,16 @@ import Platform
 package final class FileHolder: @unchecked Sendable {  // set up in init; afterwards only `release` touches it
     package enum Way: String, Sendable { case reading = "<", appending = ">>" }
 
-    private let process = Process()
+    private let process: Process
     private let input = Pipe()
 
     package var id: Int32 { process.processIdentifier }
 
     /// Returns when the other process has the file open.
     package init(_ path: BytePath, _ way: Way) throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "exec 3\(way.rawValue)\"$1\"; echo open; read line", "sh", path.text]
+        process = Process(["/bin/sh", "-c", "exec 3\(way.rawValue)\"$1\"; echo open; read line", "sh", path.text])
         process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard answer == "open\n" else { throw TestFailure("the other process could not open \(path)") }
+        try process.run { $0 == "open\n" ? () : nil }
     }
 
     /// Ends the other process and waits for its end.

@@ -26,14 +26,10 @@ package final class Follower: @unchecked Sendable {  // the process is only touc
 extension AgentFixture {
     /// Starts `steward` with these arguments beside the test.
     package func spawn(_ arguments: [String]) throws -> Follower {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.binary)
-        process.arguments = arguments
-        process.environment = environment
+        let process = Process([Self.binary] + arguments, environment: environment)
         let file = try home.write(BytePath("out-\(randomHex(6))"), "")
         process.standardOutput = FileHandle(forWritingAtPath: file.text)
         process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
         try process.run()
         return Follower(process, file)
     }

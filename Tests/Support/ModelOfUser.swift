@@ -22,23 +22,9 @@ package final class ModelOfUser: Sendable {
         folder = try TemporaryFolder("model")
         let script = try folder.write("model.py", Self.script)
         try folder.write("heard", "")
-        let child = Process()
-        let output = Pipe()
-        child.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        child.arguments = ["python3", script.text, "\(user)", address, folder.path.appending("heard").text]
-        child.standardOutput = output
-        try child.run()
+        let child = Process(["python3", script.text, "\(user)", address, folder.path.appending("heard").text])
+        port = try child.runUntilNumber()
         process = child.processIdentifier
-        var said = ""
-        while !said.hasSuffix("\n") {
-            let part = output.fileHandleForReading.availableData
-            guard !part.isEmpty else { throw TestFailure("the model's server did not start") }
-            said += String(decoding: part, as: UTF8.self)
-        }
-        guard let port = Int(said.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw TestFailure("the model's server said \(said)")
-        }
-        self.port = port
     }
 
     deinit { kill(process, SIGKILL) }

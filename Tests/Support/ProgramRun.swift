@@ -35,19 +35,11 @@ package func runProgram(
     _ command: [String], in folder: BytePath? = nil, environment: [String: String]? = nil, input: String? = nil
 ) throws -> ProgramResult {
     let streams = try TemporaryFolder("streams")
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: command[0].contains("/") ? command[0] : "/usr/bin/env")
-    process.arguments = command[0].contains("/") ? Array(command.dropFirst()) : command
-    process.environment = environment ?? ProcessInfo.processInfo.environment
-    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.text) }
+    let process = Process(command, in: folder, environment: environment)
     let files = try ["1", "2"].map { try streams.write(BytePath($0), "") }
     process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
     process.standardError = FileHandle(forWritingAtPath: files[1].text)
-    if let input {
-        process.standardInput = FileHandle(forReadingAtPath: try streams.write("0", input).text)
-    } else {
-        process.standardInput = FileHandle.nullDevice
-    }
+    if let input { process.standardInput = FileHandle(forReadingAtPath: try streams.write("0", input).text) }
     try process.run()
     process.waitUntilExit()
     let texts = try files.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }

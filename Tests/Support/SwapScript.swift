@@ -5,7 +5,7 @@ import Platform
 
 /// A running `Tests/Campaigns/swaps.py`.
 package final class SwapScript: @unchecked Sendable {  // belongs to its test's own task
-    private let process = Process()
+    private let process: Process
     private let output: BytePath
 
     private static let path = Checkout.root.appending("Tests/Campaigns/swaps.py")
@@ -18,11 +18,7 @@ package final class SwapScript: @unchecked Sendable {  // belongs to its test's 
         let script = home.path.appending("swaps.py")
         if try FileStatus.of(script) == nil { try home.write("swaps.py", try Descriptor(Self.path).readAll()) }
         output = try home.write(BytePath("swaps-\(randomHex(6))"), "")
-        let command = user + ["/usr/bin/python3", "-B", script.text] + arguments
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.currentDirectoryURL = URL(fileURLWithPath: "/")
-        process.standardInput = FileHandle.nullDevice
+        process = Process(user + ["/usr/bin/python3", "-B", script.text] + arguments, in: "/")
         process.standardOutput = FileHandle(forWritingAtPath: output.text)
         process.standardError = process.standardOutput
         try process.run()

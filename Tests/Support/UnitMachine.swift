@@ -109,24 +109,20 @@ package final class UnitMachine: Sendable {
 
 /// The script that holds a machine, which ends with its standard input.
 private final class MachineProcess: @unchecked Sendable {  // changed nowhere but in `init` and `end`
-    private let process = Process()
+    private let process: Process
     private let input = Pipe()
     /// The machine's first process, by its number outside.
     let first: Int32
 
     init(_ command: [String]) throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
+        process = Process(command)
         process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let number = Int32(said.trimmingCharacters(in: .newlines)) else {
+        do {
+            first = Int32(try process.runUntilNumber())
+        } catch {
             try? input.fileHandleForWriting.close()
-            throw TestFailure("the machine does not boot: \(said)")
+            throw error
         }
-        first = number
     }
 
     func end() {

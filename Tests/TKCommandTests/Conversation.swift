@@ -4,7 +4,7 @@ import TestSupport
 
 /// A run of `tk` that a test talks with: it waits for words, and types when they are there.
 final class Conversation {
-    private let process = Process()
+    private let process: Process
     private let input = Foundation.Pipe()
     private let files: [BytePath]
 
@@ -15,10 +15,7 @@ final class Conversation {
         let words = [CommandFixture.binary] + arguments
         let line = words.map { "'\($0)'" }.joined(separator: " ")
         let command = onTerminal ? ["/usr/bin/env", "script", "-qefc", line, "/dev/null"] : words
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = fixture.environment
-        process.currentDirectoryURL = URL(fileURLWithPath: fixture.home.path.text)
+        process = Process(command, in: fixture.home.path, environment: fixture.environment)
         process.standardInput = input
         process.standardOutput = FileHandle(forWritingAtPath: files[0].text)
         process.standardError = FileHandle(forWritingAtPath: files[1].text)

@@ -113,9 +113,9 @@ import Testing
 
     @Test("A file that another process holds open") func fileAnotherProcess() async throws {
         let path = try folder.write("a.txt", "half")
-        let writer = Process()
-        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
-        writer.arguments = ["-c", "exec 3>>\(path); touch \(folder.path)/open; read line; printf whole >&3"]
+        let writer = Process([
+            "/bin/sh", "-c", "exec 3>>\(path); touch \(folder.path)/open; read line; printf whole >&3",
+        ])
         let input = Pipe()
         writer.standardInput = input
         try writer.run()

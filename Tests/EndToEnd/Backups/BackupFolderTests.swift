@@ -75,10 +75,8 @@ struct BackupFolderTests {
     }
 
     private func begin(_ steward: AgentFixture, _ options: [String] = []) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: AgentFixture.binary)
-        process.arguments = ["backup", steward.backups.text] + options
-        process.environment = steward.environment
+        let process = Process(
+            [AgentFixture.binary, "backup", steward.backups.text] + options, environment: steward.environment)
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         return process

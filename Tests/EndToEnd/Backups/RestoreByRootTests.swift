@@ -99,11 +99,8 @@ struct RestoreByRootTests {
         let (done, staged) = (
             steward.home.path.appending("done"), inState(steward, ".steward-restore/quarantine")
         )
-        let attack = Process()
-        let command =
-            TestUser.victim.command + ["/usr/bin/python3", script.text, staged.text, closed.path.text, done.text]
-        attack.executableURL = URL(fileURLWithPath: command[0])
-        attack.arguments = Array(command.dropFirst())
+        let attack = Process(
+            TestUser.victim.command + ["/usr/bin/python3", script.text, staged.text, closed.path.text, done.text])
         try attack.run()
         defer { if attack.isRunning { kill(attack.processIdentifier, SIGKILL) } }
         _ = try asRoot(steward, ["restore", steward.backups.text, "--replace"])

@@ -117,10 +117,9 @@ extension EditorTests {
         func tools(_ command: String) async throws {
             let (steward, note) = try await steward(editorWait: "1s")
             let count = command.contains("seq 100") ? 100 : 20
-            let tool = Process()
-            tool.executableURL = URL(fileURLWithPath: "/bin/sh")
-            tool.arguments = ["-c", command.replacingOccurrences(of: "NOTE", with: note.nameText)]
-            tool.currentDirectoryURL = URL(fileURLWithPath: steward.path(note).parent.text)
+            let tool = Process(
+                ["/bin/sh", "-c", command.replacingOccurrences(of: "NOTE", with: note.nameText)],
+                in: steward.path(note).parent)
             try tool.run()
             try drop(1...20, steward)
             try await steward.until("the tool has ended") { !tool.isRunning }

@@ -7,14 +7,13 @@ import Testing
 
 /// A real FUSE file system: bindfs shows a folder at a second path, until its process is stopped.
 final class StoppingDisk {
-    private let process = Process()
+    private let process: Process
     private let at: BytePath
 
     /// - Parameter errors: a file for what the program says.
     private init(_ program: String, showing source: BytePath, at place: BytePath, errors: BytePath) throws {
         at = place
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["-f", source.text, place.text]
+        process = Process([program, "-f", source.text, place.text])
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors.text))
         try process.run()
     }

@@ -184,9 +184,7 @@ struct StartTests {
         // Whoever has the ledger for himself has the start wait.
         let held = steward.home.path.appending("held")
         let words = Pipe()
-        let holder = Process()
-        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        holder.arguments = ["sqlite3", steward.home.path.appending(".local/state/steward/ledger.sqlite").text]
+        let holder = Process(["sqlite3", steward.home.path.appending(".local/state/steward/ledger.sqlite").text])
         holder.standardInput = words
         holder.standardOutput = FileHandle.nullDevice
         try holder.run()

@@ -103,7 +103,7 @@ struct VaultScene {
 /// A program that has a terminal of its own, and somebody who types there.
 final class TerminalSession {
     private let master: Descriptor
-    private let process = Process()
+    private let process: Process
     /// All that has appeared on the terminal.
     private(set) var screen = ""
 
@@ -118,10 +118,9 @@ final class TerminalSession {
         let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw TestFailure("the terminal could not be opened: \(errno)") }
         let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["setsid", "--ctty", "--wait", AgentFixture.binary] + arguments
-        process.environment = steward.environment
-        process.currentDirectoryURL = URL(fileURLWithPath: steward.home.path.text)
+        process = Process(
+            ["setsid", "--ctty", "--wait", AgentFixture.binary] + arguments, in: steward.home.path,
+            environment: steward.environment)
         process.standardInput = handle
         process.standardOutput = handle
         process.standardError = handle

@@ -22,21 +22,9 @@ final class PlaneProcess: Sendable {
     }
 
     private static func start(_ program: BytePath, _ arguments: [String]) throws -> (String, pid_t) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program.text)
-        process.arguments = ["--port", "0"] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        var said = ""
-        while true {
-            let part = output.fileHandleForReading.availableData
-            guard !part.isEmpty else { throw TestFailure("ron-mock-plane did not start: \(said)") }
-            said += String(decoding: part, as: UTF8.self)
-            guard let line = said.firstMatch(of: /listens at (\S+)\n/) else { continue }
-            return (String(line.output.1), process.processIdentifier)
-        }
+        let process = Process([program.text, "--port", "0"] + arguments)
+        let url = try process.run { $0.firstMatch(of: /listens at (\S+)\n/).map { String($0.output.1) } }
+        return (url, process.processIdentifier)
     }
 
     /// SIGKILL; nothing of it is left when this returns.

@@ -105,13 +105,12 @@ final class ReadWatch {
 
 /// A shell that runs until its script ends, or until it is told to go on (its `read`).
 final class Shell: Sendable {
-    private let process = Process()
+    private let process: Process
     private let input = Pipe()
 
     /// - Parameter arguments: `$0`, `$1` … of the script.
     init(_ script: String, _ arguments: String...) throws {
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script] + arguments
+        process = Process(["/bin/bash", "-c", script] + arguments)
         process.standardInput = input
         try process.run()
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Editors that leave nothing beside a draft") struct ReviewEditorTests {
     /// A process of that name, made of another program.
     private final class Impostor {
-        private let process = Process()
+        private let process: Process
         private let input = Pipe()
 
         init(
@@ -21,10 +21,7 @@ import Testing
             let path = home.path.appending("bin").appending(name)
             try Durable.makeDirectory(path.parent)
             try FileManager.default.copyItem(atPath: program, toPath: path.text)
-            process.executableURL = URL(fileURLWithPath: path.text)
-            process.arguments = arguments
-            process.currentDirectoryURL = URL(fileURLWithPath: folder.text)
-            if let environment { process.environment = environment }
+            process = Process([path.text] + arguments, in: folder, environment: environment)
             process.standardInput = input
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice

@@ -50,19 +50,8 @@ package final class WebhookReceiver {
     }
 
     private static func launch(_ log: BytePath, _ port: Int, _ options: [String]) throws -> (Process, Int) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments =
-            [Checkout.root.appending("Tests/Peers/webhook_receiver.py").text, "--port", "\(port)", "--log", log.text]
-            + options
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(said.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw TestFailure("the receiver did not start: \(said)")
-        }
-        return (process, port)
+        let script = Checkout.root.appending("Tests/Peers/webhook_receiver.py").text
+        let process = Process(["/usr/bin/python3", script, "--port", "\(port)", "--log", log.text] + options)
+        return (process, try process.runUntilNumber())
     }
 }

@@ -90,26 +90,11 @@ final class PeerServer: Sendable {
         let python = if let environment { environment } else { try await Peers.python() }
         let (port, input): (Int, FileHandle) = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: python)
-                process.arguments = ["-u", Peers.script(script)] + arguments
-                let (output, input) = (Pipe(), Pipe())
-                process.standardOutput = output
+                let process = Process([python, "-u", Peers.script(script)] + arguments)
+                let input = Pipe()
                 process.standardInput = input
-                do {
-                    try process.run()
-                } catch {
-                    return continuation.resume(throwing: error)
-                }
-                var line = Data()
-                while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10])
-                {
-                    line.append(byte)
-                }
-                guard let port = Int(String(decoding: line, as: UTF8.self)) else {
-                    return continuation.resume(throwing: TestFailure("\(script) did not start"))
-                }
-                continuation.resume(returning: (port, input.fileHandleForWriting))
+                continuation.resume(
+                    with: Result { (try process.runUntilNumber(), input.fileHandleForWriting) })
             }
         }
         self.port = port
