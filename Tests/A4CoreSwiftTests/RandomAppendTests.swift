@@ -36,6 +36,28 @@ struct RandomAppendTests {
         }
     }
 
+    @Test("The same of sections that become long, in the midst of the note and at its end")
+    func keptLong() throws {
+        var random = RandomNotes("keptLong")
+        for _ in 0..<4 {
+            var note = Data("# Day\n\n## A\n\n## B\n".utf8)
+            var kept = try AppendableNote(note)
+            for number in 0..<60 {
+                let line = String(repeating: "word ", count: random.number(1..<4)) + "\n"
+                // Blank lines at its end, as a text may have them.
+                let content = String(repeating: line, count: random.number(1..<6_000)) + (number % 3 == 0 ? "\n\n" : "")
+                let heading = ["A", "B", "C"][random.number(0..<3)]
+                let block = try AppendOptions(
+                    heading: heading, anchor: AnchorToken(parse: "aa-0101__n\(number)"), content: Data(content.utf8),
+                    placement: random.number(0..<4) == 0 ? .endOfFile : .endOfSection)
+                try kept.append([block])
+                note = try Append.appending([block], to: note)
+                try #require(kept.bytes == note, "block \(number) under \(heading)")
+            }
+            #expect(note.count > 1 << 20)
+        }
+    }
+
     @Test("Of blocks of which one cannot be written none is appended")
     func allOrNone() throws {
         var note = try AppendableNote(Data("## A\n".utf8))

@@ -1,12 +1,18 @@
 /// A note cut at its H1 and H2 headings, so that a block can be put at the end of any section without moving the rest.
 ///
-/// The sections form a list in the note's order. Every line is read once; only a block that changes what the lines
-/// *after* it mean (it opens a fence, or closes front matter) makes the note be read again.
+/// The sections form a list in the note's order, a long one in several parts. Every line is read once; only a block that
+/// changes what the lines *after* it mean (it opens a fence, or closes front matter) makes the note be read again.
 struct SectionedNote {
+    /// A section, or a part of one.
     private struct Section {
         var bytes: [UInt8]
         var next: Int?
+        /// Whether the next one is a part of the same section.
+        var goesOn = false
     }
+
+    /// From so many bytes on lines go into another part: an array that grows is copied, and for a moment there twice.
+    private static let longPart = 1 << 18
 
     private var header: [UInt8] = []
     private var sections: [Section] = []
@@ -73,7 +79,7 @@ struct SectionedNote {
     private mutating func append(
         _ block: [UInt8], under heading: String, _ key: HeadingKey, _ placement: Placement
     ) {
-        if placement == .endOfSection, let section = firstSection[key], sections[section].next != nil {
+        if placement == .endOfSection, let section = firstSection[key].map(lastPart), section != last {
             insert(block, atEndOf: section)
         } else {
             if firstSection[key] == nil { extend(Headings.insertion(of: heading)) }
@@ -86,10 +92,32 @@ struct SectionedNote {
         sections[last].bytes.suffix(2).elementsEqual([lineFeed, lineFeed])
     }
 
+    private func lastPart(of section: Int) -> Int {
+        var part = section
+        while sections[part].goesOn, let next = sections[part].next { part = next }
+        return part
+    }
+
+    /// Adds whole lines at the end of a section.
+    ///
+    /// - Parameter part: its last one.
+    /// - Returns: what is its last one then.
+    private mutating func add(_ lines: [UInt8], to part: Int) -> Int {
+        // Whether the note ends in a blank line is told by two bytes of one part.
+        guard sections[part].bytes.count >= Self.longPart, lines.count > 1 else {
+            sections[part].bytes += lines
+            return part
+        }
+        sections.append(Section(bytes: lines, next: sections[part].next))
+        sections[part].next = sections.count - 1
+        sections[part].goesOn = true
+        return sections.count - 1
+    }
+
     /// Adds whole lines at the end of the note.
     private mutating func extend(_ text: [UInt8]) {
         let parts = Self.cut(text, &scanner)
-        sections[last].bytes += parts.lead
+        last = add(parts.lead, to: last)
         for part in parts.sections {
             let index = sections.count
             sections.append(Section(bytes: part.bytes, next: nil))
@@ -100,6 +128,8 @@ struct SectionedNote {
     }
 
     /// Adds a block at the end of a section that another one follows.
+    ///
+    /// - Parameter section: its last part.
     private mutating func insert(_ block: [UInt8], atEndOf section: Int) {
         Self.dropBlankLines(&sections[section].bytes)
         var text = [lineFeed] + block
@@ -108,9 +138,8 @@ struct SectionedNote {
         // No fence is open here, for a heading follows.
         var inner = BlockScanner()
         let parts = Self.cut(text, &inner)
-        sections[section].bytes += parts.lead
         let following = sections[section].next
-        var previous = section
+        var previous = add(parts.lead, to: section)
         for part in parts.sections {
             let index = sections.count
             sections.append(Section(bytes: part.bytes, next: following))
