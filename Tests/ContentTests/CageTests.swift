@@ -1,4 +1,6 @@
 import ContentFacts
+import Foundation
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -15,6 +17,21 @@ import Testing
 
     @Test("It lives where it breaks no rule") func lives() async throws {
         #expect(try await probed("none") == "left 0")
+    }
+
+    @Test("What was found goes on, whatever is put in its place") func held() async throws {
+        let folder = try TemporaryFolder("held")
+        let program = folder.path.appending("steward-read")
+        try FileManager.default.copyItem(
+            atPath: #require(Built.program("steward-read")).text, toPath: program.text)
+        let said = try await BlockingLane("held").run {
+            let worker = try ContentWorker(program: program)
+            let other = try folder.write("other", "#!/bin/sh\nexit 3\n")
+            try #require(chmod(other.text, 0o755) == 0 && rename(other.text, program.text) == 0)
+            let file = try Descriptor(folder.write("file", "anything"))
+            return [try worker.probe("none", file), try ContentWorker(program: program).probe("none", file)]
+        }
+        #expect(said == ["left 0", "left 3"])
     }
 
     private func probed(_ what: String) async throws -> String {

@@ -4,6 +4,8 @@ import Synchronization
 
 /// A worker's executable, held open: what runs is what was found, whatever an upgrade puts in its place meanwhile. A worker
 /// of another version says of a sound file what the agent takes for damage.
+///
+/// Where it does not start any more, its libraries having been replaced, say, the agent has to be started anew.
 package final class CagedProgram: Sendable {
     package let path: BytePath
     let file: Descriptor
@@ -15,7 +17,7 @@ package final class CagedProgram: Sendable {
         (self.path, file) = (path, Descriptor(owning: raw, path: path))
     }
 
-    /// The program of a name: once it was found it is the same one for as long as this process runs.
+    /// The program of a name: once it was found it is the same one for as long as this process runs. Blocks.
     ///
     /// - Parameters:
     ///   - name: its file name.
@@ -25,9 +27,12 @@ package final class CagedProgram: Sendable {
     package static func named(_ name: String, variable: String) -> CagedProgram? {
         found.withLock { found in
             if let known = found[name] { return known }
-            let program = candidates(name, variable).lazy.compactMap { CagedProgram($0) }.first
-            found[name] = program
-            return program
+            for path in candidates(name, variable) {
+                guard let program = CagedProgram(path) else { continue }
+                found[name] = program
+                return program
+            }
+            return nil
         }
     }
 

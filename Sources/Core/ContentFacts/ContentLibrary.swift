@@ -7,8 +7,8 @@ package final class ContentLibrary: Sendable {
     private let cache: ReportCache
     private let program: BytePath?
 
-    /// - Parameter program: the worker's executable; nil finds it (``ContentWorker/init(program:patience:)``) each time it
-    ///   is needed, so that one which is installed later serves.
+    /// - Parameter program: the worker's executable; nil looks for it (``ContentWorker/init(program:patience:)``) until it
+    ///   is found, so that one which is installed later serves.
     package init(program: BytePath? = nil, cache: ReportCache = ReportCache()) {
         (self.program, self.cache) = (program, cache)
     }

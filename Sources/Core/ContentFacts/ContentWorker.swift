@@ -130,7 +130,10 @@ package struct ContentWorker: Sendable {
     /// - Throws: `Fault` where the machine is.
     private func trouble(_ ending: CagedEnding<ContentEnd>, _ path: BytePath) throws -> ContentReport {
         func ofMachine(_ what: String) -> Fault {
-            Fault(.transient, "\(path) was not looked into: \(what)", path: path, code: "machine")
+            Fault(
+                .transient,
+                "\(path) was not looked into: \(what); if it stays so, restart the agent, then see `steward doctor`",
+                path: path, code: "machine")
         }
         switch ending {
         case .mute(let status): throw ofMachine("the reading process left (status \(status)) before it said anything")

@@ -151,6 +151,8 @@ package final class Agent: Service {
     }
 
     private func begin() async throws {
+        // Before a recovery that may take long: an upgrade may come meanwhile.
+        await Workers.find(log)
         let patience = StartPatience(log: log)
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
@@ -175,7 +177,6 @@ package final class Agent: Service {
         }
         try await patience.until("noting that all that lay there is known") { try await self.markLife() }
         try await core.lookAfterNotes()
-        Workers.find(for: core.planner.ruleSet, log)
         let isPaused = await runner.status().paused
         try await patience.until("going on with what is to be published") {
             try await self.courier.start(isPaused: isPaused)

@@ -2,23 +2,23 @@ import ComicArchive
 import ContentFacts
 import Logging
 import Platform
-import Rules
 
 /// The programs that read what others have made.
 enum Workers {
-    /// Finds them, so that the agent goes on with these whatever an upgrade puts in their place. Says what rules in force
-    /// will need and this machine lacks; the rest goes on without.
-    static func find(for rules: RuleSet, _ log: Logger) {
-        let actions = rules.rules.flatMap(\.allSteps).map(\.declaration.name)
+    /// Finds them, so that the agent goes on with these whatever an upgrade puts in their place. Says what this machine
+    /// lacks; the rest goes on without.
+    static func find(_ log: Logger) async {
+        await find("comics and archives", log) { _ = try ArchiveWorker() }
+        await find("rules that look into files", log) { _ = try ContentWorker() }
+    }
+
+    private static func find(_ who: String, _ log: Logger, _ look: @escaping @Sendable () throws -> Void) async {
         do {
-            _ = try ArchiveWorker()
+            // A variable may name one on a file system that does not answer.
+            guard try await answer(within: 10, look) == nil else { return }
+            log.warning("\(who) will wait: nothing answers where their program lies")
         } catch {
-            log.log(level: actions.contains("import-comic") ? .warning : .info, "comics will wait: \(explain(error))")
-        }
-        do {
-            _ = try ContentWorker()
-        } catch {
-            log.info("rules that look into files will wait: \(explain(error))")
+            log.warning("\(who) will wait: \(explain(error))")
         }
     }
 }

@@ -103,7 +103,8 @@ struct SectionedNote {
     /// - Parameter part: its last one.
     /// - Returns: what is its last one then.
     private mutating func add(_ lines: [UInt8], to part: Int) -> Int {
-        // Whether the note ends in a blank line is told by two bytes of one part.
+        // Two bytes of one part tell whether the note ends in a blank line. No part is of blank lines alone: in what is
+        // added there is a block.
         guard sections[part].bytes.count >= Self.longPart, lines.count > 1 else {
             sections[part].bytes += lines
             return part

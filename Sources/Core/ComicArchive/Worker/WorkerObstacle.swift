@@ -36,8 +36,9 @@ extension Fault {
 
     fileprivate static func ofMachine(_ path: BytePath, _ what: String) -> Fault {
         Fault(
-            .transient, "\(path) was not looked into: \(what); if it stays so, see `steward doctor`", path: path,
-            code: machine)
+            .transient,
+            "\(path) was not looked into: \(what); if it stays so, restart the agent, then see `steward doctor`",
+            path: path, code: machine)
     }
 }
 

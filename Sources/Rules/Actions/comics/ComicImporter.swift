@@ -2,8 +2,8 @@ import ComicArchive
 import Platform
 import Rules
 
-/// What importing comics needs: the validator, whose worker is looked for when the first comic comes, so that an agent
-/// without that program starts all the same; and the order in which libraries are written.
+/// What importing comics needs: the validator, whose worker is looked for until it is found, so that an agent without that
+/// program starts all the same; and the order in which libraries are written.
 package actor ComicImporter {
     private let program: BytePath?
     private var worker: ArchiveWorker?
