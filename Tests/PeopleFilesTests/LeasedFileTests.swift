@@ -35,9 +35,7 @@ struct LeasedFileTests {
         try shell.run()
         let inode = try FileStatus.of(path)?.inode ?? 0
         let end = ContinuousClock.now + .seconds(60)
-        while try !String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            .contains(where: { $0.contains("BREAKING") && $0.contains(":\(inode) ") })
-        {
+        while try !kernelLocks().contains(where: { $0.contains("BREAKING") && $0.contains(":\(inode) ") }) {
             guard ContinuousClock.now < end else {
                 throw TestFailure("the shell does not wait; \(leaseReport(path, of: shell.processIdentifier))")
             }
@@ -80,6 +78,18 @@ struct LeasedFileTests {
         let reader = try Descriptor(path)
         guard case .busy = LeasedFile.acquire(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
         #expect(try reader.status().size == 8)
+    }
+
+    @Test("By what the kernel says of locks these tests go: it is read to its end, however many there are")
+    func allLocks() async throws {
+        let files = try (0..<200).map { try Descriptor(folder.write(BytePath("lock-\($0)"), ""), O_RDWR) }
+        for file in files { try #require(flock(file.raw, LOCK_EX | LOCK_NB) == 0) }
+        let inodes = try files.map { try $0.status().inode }
+        // Others may come and go while it is read.
+        try await waitUntil("all are told") {
+            let locks = try kernelLocks().joined(separator: "\n")
+            return inodes.allSatisfy { locks.contains(":\($0) ") }
+        }
     }
 
     @Test("Whoever opens it meanwhile waits, and finds what was written")

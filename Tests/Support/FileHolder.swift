@@ -34,6 +34,10 @@ package func letGo(_ path: BytePath) async throws {
     try await waitUntil("nobody writes to \(path)") { Lease.probeWriters(try Descriptor(path)) != .busy }
 }
 
+/// The kernel's locks and leases (proc_locks(5)), a line each. All of them: Foundation takes the first page of such a file,
+/// some seventy lines, for the whole.
+package func kernelLocks() throws -> [Substring] { try TemporaryFolder.text("/proc/locks").split(separator: "\n") }
+
 /// What a test tells that waited in vain for a lease: the kernel's leases, what the file holds, and what the process does
 /// that was to wait for the lease.
 ///
@@ -42,8 +46,12 @@ package func leaseReport(_ path: BytePath, of process: Int32? = nil) -> String {
     func told(_ path: String) -> String {
         do { return try String(contentsOfFile: path, encoding: .utf8) } catch { return "cannot be read: \(error)" }
     }
-    let leases = told("/proc/locks").split(separator: "\n").filter { $0.contains("LEASE") }.joined(separator: "\n")
-    var report = "leases:\n\(leases)"
+    var report = "leases:\n"
+    do {
+        report += try kernelLocks().filter { $0.contains("LEASE") }.joined(separator: "\n")
+    } catch {
+        report += "cannot be read: \(error)"
+    }
     do {
         // Whoever opens a leased file waits, unless it says that it will not.
         let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)

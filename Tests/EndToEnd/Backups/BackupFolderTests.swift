@@ -93,9 +93,7 @@ struct BackupFolderTests {
         defer { if waiting.isRunning { kill(waiting.processIdentifier, SIGKILL) } }
         try await steward.until("it waits") {
             guard waiting.isRunning else { throw TestFailure("it did not wait") }
-            return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains {
-                $0.contains("-> FLOCK") && $0.contains(":\(inode) ")
-            }
+            return try kernelLocks().contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
         }
         flock(folder.raw, LOCK_UN)
         try await steward.until("it is done") { !waiting.isRunning }

@@ -35,8 +35,9 @@ extension ActionWorld {
 
     func isLeased(_ path: BytePath, _ word: String = "LEASE") throws -> Bool {
         let inode = try FileStatus.of(path)?.inode ?? 0
-        return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            .contains { $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ") }
+        return try kernelLocks().contains {
+            $0.contains("LEASE") && $0.contains(word) && $0.contains(":\(inode) ")
+        }
     }
 }
 
