@@ -61,7 +61,8 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             Everything is proved before anything changes, and all of it is put back or nothing. What lies there already is \
             never removed: the command refuses, or moves it aside with --replace. No agent may run meanwhile. A backup of an \
-            agent that keeps its state elsewhere is refused without --from-another. Ends with 2 where --verify finds \
+            agent that keeps its state elsewhere, or that this installation has not made, is refused without --from-another. \
+            Where things go says the configuration that is there, never the backup. Ends with 2 where --verify finds \
             something.
             """)
 
@@ -89,6 +90,13 @@ struct RestoreCommand: AsyncParsableCommand {
         help: "Restore into this agent's folders also what is of one that keeps its state elsewhere: in another home.")
     var fromAnother = false
 
+    @Option(
+        name: .long,
+        help:
+            "Tell by this key whether the backup is this installation's: a file of `steward vault export-key`, or a copy of backup.key.",
+        completion: .file())
+    var key: String?
+
     func validate() throws {
         if verify && (dryRun || replace || fromAnother || !only.isEmpty) {
             throw ValidationError("--verify changes nothing, and takes none of the other options")
@@ -106,10 +114,12 @@ struct RestoreCommand: AsyncParsableCommand {
                     json: options.json)
             }
             guard let backup else { throw Fault(.usage, "say which backup is meant: `steward restore FOLDER`") }
-            let proof = try BackupProof(BackupPaths.absolute(backup), newestOf: directories.state)
+            let key = try self.key.map { try BackupKey(exported: BackupPaths.absolute($0)) }
+            let proof = try BackupProof(
+                BackupPaths.absolute(backup), newestOf: directories.state, key ?? BackupKey.read(in: directories.state))
             let meter = ProgressMeter.standard(isOff: options.json)
             defer { meter.clear() }
-            if verify { return try show(proof, meter) }
+            if verify { return try show(proof, meter, directories) }
             if !fromAnother { try proof.expectOwn(directories, words: words) }
             let configuration = Configuration.load(directories).0
             let plan = try RestorePlan(
@@ -126,7 +136,9 @@ struct RestoreCommand: AsyncParsableCommand {
                 }
             }.run(replaces: replace)
             meter.clear()
-            report.advice = plan.kept.map { "\($0.name): left out: \($0.leftOut ?? "")" }
+            if proof.origin == .here, let key { try key.keep(in: directories.state) }
+            if proof.origin != .here { report.advice.append("\(proof.path): \(proof.origin.line(directories.state))") }
+            report.advice += plan.kept.map { "\($0.name): left out: \($0.leftOut ?? "")" }
             try advise(&report, directories)
             try Output.show(report, lines: report.lines, json: options.json)
         }
@@ -137,6 +149,7 @@ struct RestoreCommand: AsyncParsableCommand {
         var words: [String] = []
         if dryRun { words.append("--dry-run") }
         if replace { words.append("--replace") }
+        if let key { words += ["--key", key] }
         if !only.isEmpty { words += ["--only"] + only }
         return words
     }
@@ -152,10 +165,11 @@ struct RestoreCommand: AsyncParsableCommand {
         let files: Int
         let size: Int64
         let consistency: BackupManifest.Consistency
+        let madeBy: BackupOrigin
         let findings: [BackupFinding]
     }
 
-    private func show(_ proof: BackupProof, _ meter: ProgressMeter) throws {
+    private func show(_ proof: BackupProof, _ meter: ProgressMeter, _ directories: Directories) throws {
         var done = Int64(0)
         let findings = try proof.findings { progress in
             if case .file(let path, let size) = progress {
@@ -167,13 +181,14 @@ struct RestoreCommand: AsyncParsableCommand {
         let manifest = proof.manifest
         let proved = Proved(
             backup: proof.path, time: manifest.time, files: manifest.files, size: manifest.size,
-            consistency: manifest.consistency, findings: findings)
+            consistency: manifest.consistency, madeBy: proof.origin, findings: findings)
         let last =
             findings.isEmpty
             ? "\(proof.path): \(manifest.files) files are as they were copied, and the databases are sound"
             : "\(proof.path): \(findings.count) findings; take another backup, or restore what is sound with --only"
-        try Output.show(proved, lines: findings.map(\.line) + [last], json: options.json)
-        if !findings.isEmpty { throw ExitCode(2) }
+        let origin = "\(proof.path): \(proof.origin.line(directories.state))"
+        try Output.show(proved, lines: findings.map(\.line) + [last, origin], json: options.json)
+        if !findings.isEmpty || proof.origin == .elsewhere { throw ExitCode(2) }
     }
 }
 

@@ -44,10 +44,13 @@ import Testing
         try scene.open("second").lock()
     }
 
-    @Test("An exported key makes a slot when all passwords are lost") func exportedKeyMakes() throws {
+    @Test(
+        "An exported key makes a slot when all passwords are lost", arguments: [nil, [UInt8](repeating: 9, count: 32)])
+    func exportedKeyMakes(_ backupKey: [UInt8]?) throws {
         let vault = try scene.create("A.cbz")
         let file = scene.path.appending("key")
-        try vault.exportKey(to: file)
+        try vault.exportKey(to: file, backupKey: backupKey)
+        #expect(try SealedVault.backupKey(inExport: Descriptor(file)) == backupKey)
         #expect(try FileStatus.of(file)?.mode == 0o600)
         #expect(throws: Fault.self) { try vault.exportKey(to: file) }
         vault.lock()

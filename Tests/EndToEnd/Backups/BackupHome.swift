@@ -57,6 +57,22 @@ extension AgentFixture {
     @discardableResult
     func backUp(_ options: [String] = []) throws -> Answer { try json(["backup", backups.text] + options) }
 
+    /// Restores into an empty home: the configuration first, which says where vaults go.
+    func restoreAll(_ backup: BytePath) throws {
+        try run(["restore", backup.text, "--only", "configuration"]).check()
+        try run(["restore", backup.text]).check()
+    }
+
+    /// Changes the manifest of a backup as anybody can who may write to its disk: all hashes are right afterwards.
+    func forge(_ backup: BytePath, _ old: String, _ new: String) throws {
+        let manifest = try TemporaryFolder.text(backup.appending("manifest.json"))
+        guard manifest.contains(old) else { throw TestFailure("the manifest holds no \(old): \(manifest)") }
+        let changed = Array(manifest.replacingOccurrences(of: old, with: new).utf8)
+        try Durable.replaceOwn(backup.appending("manifest.json"), with: changed)
+        let hash = "\(ContentHash(of: changed))  manifest.json\n"
+        try Durable.replaceOwn(backup.appending("manifest.sha256"), with: Array(hash.utf8))
+    }
+
     /// What lies in the home goes, but the backups: as on another machine.
     func emptyHome() throws {
         for entry in try listDirectory(home.path) where entry.name != Array("backups".utf8) {
@@ -113,7 +129,7 @@ extension AgentFixture {
     /// themselves left out.
     func hashes(below folder: BytePath) throws -> [BytePath: ContentHash] {
         let root = home.path.appending(folder)
-        let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite", "last-backup.json"]
+        let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite", "last-backup.json", "backup.key"]
         var (found, folders) = ([BytePath: ContentHash](), [BytePath("")])
         while let next = folders.popLast() {
             for entry in try listDirectory(root.appending(next)) {

@@ -63,7 +63,7 @@ struct BackupTests {
         for round in 1...rounds {
             try steward.emptyHome()
             try steward.run(["restore", "--verify", made[round - 1].text]).check()
-            try steward.run(["restore", made[round - 1].text]).check()
+            try steward.restoreAll(made[round - 1])
             try steward.bringPlaces(from: "\(round)")
             let written = try steward.inNotes()
             let lying = Set(try steward.files("dropbox").map { try TemporaryFolder.text($0) })
@@ -123,7 +123,7 @@ struct BackupTests {
         let before = try Self.stores.map { try steward.hashes(below: $0) }
         let (texts, jobs) = (try steward.inStore(), try steward.inLedger("SELECT id, state FROM job ORDER BY id"))
         try steward.emptyHome()
-        try steward.run(["restore", steward.backups.text]).check()
+        try steward.restoreAll(steward.backups)
         #expect(try Self.stores.map { try steward.hashes(below: $0) } == before)
         #expect(try steward.inStore() == texts && steward.inLedger("SELECT id, state FROM job ORDER BY id") == jobs)
         #expect(try FileStatus.of(steward.home.path.appending(".local/state/steward/ledger.sqlite"))?.mode == 0o600)

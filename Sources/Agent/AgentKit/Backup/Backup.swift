@@ -64,17 +64,21 @@ package struct Backup {
         var manifest = BackupManifest(
             version: version, time: .now(), host: hostName(), home: directories.home, consistency: .unheld, stores: [],
             listing: ContentHash(of: []))
-        manifest.stores = stores.map { BackupManifest.Store(name: $0.name, root: $0.root) }
+        manifest.stores = stores.map { BackupManifest.Store(name: $0.name, lay: $0.vaultHost == nil ? $0.root : nil) }
         let last = try folder.finished().last { $0.manifest.isOfSameAgent(as: manifest) }
-        let earlier = anew ? nil : last.flatMap { EarlierBackup($0.path, $0.manifest) }
+        var report = BackupReport(path: folder.path)
+        let key = key(&report)
+        // What somebody else has put there must not get into a backup of ours.
+        let isShared = try !anew && last.flatMap { last in try key.map { try last.manifest.isSealed(by: $0) } } ?? false
+        let earlier = isShared ? last.flatMap { EarlierBackup($0.path, $0.manifest) } : nil
         try expectVaults(last?.manifest)
         let filling = try folder.fill(at: manifest.time, after: last?.path)
         do {
-            var report = BackupReport(path: filling.path, earlier: earlier == nil ? nil : last?.path)
+            report.earlier = earlier == nil ? nil : last?.path
             if let last, last.path.nameText > BackupFolder.name(at: manifest.time.adding(seconds: 60)) {
                 report.ahead = last.path
             }
-            try fill(filling.path, &manifest, earlier, &report)
+            try fill(filling.path, &manifest, earlier, key, &report)
             report.path = try filling.finish()
             report.seconds = Self.seconds(since: begun)
             report.files = manifest.files
@@ -133,7 +137,8 @@ package struct Backup {
     }
 
     private func fill(
-        _ target: BytePath, _ manifest: inout BackupManifest, _ earlier: EarlierBackup?, _ report: inout BackupReport
+        _ target: BytePath, _ manifest: inout BackupManifest, _ earlier: EarlierBackup?, _ key: BackupKey?,
+        _ report: inout BackupReport
     ) throws {
         let mirrors = try stores.map { try BackupMirror($0, in: target.appending($0.name), earlier, owners, tell) }
         for mirror in mirrors { try mirror.look() }
@@ -170,7 +175,7 @@ package struct Backup {
         }
         report.linked = mirrors.reduce(0) { $0 + $1.linked }
         report.strange = mirrors.flatMap(\.strange).sorted()
-        try write(files, &manifest, to: target)
+        try write(files, &manifest, sealedBy: key, to: target)
     }
 
     /// While a capture's files are copied in or removed, no other process does; held until what the database names is here.
@@ -203,7 +208,20 @@ package struct Backup {
         }
     }
 
-    private func write(_ files: [BackedFile], _ manifest: inout BackupManifest, to target: BytePath) throws {
+    /// - Returns: nil where there is none and none can be made: a backup that nobody can tell from another's is better than
+    ///   none.
+    private func key(_ report: inout BackupReport) -> BackupKey? {
+        do {
+            return try BackupKey.make(in: directories.state)
+        } catch {
+            report.unsealed = explain(error)
+            return nil
+        }
+    }
+
+    private func write(
+        _ files: [BackedFile], _ manifest: inout BackupManifest, sealedBy key: BackupKey?, to target: BytePath
+    ) throws {
         let listing = try Descriptor(target.appending(BackupManifest.listingName), O_RDWR | O_CREAT | O_EXCL)
         var (offset, part) = (Int64(0), [UInt8]())
         for (number, file) in files.enumerated() {
@@ -222,7 +240,7 @@ package struct Backup {
         try listing.sync()
         manifest.listing = try ContentHash.of(listing)
         FaultPoint.reach("backup listed")
-        let bytes = Array(try JSONText.document(manifest).utf8)
+        let bytes = try manifest.document(sealedBy: key)
         let hash = "\(ContentHash(of: bytes))  \(BackupManifest.name)\n"
         for (name, bytes) in [(BackupManifest.name, bytes), (BackupManifest.hashName, Array(hash.utf8))] {
             let file = try Descriptor(target.appending(name), O_RDWR | O_CREAT | O_EXCL)
@@ -258,6 +276,8 @@ package struct BackupReport: Encodable, Sendable {
     package var ahead: BytePath?
     /// Why the agent does not know of it.
     package var unnoted: String?
+    /// Why its manifest has no seal.
+    package var unsealed: String?
 
     package var lines: [String] {
         let shared = earlier.map { ", \(linked) of them shared with \($0.nameText)" } ?? ""
@@ -272,6 +292,11 @@ package struct BackupReport: Encodable, Sendable {
             lines.append(
                 "the agent does not know of this backup, and will say that its last one is older: \(unnoted). Give whoever "
                     + "makes backups write access to its state folder")
+        }
+        if let unsealed {
+            lines.append(
+                "this backup has no seal, so `steward restore --verify` will not know it as this installation's: \(unsealed). "
+                    + "Give whoever makes backups write access to its state folder")
         }
         return lines
     }

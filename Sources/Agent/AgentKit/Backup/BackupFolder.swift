@@ -46,10 +46,19 @@ package struct BackupFolder: Sendable {
 
     /// The newest of the agent that has its state there on this host, or where there is none the newest of all.
     ///
+    /// - Parameter key: that of this installation; nil where it has none.
     /// - Returns: nil where there is none at all.
-    /// - Throws: `Fault` where one that may be it is damaged: it is not passed over in silence.
-    func newest(of state: BytePath) throws -> BytePath? {
-        var (newest, damaged): (BytePath?, (any Error)?) = (nil, nil)
+    /// - Throws: `Fault` where one that may be it is damaged, or has not the seal of the key: it is neither passed over in
+    ///   silence nor taken.
+    func newest(of state: BytePath, _ key: BackupKey?) throws -> BytePath? {
+        var (newest, damaged): ((BytePath, BackupManifest)?, (any Error)?) = (nil, nil)
+        func known(_ backup: BytePath, _ manifest: BackupManifest) throws -> BytePath {
+            guard let key, try !manifest.isSealed(by: key) else { return backup }
+            throw Fault(
+                .usage,
+                "\(backup) is the newest backup in \(path), and is \(BackupOrigin.elsewhere.line(state)). Name the backup that "
+                    + "you mean", path: backup)
+        }
         for backup in try named().reversed() {
             let manifest: BackupManifest
             do {
@@ -63,11 +72,11 @@ package struct BackupFolder: Sendable {
             }
             if manifest.isOfAgent(in: state) {
                 if let damaged { throw damaged }
-                return backup
+                return try known(backup, manifest)
             }
-            newest = newest ?? backup
+            newest = newest ?? (backup, manifest)
         }
-        return newest
+        return try newest.map(known)
     }
 
     private func isAnothers(_ backup: BytePath) -> Bool { (try? FileStatus.of(backup)?.owner) != geteuid() }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 
@@ -21,8 +22,9 @@ package struct BackupManifest: Codable, Sendable {
     package struct Store: Codable, Sendable, Equatable {
         /// Its folder in the backup.
         package var name: String
-        /// Where it lay.
-        package var root: BytePath
+        /// Where it lay: by this two backups are compared, and a person is told whose one is. It never says where something
+        /// is restored to, which the configuration does. Vaults have none.
+        package var lay: BytePath?
         package var files = 0
         /// Bytes.
         package var size: Int64 = 0
@@ -31,6 +33,12 @@ package struct BackupManifest: Codable, Sendable {
         /// The store's own, which has the empty path, and those that others than their owner may enter or that are of
         /// another owner or group than that. Older backups tell less, or nothing.
         package var folders: [Folder]?
+
+        private enum CodingKeys: String, CodingKey {
+            case name
+            case lay = "root"
+            case files, size, emptyFolders, folders
+        }
     }
 
     package struct Folder: Codable, Sendable, Equatable {
@@ -51,6 +59,43 @@ package struct BackupManifest: Codable, Sendable {
     package var stores: [Store]
     /// Of `files.jsonl`.
     package var listing: ContentHash
+    /// Of this document with zeros in the place of the seal, by the key of the installation that made it; nil in backups of
+    /// before, and where the key could not be read.
+    package private(set) var seal: String?
+    /// What `seal` is of, where this was read.
+    private var sealed: [UInt8] = []
+
+    private enum CodingKeys: CodingKey {
+        case format, version, time, host, home, consistency, stores, listing, seal
+    }
+
+    private static let noSeal = String(repeating: "0", count: 2 * HMACSHA256.size)
+
+    package init(
+        version: String, time: Timestamp, host: String, home: BytePath, consistency: Consistency, stores: [Store],
+        listing: ContentHash
+    ) {
+        (self.version, self.time, self.host, self.home) = (version, time, host, home)
+        (self.consistency, self.stores, self.listing) = (consistency, stores, listing)
+    }
+
+    /// The document as it is written.
+    ///
+    /// - Parameter key: nil for one without a seal.
+    func document(sealedBy key: BackupKey?) throws -> [UInt8] {
+        var manifest = self
+        manifest.seal = nil
+        guard let key else { return Array(try JSONText.document(manifest).utf8) }
+        manifest.seal = Self.noSeal
+        manifest.seal = try key.seal(Array(JSONText.document(manifest).utf8))
+        return Array(try JSONText.document(manifest).utf8)
+    }
+
+    /// Whether the installation that has this key made it.
+    func isSealed(by key: BackupKey) throws -> Bool {
+        guard let seal else { return false }
+        return constantTimeEqual(Array(try key.seal(sealed).utf8), Array(seal.utf8))
+    }
 
     package static let currentFormat = 1
     static let name: BytePath = "manifest.json"
@@ -73,7 +118,7 @@ package struct BackupManifest: Codable, Sendable {
     }
 
     /// Where the agent had its state.
-    var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.root }
+    var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.lay }
 
     /// Reads the manifest of a finished backup, and sees that it is the one that was written. Blocks.
     ///
@@ -105,7 +150,11 @@ package struct BackupManifest: Codable, Sendable {
                     "\(backup) has the format \(format), and this version of steward knows \(currentFormat); "
                         + "restore it with the version that made it, or a newer one", path: backup)
             }
-            return try JSONDecoder().decode(BackupManifest.self, from: Data(bytes))
+            var manifest = try JSONDecoder().decode(BackupManifest.self, from: Data(bytes))
+            if let seal = manifest.seal, seal.utf8.count == noSeal.utf8.count {
+                manifest.sealed = Array(String(decoding: bytes, as: UTF8.self).replacing(seal, with: noSeal).utf8)
+            }
+            return manifest
         } catch is DecodingError {
             throw Fault(
                 .failed, "\(backup.appending(name)) is not the manifest of a backup; take another backup",

@@ -15,15 +15,18 @@ package struct BackupFinding: Encodable, Sendable, Equatable {
 package struct BackupProof {
     package let path: BytePath
     package let manifest: BackupManifest
+    package let origin: BackupOrigin
 
     /// - Parameters:
     ///   - path: a finished backup, or a folder of such: then the newest of the agent that has its state in `state` is
     ///     meant, or where there is none of it the newest of all.
-    /// - Throws: `Fault`, also where the manifest or the list of files is damaged.
-    package init(_ path: BytePath, newestOf state: BytePath) throws {
+    ///   - key: that of this installation; nil where it has none.
+    /// - Throws: `Fault`, also where the manifest or the list of files is damaged, and where `path` is a folder and the one
+    ///   that is meant is not known to be of this installation, though there is a key to tell by.
+    package init(_ path: BytePath, newestOf state: BytePath, _ key: BackupKey?) throws {
         var backup = path
         if try !BackupFolder.isName(path.nameText) && FileStatus.of(path.appending(BackupManifest.name)) == nil {
-            guard let newest = try BackupFolder(path).newest(of: state) else {
+            guard let newest = try BackupFolder(path).newest(of: state, key) else {
                 throw Fault(
                     .usage,
                     "there is no finished backup in \(path): name a folder steward-…, or one in which `steward backup` has "
@@ -32,7 +35,9 @@ package struct BackupProof {
             backup = newest
         }
         self.path = backup
-        manifest = try BackupManifest.read(in: backup)
+        let manifest = try BackupManifest.read(in: backup)
+        self.manifest = manifest
+        origin = try key.map { try manifest.isSealed(by: $0) ? .here : .elsewhere } ?? .unknown
         let listing = backup.appending(BackupManifest.listingName)
         guard try ContentHash.ofFile(listing) == manifest.listing else {
             throw Fault(

@@ -63,10 +63,11 @@ package struct BackupStore: Sendable {
     }
 
     /// What an agent leaves in its state directory that says nothing: who holds it, what is made anew each day or start. And
-    /// when it was backed up last, which is so whatever is restored.
+    /// when it was backed up last, which is so whatever is restored; and the key that tells which backups are its own, which
+    /// whoever holds a backup must not have.
     static let fleeting: Set<BytePath> = [
         "lock", "run", BytePath(StateLock.restoring), "ledger.backup.sqlite", "ledger.backup.sqlite.new",
-        LastBackup.name,
+        LastBackup.name, BackupKey.name,
     ]
 
     private static func state(_ directories: Directories, not others: [BytePath]) -> BackupStore {

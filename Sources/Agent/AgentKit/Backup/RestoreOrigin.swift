@@ -4,12 +4,19 @@ import Platform
 
 extension BackupProof {
     /// Sees that the backup is of the agent that has these directories, on whichever host: root, say, who restores the
-    /// service's without saying so would get a second agent in root's own home. Blocks.
+    /// service's without saying so would get a second agent in root's own home. And that it is of this installation, where
+    /// there is a key to tell by: a backup says what the agent will do next. Blocks.
     ///
     /// - Parameter words: what the command was given besides the backup, for the one that is proposed.
     /// - Throws: `Fault(.usage)` that says whose it is, and how it is put back there or here.
     package func expectOwn(_ directories: Directories, words: [String]) throws {
-        guard !manifest.keepsState(in: directories.state) else { return }
+        guard !manifest.keepsState(in: directories.state) else {
+            guard origin == .elsewhere else { return }
+            throw Fault(
+                .usage,
+                "\(path) is \(origin.line(directories.state)). Nothing was restored. If you know where it is from, add "
+                    + "--from-another", path: path)
+        }
         let names = BackupOwners()
         let owner = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true).status().owner
         let whose = names.name(ofUser: owner).map(Self.shown) ?? "the user \(owner)"
@@ -36,7 +43,7 @@ extension BackupProof {
     /// What leads `steward` to the folders of the agent that the backup is of.
     private var variables: [String] {
         let home = manifest.home
-        func root(_ name: String) -> BytePath? { manifest.stores.first { $0.name == name }?.root }
+        func root(_ name: String) -> BytePath? { manifest.stores.first { $0.name == name }?.lay }
         var all = ["HOME=\(home)"]
         var configuration: BytePath? = home.appending(".config/steward")
         var data = home.appending(".local/share/steward")

@@ -37,10 +37,10 @@ package struct RestorePlan: Encodable, Sendable {
     package var stores: [Store]
 
     /// - Parameters:
-    ///   - vaults: the folders that the configuration which is there names; of others the backup says where they lay.
+    ///   - vaults: the folders that the configuration which is there names.
     ///   - only: names of stores; nil for all.
-    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names, or where root would restore to where
-    ///   nobody but the backup says.
+    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names, or one that has no folder here: a backup
+    ///   says what it holds, and never where that goes.
     package init(
         _ proof: BackupProof, _ directories: Directories, vaults: [VaultPlace], places: [PlaceInfo], tk: BytePath?,
         only: [String]?
@@ -62,35 +62,30 @@ package struct RestorePlan: Encodable, Sendable {
                 throw Fault(
                     .failed, "the manifest of \(proof.path) names a store that leads out of it; take another backup")
             }
-            let here = known.first { $0.name == store.name }
-            let root = here?.root ?? Self.relocated(store.root, from: manifest.home, to: directories.home)
-            if here == nil, store.files > 0, only == nil { try Self.refuse(root, of: store, for: directories.home) }
+            guard let here = known.first(where: { $0.name == store.name }) else {
+                // A vault that was configured and never made.
+                if store.files == 0, only == nil { continue }
+                throw Self.homeless(store.name, directories)
+            }
             let keepsOwners = try store.name != BackupStore.configurationName || RestoreOwner(of: proof.path).mayGive
             var folders = store.folders ?? []
             if !keepsOwners { for index in folders.indices { folders[index].owner = nil } }
             stores.append(
                 Store(
-                    name: store.name, root: root, files: store.files, size: store.size,
+                    name: store.name, root: here.root, files: store.files, size: store.size,
                     emptyFolders: store.emptyFolders, folders: folders, keepsOwners: keepsOwners,
-                    foreign: here?.foreign ?? []))
-            try look(at: stores.count - 1, isAlone: here?.isAlone ?? true, others: known.map(\.root), proof, only)
+                    foreign: here.foreign))
+            try look(at: stores.count - 1, isAlone: here.isAlone, others: known.map(\.root), proof, only)
         }
     }
 
-    /// Whoever has made a backup can name any folder in it, and root can write to any.
-    private static func refuse(_ root: BytePath, of store: BackupManifest.Store, for home: BytePath) throws {
-        let isClimbing = root.components.contains { $0.elementsEqual("..".utf8) }
-        guard geteuid() == 0, isClimbing || !root.isWithin(home) else { return }
-        throw Fault(
+    private static func homeless(_ name: String, _ directories: Directories) -> Fault {
+        Fault(
             .usage,
-            "the backup would have root restore \(store.name) into \(root), which is neither in the home nor named by the "
-                + "configuration here; if that is right, name what is to be restored: `--only state captures \(store.name) …`",
-            path: root)
-    }
-
-    /// What lay in the home lies in the home.
-    private static func relocated(_ root: BytePath, from old: BytePath, to new: BytePath) -> BytePath {
-        root.relative(to: old).map { new.appending($0) } ?? root
+            "the backup holds \(name), for which \(directories.configuration) names no folder, and a backup does not say where "
+                + "something goes. Nothing was restored. Name its folder there, as `vaults:` has it; or take the "
+                + "configuration of the backup first (`--only configuration`), look at it, and restore again; or leave it "
+                + "out: `--only state captures …`", path: directories.configuration)
     }
 
     private mutating func look(

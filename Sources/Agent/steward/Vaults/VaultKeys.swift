@@ -244,7 +244,8 @@ struct VaultExportKey: AsyncParsableCommand {
         commandName: "export-key", abstract: "Write the vault's own key to a file, for the day all passwords are lost.",
         discussion: """
             Whoever has the file and the vault can read everything. Keep it offline, and not where backups of the vault \
-            are. The vault must be locked: the password is asked for, even by the agent's own user.
+            are. It also carries the key that tells this installation's backups from others (`steward restore --key`). The \
+            vault must be locked: the password is asked for, even by the agent's own user.
             """)
 
     @OptionGroup var options: VaultOptions
@@ -262,7 +263,7 @@ struct VaultExportKey: AsyncParsableCommand {
             _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
             let path = ComicOperations.path(output, from: ComicsOptions.here)
             do {
-                try vault.exportKey(to: path)
+                try vault.exportKey(to: path, backupKey: BackupKey.make(in: options.directories().state).bytes)
             } catch let fault as Fault where fault.errno == EEXIST {
                 throw Fault(.failed, "\(path) is there already; give another name", path: path, errno: EEXIST)
             }

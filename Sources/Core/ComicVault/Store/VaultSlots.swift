@@ -60,11 +60,13 @@ extension SealedVault {
 
     /// Writes the vault's secrets to a new file with mode 0600, from which ``importKey(_:credential:)`` makes a slot when
     /// every password is lost. Who has it has the vault.
-    package func exportKey(to target: BytePath) throws {
+    ///
+    /// - Parameter backupKey: 32 bytes that tell this installation's backups from others, to be carried along; nil for none.
+    package func exportKey(to target: BytePath, backupKey: [UInt8]? = nil) throws {
         let session = try unlocked()
         let file = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do {
-            try session.withSecrets { try KeyExport.write($0, to: file) }
+            try session.withSecrets { try KeyExport.write($0, backupKey, to: file) }
         } catch {
             try? Durable.remove(target)
             throw error
@@ -77,7 +79,7 @@ extension SealedVault {
     /// - Throws: ``VaultError/strangeVault(expected:found:)`` where it is another vault's key;
     ///   ``VaultError/unusableKeyFile(_:)``.
     package func importKey(_ source: BytePath, credential: Credential) throws -> SlotID {
-        let secrets = try KeyExport.read(Descriptor(source))
+        let secrets = try KeyExport.read(Descriptor(source)).secrets
         guard secrets.id == id else { throw VaultError.strangeVault(expected: id, found: secrets.id) }
         return try withLock {
             // A key that does not open the manifest must not become a slot.
@@ -88,6 +90,11 @@ extension SealedVault {
             return slot
         }
     }
+
+    /// What ``exportKey(to:backupKey:)`` has carried along; nil for nothing.
+    ///
+    /// - Throws: ``VaultError/unusableKeyFile(_:)``.
+    package static func backupKey(inExport file: Descriptor) throws -> [UInt8]? { try KeyExport.read(file).backupKey }
 
     /// For slots that have just been written. Should it fail, the next unlock does it.
     func rememberSlots(_ written: SlotID?) { try? noteSlots(written) }
@@ -117,32 +124,40 @@ extension SealedVault {
     }
 }
 
-/// An exported key: a line that says what it is, the vault's name, the secrets and a check sum, in bytes.
+/// An exported key: a line that says what it is, the vault's name, the secrets, in the second version the key of the
+/// installation's backups, and a check sum, in bytes.
 private enum KeyExport {
     private static let magic = Array("steward vault key 1\n".utf8)
+    private static let magicWithBackups = Array("steward vault key 2\n".utf8)
+    private static let backupKeySize = 32
 
-    static func write(_ secrets: VaultSecrets, to file: Descriptor) throws {
+    static func write(_ secrets: VaultSecrets, _ backupKey: [UInt8]?, to file: Descriptor) throws {
         let payload = try secrets.payload
+        let magic = backupKey == nil ? magic : magicWithBackups
+        let added = backupKey ?? []
         try file.write(magic + secrets.id.bytes, at: 0)
         try payload.withBytes { try file.write($0, at: Int64(magic.count + VaultID.size)) }
-        let sum = try HMACSHA256.tag(payload, magic, secrets.id.bytes)
-        try file.write(sum, at: Int64(magic.count + VaultID.size + payload.count))
+        let sum = try HMACSHA256.tag(payload, magic, secrets.id.bytes, added)
+        try file.write(added + sum, at: Int64(magic.count + VaultID.size + payload.count))
         try file.sync()
     }
 
-    static func read(_ file: Descriptor) throws -> VaultSecrets {
-        let size = magic.count + VaultID.size + VaultSecrets.size + HMACSHA256.size
-        guard try file.status().size == Int64(size),
-            try file.read(at: 0, count: magic.count) == magic,
+    static func read(_ file: Descriptor) throws -> (secrets: VaultSecrets, backupKey: [UInt8]?) {
+        let found = try file.read(at: 0, count: magic.count)
+        let added = found == magicWithBackups ? backupKeySize : 0
+        let start = magic.count + VaultID.size + VaultSecrets.size
+        guard found == magic || found == magicWithBackups,
+            try file.status().size == Int64(start + added + HMACSHA256.size),
             let id = VaultID(bytes: try file.read(at: Int64(magic.count), count: VaultID.size))
         else { throw VaultError.unusableKeyFile("\(file.path) is no exported key of a vault, or not all of it") }
         let payload = try SecretBytes(count: VaultSecrets.size) {
             _ = try file.read(into: $0, at: Int64(magic.count + VaultID.size))
         }
-        let sum = try file.read(at: Int64(size - HMACSHA256.size), count: HMACSHA256.size)
-        guard constantTimeEqual(try HMACSHA256.tag(payload, magic, id.bytes), sum),
+        let backupKey = try file.read(at: Int64(start), count: added)
+        let sum = try file.read(at: Int64(start + added), count: HMACSHA256.size)
+        guard constantTimeEqual(try HMACSHA256.tag(payload, found, id.bytes, backupKey), sum),
             let secrets = try VaultSecrets(id: id, payload)
         else { throw VaultError.unusableKeyFile("\(file.path) is damaged") }
-        return secrets
+        return (secrets, added == 0 ? nil : backupKey)
     }
 }
