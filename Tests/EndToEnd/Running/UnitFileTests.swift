@@ -42,3 +42,17 @@ struct UnitFileTests {
         try expectExposure(of: folder.write("steward.service", whole), atMost: 25)
     }
 }
+
+/// What the units depend on; read as text, so that it is checked on every machine.
+@Suite("What the units depend on")
+struct UnitDependencyTests {
+    @Test(
+        "No unit of the agent stops when a disk is unmounted",
+        arguments: ["systemd/steward.service", "systemd/user/steward.service"])
+    func survivesUnmounting(unit: String) throws {
+        let file = Checkout.root.appending(BytePath("packaging/\(unit)"))
+        let lines = String(decoding: try Descriptor(file).readAll(), as: UTF8.self).split(separator: "\n")
+        let binding = ["RequiresMountsFor", "Requires", "Requisite", "BindsTo", "PartOf", "StopPropagatedFrom"]
+        #expect(lines.filter { line in binding.contains { line.hasPrefix("\($0)=") } } == [])
+    }
+}

@@ -106,6 +106,30 @@ struct UnitTests {
         expectWellSaid(try machine.journal(["_SYSTEMD_USER_UNIT=steward.service", "_COMM=steward"]))
     }
 
+    @Test("A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
+    func unmounted() async throws {
+        let machine = try await systemMachine()
+        let mount = "[Mount]\nWhat=/var/disk\nWhere=/srv/steward\nType=none\nOptions=bind\n"
+        try machine.run(["cp", "-a", "/srv/steward", "/var/disk"]).check()
+        try machine.run(["sh", "-c", "printf '%s' \"$0\" > /etc/systemd/system/srv-steward.mount", mount]).check()
+        try machine.run(["systemctl", "daemon-reload"]).check()
+        // The agent has the mount started before it.
+        try machine.run(["systemctl", "start", "steward"]).check()
+        #expect(try machine.run(["mountpoint", "-q", "/srv/steward"]).status == 0)
+        let first = try shown("MainPID", machine)
+        // The first stops what requires the mount, and may then find it busy.
+        try machine.run(["systemctl", "stop", "srv-steward.mount"])
+        try machine.run(["umount", "--lazy", "/srv/steward"])
+        #expect(try machine.run(["mountpoint", "-q", "/srv/steward"]).status != 0)
+        #expect(try shown("ActiveState", machine) == "active")
+        try machine.run(["systemctl", "start", "srv-steward.mount"]).check()
+        try machine.put(Array("Herons at dawn.\n".utf8), at: "/srv/steward/dropbox/herons.txt")
+        try await waitUntil("the capture is in a note", seconds: 120) {
+            try machine.texts("/srv/steward/notes", ".md").contains("Herons at dawn.")
+        }
+        #expect(try shown("MainPID", machine) == first)
+    }
+
     /// Options for the system's unit, besides those of its file.
     private func dropIn(_ name: String, _ options: String, _ machine: UnitMachine) throws {
         try machine.run(["mkdir", "-p", "/etc/systemd/system/steward.service.d"]).check()
