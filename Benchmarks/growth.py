@@ -3,8 +3,10 @@ import math, os, pathlib, re, statistics, subprocess, time
 
 from agent import Agent
 
-# Wanted by name, so that it is read and hashed, and a job made of it.
-TAG = '- rule: Bench\n  in: drafts\n  settle: 200ms\n  where: { extension: txt }\n  do: [{ tag: { add: [x] } }]\n'
+# Wanted by name, so that it is read and hashed, and a job made of it; what lies there at the first start, too, which a place of
+# this kind would pass over.
+TAG = ('- rule: Bench\n  in: drafts\n  existing: process\n  settle: 200ms\n  where: { extension: txt }\n'
+       '  do: [{ tag: { add: [x] } }]\n')
 # Wanted by no rule: only its name and times are noted.
 NONE = '- rule: Bench\n  in: drafts\n  settle: 200ms\n  where: { extension: md }\n  do: [{ tag: { add: [x] } }]\n'
 # One after the other, each as slow as a program is: the others wait.
@@ -54,16 +56,24 @@ def empty_start(binary, rules):
         return agent.cpu()
 
 
+def expect_jobs(agent, count):
+    """That as many jobs were done as the figure's name says: a first start that makes none is three times as cheap."""
+    done = agent.status()["jobs"].get("done", 0)
+    assert done == count, f"{done} jobs were done, not {count}"
+
+
 def measure(binary, rules, count, folders):
     """CPU seconds of a first start over `count` files, of a start over the same, of some made beside them, and of as
     many made while it runs."""
     costs, peaks = {}, {}
+    jobs = count if rules == TAG else 0
     with Agent(binary, rules) as agent:
         drafts = agent.home / "Steward/drafts"
         fill(drafts, count, folders)
         agent.start()
         agent.wait()
         costs["first start"], peaks["first start"] = agent.cpu(), agent.peak()
+        expect_jobs(agent, jobs)
         agent.stop()
         start = time.time()
         agent.start()
@@ -85,6 +95,7 @@ def measure(binary, rules, count, folders):
         fill(agent.home / "Steward/drafts", count, folders)
         agent.wait()
         costs["made while it runs"], peaks["made while it runs"] = agent.cpu() - before, agent.peak()
+        expect_jobs(agent, jobs)
     return costs, peaks, beside, f"{wall:.2f}, {ratio:.1f} x find -printf"
 
 
