@@ -169,13 +169,14 @@ install: check-built install-units ## install into $(DESTDIR)$(PREFIX), /usr by 
 	    $$program --generate-completion-script fish > $(sharedir)/fish/vendor_completions.d/$$name.fish && \
 	    install -D -m 644 $(MANUALS)/$$name.1 $(sharedir)/man/man1/$$name.1 || exit 1; done
 	install -d $(sharedir)/doc/steward/design $(sharedir)/doc/steward/examples
-	install -m 644 README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
+	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE LICENSE-APACHE LICENSE-MIT NOTICE docs/*.md docs/rules.schema.json \
 	    $(NOTICES)/THIRD-PARTY $(NOTICES)/steward.spdx.json $(sharedir)/doc/steward
 	install -m 644 docs/design/*.md $(sharedir)/doc/steward/design
 	install -m 644 packaging/sysctl.d/50-steward.conf.example packaging/systemd/models.conf.example \
 	    packaging/systemd/metrics.conf.example \
 	    packaging/systemd/steward-backup.service packaging/systemd/steward-backup.timer \
 	    $(sharedir)/doc/steward/examples
+	install -D -m 644 packaging/apparmor/steward $(sharedir)/doc/steward/examples/apparmor/steward
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
 

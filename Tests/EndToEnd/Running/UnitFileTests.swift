@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -25,7 +26,9 @@ struct UnitFileTests {
         #expect(judged.output.contains("Overall exposure level"))
     }
 
-    @Test("The system's units expose 2.5 of 10 at most", arguments: ["steward.service", "steward-vault-lock.service"])
+    @Test(
+        "The system's units expose 2.5 of 10 at most",
+        arguments: ["steward.service", "steward-vault-lock.service", "steward-backup.service"])
     func exposure(unit: String) throws {
         try expectExposure(of: Self.units.appending(BytePath(unit)), atMost: 25)
     }
@@ -40,6 +43,27 @@ struct UnitFileTests {
         let whole = unit.replacingOccurrences(of: "[Install]", with: "\(dropIn[opened...])\n[Install]")
         #expect(whole.contains("PrivateNetwork=no"))
         try expectExposure(of: folder.write("steward.service", whole), atMost: 25)
+    }
+}
+
+private enum Parser {
+    static let path = "/usr/sbin/apparmor_parser"
+    static let isThere = access(path, X_OK) == 0
+}
+
+/// The profile for AppArmor as AppArmor's own compiler reads it. Nothing is loaded into the kernel.
+@Suite("The AppArmor profile", .enabled(if: Parser.isThere, "there is no apparmor_parser: apt install apparmor"))
+struct AppArmorProfileTests {
+    private static let profile = Checkout.root.appending("packaging/apparmor/steward")
+
+    @Test("It compiles, and lets the agent do no more than its unit")
+    func compiles() throws {
+        // Where the kernel has no AppArmor it warns of that, so warnings are no errors.
+        let compiled = try runProgram([Parser.path, "--skip-kernel-load", "--skip-cache", Self.profile.text])
+        #expect(compiled.status == 0, "\(compiled.output)\(compiled.errors)")
+        let lines = String(decoding: try Descriptor(Self.profile).readAll(), as: UTF8.self).split(separator: "\n")
+        let rules = lines.map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("#") }
+        #expect(rules.filter { $0.hasPrefix("capability") || $0.hasPrefix("network") || $0.contains("ux") } == [])
     }
 }
 

@@ -106,7 +106,8 @@ struct UnitTests {
         expectWellSaid(try machine.journal(["_SYSTEMD_USER_UNIT=steward.service", "_COMM=steward"]))
     }
 
-    @Test("A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
+    @Test(
+        "A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
     func unmounted() async throws {
         let machine = try await systemMachine()
         let mount = "[Mount]\nWhat=/var/disk\nWhere=/srv/steward\nType=none\nOptions=bind\n"
@@ -128,6 +129,28 @@ struct UnitTests {
             try machine.texts("/srv/steward/notes", ".md").contains("Herons at dawn.")
         }
         #expect(try shown("MainPID", machine) == first)
+    }
+
+    @Test("The nightly unit makes a backup beside the agent, under the same locks")
+    func backup() async throws {
+        let machine = try await systemMachine()
+        try machine.run(["systemctl", "start", "steward"]).check()
+        try machine.put(Array("Herons at dawn.\n".utf8), at: "/srv/steward/dropbox/herons.txt")
+        try expectWaited(machine)
+        let unit = String(
+            decoding: try Descriptor(Checkout.root.appending("packaging/systemd/steward-backup.service")).readAll(),
+            as: UTF8.self
+        ).replacingOccurrences(of: "/usr/bin/steward", with: "/opt/steward/bin/steward")
+        try machine.run(["sh", "-c", "printf '%s' \"$0\" > /etc/systemd/system/steward-backup.service", unit]).check()
+        try machine.run(["install", "-d", "-o", "steward", "-g", "steward", "-m", "700", "/var/backups/steward"])
+            .check()
+        try machine.run(["systemctl", "daemon-reload"]).check()
+        let made = try machine.run(["systemctl", "start", "steward-backup"])
+        let said = try machine.journal(["_SYSTEMD_UNIT=steward-backup.service"])
+        #expect(made.status == 0, "\(said)")
+        let backups = try machine.run(["find", "/var/backups/steward", "-name", "captures*.sqlite"]).check().output
+        #expect(backups.contains("/captures"), "\(backups)")
+        #expect(try shown("ActiveState", machine) == "active")
     }
 
     /// Options for the system's unit, besides those of its file.
