@@ -65,6 +65,7 @@ struct ConfigurationTests {
             settle: 250ms
             log: { level: debug, format: json }
             quarantine: { size: 3 GiB }
+            confirm: { owner: true, group: root }
             """)
         #expect(diagnostics.isEmpty)
         let configuration = try #require(read)
@@ -85,6 +86,7 @@ struct ConfigurationTests {
                 && configuration.limits[.network] == 8)
         #expect(configuration.history == 30 * 86_400 && configuration.poll == 5 && configuration.settle == 0.25)
         #expect(configuration.logLevel == .debug && configuration.logsJSON)
+        #expect(configuration.ticks.owner && configuration.ticks.group == "root")
     }
 
     @Test("All complaints come at once, each with its line and what was meant")
@@ -103,11 +105,12 @@ struct ConfigurationTests {
             log: { level: loud }
             settle: soon
             quarantine: { size: much }
+            confirm: { group: no-such-group-here }
             """)
         #expect(configuration == nil)
         let lines = diagnostics.map(\.line)
         #expect(lines == lines.sorted())
-        #expect(Set(lines) == [1, 3, 5, 6, 7, 8, 9, 10, 11, 12])
+        #expect(Set(lines) == [1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13])
         #expect(diagnostics.first?.hint == "did you mean `places`?")
     }
 

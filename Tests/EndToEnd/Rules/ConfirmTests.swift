@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -107,5 +108,35 @@ struct ConfirmTests {
         try steward.drop("notes/questions.md", note.replacingOccurrences(of: "- [ ]", with: "- [x]"))
         try await steward.until("the file is in the trash") { try !steward.exists("drafts/a.md") }
         #expect(try questions(steward).isEmpty)
+    }
+
+    @Test("With a restriction a tick in a note that others may write does not count, and it is said why")
+    func restricted() async throws {
+        let steward = try AgentFixture(configuration: "confirm: { owner: true }")
+        try steward.rule(
+            """
+            - rule: R
+              in: drafts
+              settle: 100ms
+              on: arrived
+              do:
+                - confirm: { text: "Trash {{ file.name }}?", note: questions }
+                - trash
+
+            """)
+        try await steward.start()
+        let question = try await asked(steward)
+        let path = steward.path("notes/questions.md")
+        chmod(path.text, 0o666)
+        let ticked = try steward.read("notes/questions.md").replacingOccurrences(of: "- [ ]", with: "- [x]")
+        try steward.drop("notes/questions.md", ticked)
+        try await steward.until("it is said why") {
+            try steward.run(["log"]).check().output.contains("does not count, because everybody may write it")
+        }
+        #expect(try questions(steward).map(\.job) == [question.job])
+        #expect(try steward.exists("drafts/a.md"))
+        chmod(path.text, 0o600)
+        try steward.drop("notes/questions.md", ticked + "\n")
+        try await steward.until("the file is in the trash") { try !steward.exists("drafts/a.md") }
     }
 }

@@ -20,6 +20,13 @@ final class BackupOwners {
         return found
     }
 
+    /// A user's name and primary group; nil for a number that has no account here.
+    func account(_ id: uid_t) -> (name: String, group: gid_t)? {
+        Self.find(
+            passwd(), { getpwuid_r(id, $0, $1, $2, $3) },
+            { entry in Self.text(entry.pw_name).map { ($0, entry.pw_gid) } })
+    }
+
     private func name(ofGroup id: gid_t) -> String? {
         if let known = knownNames.groups[id] { return known }
         let found: String? = Self.find(Glibc.group(), { getgrgid_r(id, $0, $1, $2, $3) }, { Self.text($0.gr_name) })

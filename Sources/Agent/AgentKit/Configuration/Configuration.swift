@@ -33,6 +33,8 @@ package struct Configuration: Sendable {
     /// Where rules may publish events.
     package var publish: [PublishTarget] = []
     package var patience = NotePatience()
+    /// Whose ticks in notes answer what `confirm` asks.
+    package var ticks = TickPolicy()
     package var limits: [WorkKind: Int] = Self.standardLimits
     /// Bytes that may lie in quarantine; a refused file beyond that is left where it is.
     package var quarantineLimit: Int64 = 20 << 30
@@ -65,13 +67,14 @@ private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
         "vaults", "quarantine", "captures", "publish", "notify",
-        "metrics",
+        "metrics", "confirm",
     ]
     static let place = ["path", "kind", "watch", "follow-links", "limits"]
     static let run = ["allow", "timeout"]
     static let notify = ["sendmail", "busctl"]
     static let notes = ["wait-open", "wait-editor", "settle"]
     static let log = ["level", "format"]
+    static let confirm = ["owner", "group"]
 }
 
 extension Configuration {
@@ -159,6 +162,9 @@ extension Configuration {
             }
             if let node = part["settle"], let seconds = reader.duration(node, "`settle`") { patience.settle = seconds }
         }
+        if let node = top["confirm"], let part = reader.mapping(node, "`confirm`", keys: Key.confirm) {
+            readTicks(part, reader)
+        }
         if let node = top["limits"],
             let part = reader.mapping(node, "`limits`", keys: WorkKind.allCases.map(\.rawValue))
         {
@@ -204,6 +210,16 @@ extension Configuration {
                 logsJSON = word == "json"
             }
         }
+    }
+
+    private mutating func readTicks(_ part: YamlMapping, _ reader: YamlReader) {
+        if let node = part["owner"], let owner = reader.boolean(node, "`owner`") { ticks.owner = owner }
+        guard let node = part["group"], let name = reader.text(node, "`group`") else { return }
+        guard BackupOwners().group(named: name) != nil else {
+            reader.report(node.position, "this machine has no group `\(printable(name))`", hint: "name one that it has")
+            return
+        }
+        ticks.group = name
     }
 
     /// What a place takes: how its files are reached, and how large they may be.

@@ -53,6 +53,10 @@ package enum ConfigurationTemplate {
         # Writing into notes: how long to wait while somebody has one open, and while an editor's swap file stands there.
         # notes: { wait-open: 30s, wait-editor: 1m }
 
+        # Whose ticks in notes answer what the action `confirm` asks: the owner of the file that it is about, members of a group.
+        # Without this, whoever can write the note (docs/security.md).
+        # confirm: { owner: true, group: family }
+
         # How many steps of each kind of work go on at the same time.
         # limits: { disk: 512, cpu: 2, network: 8, model: 2, process: 2 }
 

@@ -1,4 +1,5 @@
 import Ledger
+import Logging
 import NoteWriting
 import Platform
 import Rules
@@ -93,23 +94,54 @@ extension Operations {
     /// Takes the boxes that were ticked in a note, which has been saved, for answers.
     ///
     /// - Parameter note: absolute.
-    /// - Returns: whether there were any.
+    /// - Returns: whether there were any that count (``TickPolicy``).
     package func takeAnswers(in note: BytePath) async throws -> Bool {
         guard try await core.ledger.read({ try $0.hasQuestions(in: note) }) else { return false }
         let open = try await core.ledger.read { try $0.openQuestions(note: note) }
-        let files = core.journal.files()
-        let bytes = try await BlockingLane("questions").run { () -> [UInt8]? in
-            guard try files.status(note)?.kind == .file else { return nil }
-            return try files.file(note).readAll(limit: 64 << 20)
+        let (files, policy, places) = (core.journal.files(), core.configuration.ticks, core.configuration.map)
+        let ticks = try await BlockingLane("questions").run { () -> [Tick] in
+            guard try files.status(note)?.kind == .file else { return [] }
+            // What is judged is the file that was read, whatever has its name by then.
+            let file = try files.file(note)
+            let bytes = try file.readAll(limit: 64 << 20)
+            return try open.compactMap { question, job in
+                guard let token = question.token, let isYes = QuestionBox.answer(to: token, in: bytes) else {
+                    return nil
+                }
+                let place = places[name: job.whereabouts.place]
+                let asked = try place.flatMap { try files.status($0.root.appending(job.whereabouts.path)) }?.owner
+                return Tick(
+                    question: question, job: job, isYes: isYes, objection: try policy.objection(to: file, asked: asked))
+            }
         }
-        guard let bytes else { return false }
-        var isAny = false
-        for (question, _) in open {
-            guard let token = question.token, let isYes = QuestionBox.answer(to: token, in: bytes) else { continue }
-            _ = try await record(
-                isYes ? .confirmed : .declined, to: question, isYes ? "ticked in \(note)" : "declined in \(note)")
-            isAny = true
+        for tick in ticks {
+            if let objection = tick.objection {
+                try await pass(over: tick, in: note, objection)
+            } else {
+                let how = tick.isYes ? "ticked in \(note)" : "declined in \(note)"
+                _ = try await record(tick.isYes ? .confirmed : .declined, to: tick.question, how)
+            }
         }
-        return isAny
+        return ticks.contains { $0.objection == nil }
+    }
+
+    /// A box that somebody has ticked.
+    private struct Tick {
+        let question: QuestionRecord
+        let job: JobRecord
+        let isYes: Bool
+        /// Why it does not count; nil where it does.
+        let objection: String?
+    }
+
+    private func pass(over tick: Tick, in note: BytePath, _ objection: String) async throws {
+        let message = """
+            a tick in \(note) does not count, because \(objection), and `confirm` in steward.yaml lets others answer: \
+            \(tick.question.text) (`steward confirm \(tick.job.id.prefix(12))` counts)
+            """
+        try await core.ledger.write {
+            try $0.note("asking", message, job: tick.job.id, place: tick.job.place, path: tick.job.path)
+        }
+        core.log.warning("\(message)", metadata: LogFields.job(tick.job.id))
     }
 }
