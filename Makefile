@@ -106,6 +106,10 @@ reference: ## make the documentation of the libraries, below .build/documentatio
 
 release: ## build what `make install` installs
 	$(PACKAGES) build
+# Exactly the packages that were tried with, those that others bring along as well: before anything is built of them.
+	packaging/swift_packages.py pin $(CURDIR)
+	$(SWIFT) package --scratch-path $(SHIPPED) resolve
+	packaging/swift_packages.py check $(SHIPPED)
 	mkdir -p $(MANUALS) $(dir $(ICU))
 	packaging/link/icu-data.py "$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../lib/swift_static/linux/lib_FoundationICU.a" \
 	    $(ICU) > $(ICU).name

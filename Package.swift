@@ -102,7 +102,8 @@ let package = Package(
                 """),
         .default(enabledTraits: ["LibInotifyTools"]),
     ],
-    // Exactly these: each was tried with, and what a release holds does not change by itself.
+    // Exactly these: each was tried with, and what a release holds does not change by itself. What these bring along stands in
+    // packaging/swift-packages.txt, as they do.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # nothing is left beside the sources
+import swift_packages
+
 # `tk` is `steward` under another name.
 PROGRAMS = ["steward", "steward-unpack", "steward-read"]
 OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "licences")
@@ -156,12 +159,12 @@ def runtimes_of(build):
 
 def parts(build):
     """The packages of which something is linked."""
-    state = json.loads(text(os.path.join(build, "workspace-state.json")))["object"]["dependencies"]
-    versions = {}
-    for dependency in state:
-        package = dependency["packageRef"]
-        versions[dependency["subpath"]] = (package["identity"], dependency["state"]["checkoutState"]["version"],
-                                           package["location"])
+    swift_packages.check(build)
+    wanted, versions = swift_packages.wanted(), {}
+    for dependency in json.loads(text(os.path.join(build, "workspace-state.json")))["object"]["dependencies"]:
+        identity = dependency["packageRef"]["identity"]
+        version, _, address = wanted[identity]
+        versions[dependency["subpath"]] = (identity, version, address)
     modules = modules_of_packages(build)
     packages = {}
     for program in PROGRAMS:
