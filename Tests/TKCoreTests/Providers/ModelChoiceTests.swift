@@ -46,6 +46,16 @@ struct ModelChoiceTests {
         ["OLLAMA_HOST": "http://ollama.example:11434", "http_proxy": server.url]
     }
 
+    @Test("A provider that is none is refused, and not taken for the usual one")
+    func unknown() async throws {
+        let chosen = choice([.provider: "antropic"], ["ANTHROPIC_API_KEY": "key"])
+        await #expect {
+            _ = try await chosen.provider { _ in }
+        } throws: { error in
+            (error as? Fault)?.message.contains("no provider `antropic`; did you mean `anthropic`?") == true
+        }
+    }
+
     @Test("`fallback local` asks nobody on another machine, whatever OLLAMA_HOST says")
     func local() async throws {
         let server = try Self.ollama()

@@ -38,7 +38,7 @@ package struct ModelChoice: Sendable {
         // Whose turn it is goes by whose keys are there.
         let (preferred, chain, hasKey) = try await ServerEndpoint.lanes.run {
             () -> (any LLMProvider, [any LLMProvider], Bool) in
-            let preferred = try provider(configuration.provider, isPreferred: true)
+            let preferred = try provider(ModelProvider(named: configuration.provider), isPreferred: true)
             return (preferred, try fallbacks(), try isReady(preferred))
         }
         let manager = ProviderManager(
@@ -85,7 +85,7 @@ package struct ModelChoice: Sendable {
     private func lack(_ reasons: [LLMError]) -> String {
         let name = configuration.provider
         if reasons.first?.kind == .notAllowed { return "\(name) was not asked" }
-        return TKConfiguration.localProviders.contains(name) ? "\(name) is not available" : "\(name) has no key"
+        return configuration.usesOwnModel ? "\(name) is not available" : "\(name) has no key"
     }
 
     /// What is known of the model of a provider.
@@ -97,10 +97,10 @@ package struct ModelChoice: Sendable {
     package func keyOrigin() throws -> String? { try secrets.origin(for: configuration.provider) }
 
     private func isReady(_ preferred: any LLMProvider) throws -> Bool {
-        switch configuration.provider {
-        case "ollama", "apple": false
+        switch try ModelProvider(named: configuration.provider) {
+        case .ollama, .apple: false
         // A server of one's own may want no key.
-        default: try secrets.origin(for: configuration.provider) != nil || preferred.isLocal
+        case .anthropic, .openai: try secrets.origin(for: configuration.provider) != nil || preferred.isLocal
         }
     }
 
@@ -122,27 +122,28 @@ package struct ModelChoice: Sendable {
     /// What is on this machine goes first. Ollama need not be: `OLLAMA_HOST` may name another one.
     private func fallbacks() throws -> [any LLMProvider] {
         guard configuration.fallback != .none else { return [] }
-        let clouds = try ["anthropic", "openai"].filter { try secrets.origin(for: $0) != nil }
-        let others = try (["apple", "ollama"] + clouds).filter { $0 != configuration.provider }
+        let clouds = try ModelProvider.allCases.filter { try !$0.isOwn && secrets.origin(for: $0.rawValue) != nil }
+        let others = try ([.apple, .ollama] + clouds).filter { $0.rawValue != configuration.provider }
             .map { try provider($0, isPreferred: false) }
         let local = others.filter(\.isLocal)
         return configuration.fallback == .any ? local + others.filter { !$0.isLocal } : local
     }
 
-    private func provider(_ name: String, isPreferred: Bool) throws -> any LLMProvider {
+    private func provider(_ kind: ModelProvider, isPreferred: Bool) throws -> any LLMProvider {
+        let name = kind.rawValue
         let model = (isPreferred ? configuration.model : nil) ?? models.defaults[name]
         let base = isPreferred ? configuration.baseURL : nil
-        switch name {
-        case "apple": return AppleIntelligenceProvider()
-        case "ollama":
+        switch kind {
+        case .apple: return AppleIntelligenceProvider()
+        case .ollama:
             let endpoint = try OllamaProvider.endpoint(host: base ?? environment["OLLAMA_HOST"])
             guard let model else { return FirstOllamaModel(endpoint: endpoint, transport: transport) }
             return OllamaProvider(model: model, endpoint: endpoint, transport: transport)
-        case "openai":
+        case .openai:
             return OpenAIProvider(
                 model: model ?? "gpt-4o", endpoint: try endpoint(name, base ?? OpenAIProvider.defaultBaseURL),
                 transport: transport)
-        default:
+        case .anthropic:
             return AnthropicProvider(
                 model: model ?? "claude-sonnet-4-6",
                 endpoint: try endpoint(name, base ?? AnthropicProvider.defaultBaseURL),

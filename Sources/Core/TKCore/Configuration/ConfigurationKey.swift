@@ -51,7 +51,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     private static let timeouts = 1...86_400
 
     /// The values that ``provider`` may have.
-    public static let providers = ["anthropic", "openai", "ollama", "apple"]
+    public static let providers = ModelProvider.allCases.map(\.rawValue)
 
     /// The key with this name.
     ///

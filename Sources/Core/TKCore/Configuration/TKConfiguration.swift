@@ -50,7 +50,7 @@ public struct TKConfiguration: Sendable, Hashable {
     public subscript(key: ConfigurationKey) -> String? { settings[key]?.value }
 
     /// Who answers.
-    public var provider: String { self[.provider] ?? "anthropic" }
+    public var provider: String { self[.provider] ?? ModelProvider.usual.rawValue }
     /// Nil where the provider has no usual model: the first that its server offers.
     public var model: String? { self[.model] }
     /// Where the provider is, if not at its usual place.
@@ -71,14 +71,14 @@ public struct TKConfiguration: Sendable, Hashable {
     /// As configured; without a word about it, a user of a local model stays local.
     public var fallback: FallbackPolicy {
         self[.fallback].flatMap { FallbackPolicy(rawValue: $0) }
-            ?? (Self.localProviders.contains(provider) ? .local : .any)
+            ?? (usesOwnModel ? .local : .any)
     }
 
     /// Whether a server on this machine may be asked that another user runs.
     public var allowsAnyLocalServer: Bool { self[.localAllow] == "yes" }
 
-    /// Providers of models of one's own.
-    static let localProviders = ["ollama", "apple"]
+    /// Whether the provider's models are one's own.
+    var usesOwnModel: Bool { ModelProvider(rawValue: provider)?.isOwn ?? false }
 }
 
 /// Finds the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
@@ -118,7 +118,7 @@ package struct ConfigurationStore: Sendable {
                 .init(value: $0, source: .user(home.configuration.description))
             },
             [
-                .provider: .init(value: "anthropic", source: .builtIn),
+                .provider: .init(value: ModelProvider.usual.rawValue, source: .builtIn),
                 .role: .init(value: "general", source: .builtIn), .localAllow: .init(value: "no", source: .builtIn),
                 .timeout: .init(value: String(TKConfiguration.usualTimeout), source: .builtIn),
             ],
@@ -170,8 +170,8 @@ package struct ConfigurationStore: Sendable {
     package func initialise() throws -> Bool {
         try TKFile.exclusively(in: home.folder) {
             if try TKFile.read(home.configuration) != nil { return false }
-            var values: [ConfigurationKey: String] = [.provider: "anthropic"]
-            values[.model] = defaultModels["anthropic"]
+            var values: [ConfigurationKey: String] = [.provider: ModelProvider.usual.rawValue]
+            values[.model] = defaultModels[ModelProvider.usual.rawValue]
             try write(values)
             return true
         }

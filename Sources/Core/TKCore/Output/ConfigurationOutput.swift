@@ -12,8 +12,9 @@ package enum ConfigurationOutput {
             guard let setting = setting(key, configuration) else { return [key.rawValue, "(not set)", key.help] }
             return [key.rawValue, Printable.line(setting.value), "from " + Printable.line(setting.source.description)]
         }
-        let needsNone = ["ollama", "apple"].contains(configuration.provider)
-        let missing = needsNone ? "\(configuration.provider) needs none" : "set it with `tk config set api_key --stdin`"
+        let missing =
+            configuration.usesOwnModel
+            ? "\(configuration.provider) needs none" : "set it with `tk config set api_key --stdin`"
         rows.append([
             ConfigurationKey.apiKey, keyOrigin == nil ? "(not set)" : "(hidden)",
             keyOrigin.map { "from \($0)" } ?? missing,

@@ -94,7 +94,7 @@ public struct ModelTable: Sendable {
         "maxOutputTokens", "minimumCachedTokens", "retires",
     ]
     /// Providers whose calls cost nothing.
-    private static let free: Set<String> = ["ollama", "apple"]
+    private static let free = Set(ModelProvider.allCases.filter(\.isOwn).map(\.rawValue))
 
     /// A table of what is given.
     public init(models: [ModelEntry], defaults: [String: String] = [:], updated: String = "") {
