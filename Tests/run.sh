@@ -29,7 +29,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM
 # own, one keeps every core busy for minutes, and in the last a real language model does.
 agents='^EndToEnd\.'
 drafts='^(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)'
-attacks='^EndToEnd\.(SwapCampaign|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
+attacks='^EndToEnd\.(SwapCampaign|PowerCut|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests'
 busy='^Comic(Archive|Vault)Tests\.'
 files='^(A4Core|AgentKit|DotLife|Ledger|PeopleFiles|Platform|RuleActions|Rules|Watching)'
 model='^TKCoreTests\.ProviderRealModel'
