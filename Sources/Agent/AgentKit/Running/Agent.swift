@@ -297,6 +297,7 @@ package final class Agent: Service {
         try await pipeline.adoptRules(isFirstStart: false)
         try await time.rulesChanged()
         await pipeline.release()
+        await runner.rulesChanged()
         try await core.ledger.write { try $0.note("agent", "rules reloaded: \(loaded.rules.count)") }
         log.notice("rules reloaded: \(loaded.rules.count)")
         return loaded.diagnostics

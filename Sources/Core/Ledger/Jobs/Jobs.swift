@@ -12,15 +12,15 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, onFailure, created, updated, nowPlace, nowPath, origin)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, created, updated, nowPlace, nowPath, origin)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
                 job.file,
                 job.hash?.blob,
                 job.lineage,
-                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, job.onFailure, now,
+                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now,
                 now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob }, job.origin,
             ])
         guard db.changesCount > 0 else { return false }

@@ -63,7 +63,7 @@ extension Planner {
             try paths.flatMap { try transaction.askingJobs(about: place.name, $0) }
         }
         let outdated = try asking.filter { job in
-            let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: ledger.names)
+            let file = try FileReference(stored: job.file, in: presence.places, showing: ledger.names)
             guard file.isFolder, let look else { return file.isFolder }
             return file.path != look.path || file.hash != look.contents.digest
                 || file.fingerprint?.inode != look.status.inode

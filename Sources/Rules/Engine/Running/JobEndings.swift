@@ -120,7 +120,7 @@ extension JobExecutor {
             if job.state == .undone { try transaction.forgetItems(of: job.id) }
             if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
             try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
-            return try FailureSteps.follow(job, in: transaction)
+            return try FailureSteps.follow(job, self.rules, in: transaction)
         }
     }
 
@@ -131,7 +131,7 @@ extension JobExecutor {
         guard names.hides(job.place, job.path) else { return false }
         var file = try file(job)
         (file.fingerprint, file.hash) = (nil, nil)
-        job.file = try LedgerJSON.encode(file, hiding: names)
+        job.file = try file.stored(hiding: names)
         job.values = JobAtWork.noValues
         return true
     }

@@ -91,7 +91,7 @@ extension JobExecutor {
         guard let text = step.receipt, let intent = try await intent(of: step) else { return nil }
         await hold.enter()
         defer { hold.leave() }
-        let action = try action(of: step)
+        let action = try actionForLookingBack(at: step)
         let done = try LedgerJSON.decode(Receipt.self, from: text, showing: names)
         // A folder goes back to a free name, and what lies in it is looked at as soon as it is there.
         let back = done.effects.filter(\.isOfFolder).compactMap(\.origin).flatMap {

@@ -153,7 +153,8 @@ package actor Runner {
     private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
     private var isIdle: Bool {
-        atWork == 0 && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining)
+        atWork == 0
+            && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining || !executor.rules.isRead)
     }
 
     private var atWork: Int { running.count - parkedCount + recovering.values.reduce(0) { $0 + $1.count } }
@@ -233,7 +234,10 @@ package actor Runner {
     }
 
     /// Whether jobs may begin.
-    var canBegin: Bool { !isPaused && !isDraining && startPhase == nil }
+    var canBegin: Bool { !isPaused && !isDraining && startPhase == nil && executor.rules.isRead }
+
+    /// Other rules are in force: where there were none yet, jobs of an earlier life begin now.
+    package func rulesChanged() { pump() }
 
     func pump() {
         changed()
