@@ -13,12 +13,17 @@ package struct JobRecord: Sendable, Equatable {
         case asking
         /// For a human: `steward retry`.
         case parked
+        /// Failed for good, and what its rule says under `on-failure` has been done: nobody has to look.
+        case handled
         /// The file was refused and lies in quarantine (or was left where it is).
         case refused
         /// The file changed or vanished before its turn; what replaced it has jobs of its own.
         case superseded
         /// A person has said no to what it asked, or has said nothing in time.
         case declined
+        /// Being taken back. `nextAttempt` says when that is tried again; where there is none and `problem` says why, it is
+        /// for a human: some of its steps are taken back, and others cannot be.
+        case undoing
         case undone
 
         /// Whether the runner still has something to do with it.

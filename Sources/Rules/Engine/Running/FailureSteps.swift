@@ -19,6 +19,22 @@ enum FailureSteps {
         name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil
     }
 
+    /// Where the job is one that follows a failure, and all of it is done: nobody has to look at the failed one any more.
+    static func settle(_ job: JobRecord, in transaction: LedgerTransaction) throws {
+        guard job.state == .done, let rule = ruleName(job.rule) else { return }
+        for var failed in try transaction.jobs(in: [.parked]) where failed.rule == rule && id(after: failed) == job.id {
+            failed.state = .handled
+            try transaction.update(failed)
+            try transaction.note(
+                "handled", "what its rule says under `on-failure` is done", job: failed.id, place: failed.place,
+                path: failed.path)
+        }
+    }
+
+    private static func id(after failed: JobRecord) -> String {
+        String(ContentHash(of: Array("on-failure:\(failed.id)".utf8)).description.prefix(32))
+    }
+
     /// Plans what follows where `job` has failed for good; where that is planned already, it stays as it is, so that it
     /// comes once however often a person has the job tried again.
     static func follow(
@@ -31,7 +47,7 @@ enum FailureSteps {
         var values = try LedgerJSON.decode(Values.self, from: job.values)
         values["failure.message"] = .text(job.problem ?? "")
         values["failure.step"] = .text(failed?.action ?? "")
-        let id = String(ContentHash(of: Array("on-failure:\(job.id)".utf8)).description.prefix(32))
+        let id = id(after: job)
         var next = JobRecord(
             id: id, rule: job.rule + ending, digest: job.digest, event: job.event, place: job.place,
             path: job.path, file: job.file, hash: job.hash, lineage: job.lineage, depth: job.depth,

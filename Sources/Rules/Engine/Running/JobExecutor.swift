@@ -36,8 +36,10 @@ package final class JobExecutor: Sendable {
     private let hungCalls: @Sendable () -> Int
     /// Held while somebody copies the stores.
     package let hold = StepHold()
-    /// Jobs whose undo is at work, and those that it was cut off for and could not be finished yet.
-    let undos = Mutex<(atWork: Set<String>, left: Set<String>)>(([], []))
+    /// Jobs whose undo is at work.
+    let undos = Mutex<Set<String>>([])
+    /// Told of an undo that has to be tried again, and how often it was.
+    private let undoWaits = Mutex<(@Sendable (_ job: String, _ attempts: Int) async -> Void)?>(nil)
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
@@ -73,6 +75,14 @@ package final class JobExecutor: Sendable {
     }
 
     var rules: RuleSet { rulesInForce() }
+
+    /// Has it told of an undo that has to be tried again, and how often it was.
+    func tellOfWaitingUndos(_ tell: @escaping @Sendable (_ job: String, _ attempts: Int) async -> Void) {
+        undoWaits.withLock { $0 = tell }
+    }
+
+    /// See ``tellOfWaitingUndos(_:)``; nil where nobody tries again.
+    var waitingUndo: (@Sendable (_ job: String, _ attempts: Int) async -> Void)? { undoWaits.withLock { $0 } }
 
     /// Kinds of work whose limit protects this machine, and not what others are asked for.
     private static let local: Set<WorkKind> = [.disk, .cpu, .process]
@@ -343,6 +353,7 @@ package final class JobExecutor: Sendable {
         try journal.apply(receipt.effects, of: record, in: transaction)
         try transaction.clearStaged(job: step.id)
         try transaction.update(record)
+        try FailureSteps.settle(record, in: transaction)
         if moved != nil || isForgotten { try transaction.setFile(of: record) }
         if isForgotten { try transaction.forgetContent(of: record) }
         if let moved { try tellOthers(before.file, moved, record, in: transaction) }

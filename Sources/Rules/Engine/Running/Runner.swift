@@ -37,6 +37,8 @@ package actor Runner {
     var unnoted: Set<String> = []
     /// Jobs among them that wait for a person's word, and not for a try.
     var asking: Set<String> = []
+    /// Jobs among them that are being taken back.
+    var undoing: Set<String> = []
     /// Jobs that wait for others to end, which are at work in their folder.
     var heldUp: [String: Set<String>] = [:]
     var timer: Task<Void, Never>?
@@ -107,6 +109,7 @@ package actor Runner {
         for id in ids where retries.remove(id) {
             unnoted.remove(id)
             asking.remove(id)
+            undoing.remove(id)
         }
         for id in ids { heldUp[id] = nil }
         for (job, place, path) in jobs { enqueue(job, place: place, path: path, mayBeLeft: areReady) }
@@ -171,7 +174,8 @@ package actor Runner {
     package func status() -> Status {
         Status(
             paused: isPaused, running: atWork, queued: queued + parkedCount + left,
-            waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
+            waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0)
+                - asking.count - undoing.count)
     }
 
     /// - Parameter isFirst: whether it comes before what waits of its file.
