@@ -137,6 +137,7 @@ package final class Agent: Service {
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
             group.addTask { await self.houseKeeping() }
+            group.addTask { await AnsweredBoxes(ledger: self.core.ledger, notes: self.core.notes, log: self.log).run() }
             group.addTask { try await self.watchRules() }
             group.addTask {
                 try? await gracefulShutdown()
