@@ -23,6 +23,8 @@ package final class Ledger: Sendable {
     package let names: HiddenNames
     /// Who is told of what becomes due.
     package let due = DueWatch()
+    /// Told of questions to a person.
+    package let questions = QuestionWatch()
 
     /// How a ledger came to be opened.
     package enum Opening: Sendable, Equatable {

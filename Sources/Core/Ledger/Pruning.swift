@@ -23,6 +23,7 @@ extension Ledger {
             while try writeBlocking({ try $0.forgetNoteWrites(before: before) }) { try Task.checkCancellation() }
             try writeBlocking { try $0.forgetFiles(before: before) }
             try writeBlocking { try $0.forgetBlocks(before: before) }
+            try writeBlocking { try $0.forgetHeadings(before: before) }
             try writeBlocking { try $0.forgetUnnamed() }
             return pruned
         }
@@ -39,7 +40,7 @@ extension LedgerTransaction {
             db,
             sql: """
                 DELETE FROM job WHERE sequence IN (
-                    SELECT sequence FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused', 'declined') AND updated < ?
+                    SELECT sequence FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused', 'declined', 'handled') AND updated < ?
                         AND id NOT IN (SELECT job FROM quarantine WHERE state IN ('moving', 'held'))
                         AND id NOT IN (
                             SELECT job FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
@@ -47,7 +48,7 @@ extension LedgerTransaction {
                         AND (
                             lineage NOT IN (
                                 SELECT lineage FROM product
-                                UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked'))
+                                UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked', 'undoing'))
                             -- The last of its rule is proof enough: a schedule has one at each of its times.
                             OR lineage <> id AND EXISTS (
                                 SELECT 1 FROM job AS later WHERE later.lineage = job.lineage AND later.lineage <> later.id

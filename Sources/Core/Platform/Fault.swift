@@ -44,6 +44,7 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
     package static func system(_ doing: String, _ path: BytePath? = nil, errno code: Int32 = Glibc.errno) -> Fault {
         let transient: Set<Int32> = [
             ENOSPC, EDQUOT, EAGAIN, EBUSY, EMFILE, ENFILE, EINTR, ETXTBSY, ENOMEM, ESTALE, EIO, ETIMEDOUT, ENOLCK,
+            EROFS,
         ]
         let reason = String(cString: strerror(code))
         let place = path.map { " \($0)" } ?? ""

@@ -229,18 +229,37 @@ package struct SQLiteFile {
             "cannot \(doing): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")\(hint)", path: path)
     }
 
-    /// What cannot be opened stays so more often than not: SQLite says of a full disk that it cannot open or write a file,
-    /// as it does of much else, so there the disk itself is asked.
+    /// What cannot be opened stays so more often than not: SQLite says of a full disk, of one that is read-only for a while,
+    /// and of a process with too many open files, that it cannot open or write a file, as it does of much else. So there
+    /// the disk and the process themselves are asked.
     private func openingFault(_ doing: String, _ error: any Error) -> any Error {
         Self.fault(
             doing, error,
             passes: { error in
                 switch error.resultCode {
                 case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED: true
-                case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM: Self.lacksRoom(beside: path)
+                case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_READONLY:
+                    Self.lacksDescriptors || Self.lacksRoom(beside: path) || Self.isReadOnly(beside: path)
                 default: false
                 }
             }, path: path)
+    }
+
+    /// Whether no further file can be opened just now.
+    private static var lacksDescriptors: Bool {
+        let descriptor = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return false
+        }
+        return errno == EMFILE || errno == ENFILE
+    }
+
+    /// Whether the file system is mounted read-only on which a file lies.
+    private static func isReadOnly(beside path: BytePath) -> Bool {
+        var disk = statvfs()
+        guard path.parent.withCString({ statvfs($0, &disk) }) == 0 else { return false }
+        return disk.f_flag & UInt(ST_RDONLY) != 0
     }
 
     /// Whether the disk is full on which a file lies, or as good as full.

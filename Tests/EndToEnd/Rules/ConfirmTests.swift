@@ -99,6 +99,45 @@ struct ConfirmTests {
         #expect(try questions(steward).isEmpty)
     }
 
+    @Test(
+        "A box whose question is answered by a command is closed in the note; one that is asked anew stands there once")
+    func answeredElsewhere() async throws {
+        let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")
+        func lines(_ name: String) throws -> [String] {
+            try steward.read("notes/questions.md").split(separator: "\n").map(String.init).filter { $0.contains(name) }
+        }
+        _ = try await asked(steward)
+        // Two lines that say the same, and only one of them a question, would have a person answer the wrong one.
+        for text in ["other\n", "yet another\n"] {
+            let before = try #require(try questions(steward).first)
+            try steward.drop("drafts/a.md", text)
+            try await steward.until("it is asked anew") {
+                try questions(steward).first.map { $0.job != before.job } ?? false
+            }
+            try await steward.until("the box of before is gone") { try lines("a.md") == ["- [ ] Trash a.md?"] }
+        }
+        try steward.run(["decline", try #require(try questions(steward).first).job]).check()
+        try await steward.until("the box says no") { try lines("a.md") == ["- [-] Trash a.md?"] }
+        try steward.drop("drafts/b.md", "B\n")
+        try await steward.until("it asks") { try questions(steward).count == 1 }
+        try steward.run(["confirm", "--all"]).check()
+        try await steward.until("the box says yes") { try lines("b.md") == ["- [x] Trash b.md?"] }
+        try await steward.until("the file is in the trash") { try !steward.exists("drafts/b.md") }
+        #expect(try steward.exists("drafts/a.md"))
+    }
+
+    @Test("A box whose question was answered while no agent ran is closed by the next one")
+    func answeredWithoutAgent() async throws {
+        let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")
+        let question = try await asked(steward)
+        try await steward.stop()
+        try steward.run(["confirm", question.job]).check()
+        try await steward.start()
+        try await steward.until("the box says yes") {
+            try steward.read("notes/questions.md").contains("- [x] Trash a.md?")
+        }
+    }
+
     @Test("A box that is ticked in the note and saved is a yes")
     func ticked() async throws {
         let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")

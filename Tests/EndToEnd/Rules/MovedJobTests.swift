@@ -54,6 +54,24 @@ struct MovedJobTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 2)
     }
 
+    @Test("A job that waits while `places:` is changed goes to the folder that is configured then")
+    func changedPlace() async throws {
+        let steward = try await start(Self.sorting)
+        try steward.drop("dropbox/p.jpg", "picture")
+        try await steward.until("it asks") { try asked(steward) == ["Keep p.jpg?"] }
+        try await steward.stop()
+        let file: BytePath = ".config/steward/steward.yaml"
+        let configuration = try steward.home.read(file)
+        let changed = configuration.replacingOccurrences(of: "Steward/library", with: "Steward/shelf")
+        try #require(changed != configuration, "\(configuration)")
+        try steward.home.write(file, changed)
+        try Durable.makeDirectory(steward.path("shelf"))
+        try await steward.start()
+        try confirm(steward)
+        #expect(try steward.read("shelf/kept/p.jpg") == "picture")
+        #expect(try steward.files("library").isEmpty)
+    }
+
     @Test("A job that asks goes on with its file in the folder that a rule about folders has moved")
     func inFolder() async throws {
         let steward = try await start(

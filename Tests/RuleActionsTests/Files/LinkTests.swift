@@ -56,6 +56,8 @@ import Testing
         #expect(one?.inode == other?.inode && one?.links == 2)
         #expect(deed.receipt.effects.count == 2, "the file itself looks changed as well")
         try await deed.undo()
+        #expect(
+            try FileStatus.of(scene.path("dropbox/in/a.txt"))?.links == 1, "it has no other name left, in the trash")
         #expect(try !scene.exists("drafts/a.txt"))
         #expect(try scene.home.read("dropbox/in/a.txt") == "content")
     }

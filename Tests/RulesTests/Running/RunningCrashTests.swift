@@ -202,7 +202,7 @@ struct RunningCrashTests {
         let bench = try Self.bench(folder.path, killed: why)
         try await bench.runner.start()
         let job = try await bench.onlyJob()
-        #expect(job.state == .done)
+        #expect(job.state == .undoing && job.problem != nil && job.nextAttempt == nil, "it is not done any more")
         let states = try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) }
         #expect(states == [why == "gone" ? .done : .undoing, .undone])
         #expect(try await bench.ledger.read { try $0.jobsBeingUndone() } == (why == "gone" ? [] : [job.id]))
@@ -226,6 +226,8 @@ struct RunningCrashTests {
         try Durable.remove(folder.path.appending("mark-\(job.id).0"))
         let fault = await #expect(throws: Fault.self) { try await bench.executor.undo(job.id) }
         #expect(fault?.message == "the mark is gone")
+        #expect(try await bench.onlyJob().state == .undoing)
+        #expect(try await bench.onlyJob().problem == "the mark is gone")
         #expect(try await bench.ledger.read { try $0.steps(of: job.id).map(\.state) } == [.done, .undone])
     }
 }

@@ -73,8 +73,17 @@ struct RunningFailureStepsTests {
         #expect(script.lines == ["perform a x", "perform b x", "perform f x probe: no ink (x)"])
         let jobs = try await bench.jobs()
         #expect(jobs.map(\.rule) == ["R", "R, on failure"])
-        #expect(jobs.map(\.state) == [.parked, .done])
+        #expect(jobs.map(\.state) == [.handled, .done], "nobody has to look")
         #expect(jobs.first?.problem == "no ink")
+    }
+
+    @Test("Where what follows a failure fails as well, both wait for a person")
+    func failedTwice() async throws {
+        let bench = try bench(Self.failing)
+        script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
+        script.perform("f") { _, _ in throw Fault(.failed, "no paper") }
+        try await process(bench, "x")
+        #expect(try await bench.jobs().map(\.state) == [.parked, .parked])
     }
 
     @Test("A file that a step refuses stays where it is for what follows")
@@ -129,6 +138,6 @@ struct RunningFailureStepsTests {
         await second.runner.idle()
         #expect(script.lines.first == "recover a x")
         #expect(script.lines.last?.hasPrefix("perform f x probe: outcome unknown: cut off") == true)
-        #expect(try await second.jobs().map(\.state) == [.parked, .done])
+        #expect(try await second.jobs().map(\.state) == [.handled, .done])
     }
 }

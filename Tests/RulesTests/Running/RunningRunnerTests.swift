@@ -277,15 +277,16 @@ struct RunningRunnerTests {
         #expect(try await next.jobs().allSatisfy { $0.state == .done })
     }
 
-    @Test("A job runs with the arguments under which it was planned, whatever the rule says by then")
+    @Test("A job runs as the rule says when it is carried out, with the values that were read when it was planned")
     func plannedArguments() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { text: \"before {{ file.name }}\" } } }")
         try bench.write("inbox/x", "X")
         try await bench.see("x")
-        let next = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: { text: after } } }")
+        let next = try Bench(
+            folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: { text: \"after {{ file.name }}\" } } }")
         try await next.runner.start()
         await next.runner.idle()
-        #expect(script.lines == ["perform p x before x"])
+        #expect(script.lines == ["perform p x after x"])
     }
 
     @Test("What a step is at work on is not judged until its receipt is in the ledger")

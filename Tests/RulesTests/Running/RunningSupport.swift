@@ -162,7 +162,8 @@ final class Bench: Sendable {
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork,
-            limits: [.disk: Self.limit, .process: Self.slowLimit], log: log, hungCalls: hungCalls)
+            limits: [.disk: Self.limit, .process: Self.slowLimit], log: log, rules: { [planner] in planner.ruleSet },
+            hungCalls: hungCalls)
         runner = Runner(
             executor: executor, planner: planner, ledger: ledger, maximumFiles: maximumFiles, share: share,
             window: window, log: log)

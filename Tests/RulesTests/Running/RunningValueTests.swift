@@ -96,7 +96,7 @@ struct RunningValueTests {
                 "map": .map([("z", try Template("{{ d }}")), ("a", try Template("2"))]),
             ], given: ["template", "map"])
         let json = try arguments.json()
-        let back = try Arguments(json: json, for: Probe.declaration)
+        let back = try Arguments(json: json, for: Probe.declaration, in: PlaceMap([place]))
         #expect(try back.json() == json)
         #expect(back.timeZone.identifier == "Europe/Vienna")
         #expect(back.given == ["template", "map"])
@@ -110,7 +110,10 @@ struct RunningValueTests {
         #expect(try back.place("place") == place)
         #expect(try back.map("map", values: values).map(\.name) == ["z", "a"])
         #expect(back.valueNames == arguments.valueNames)
-        #expect(throws: Fault.self) { try Arguments(json: "{\"all\": 1}", for: Probe.declaration) }
+        #expect(!json.contains("root"), "where a place lies the configuration says")
+        let moved = PlaceInfo(name: "out", kind: .folder, root: "/elsewhere")
+        #expect(try Arguments(json: json, for: Probe.declaration, in: PlaceMap([moved])).place("place") == moved)
+        #expect(throws: Fault.self) { try Arguments(json: "{\"all\": 1}", for: Probe.declaration, in: PlaceMap([])) }
     }
 
     @Test("Waiting doubles from a second to ten minutes, a fifth more or less")

@@ -44,6 +44,25 @@ struct TimeRunTests {
         #expect(try await time.bench.jobs().map(\.event) == Array(repeating: "scheduled", count: 6))
     }
 
+    @Test("A file that has got a further name, or another mode, has its turn at the time of all the others")
+    func furtherName() async throws {
+        for rules in [Self.nightly, Self.nightly + "\n- { rule: Read, in: inbox, do: { probe: { name: read } } }"] {
+            let (own, clock) = (try TemporaryFolder(), MovedClock(clock.now))
+            let time = try await TimeBench(own.path, clock, rules: rules)
+            for name in ["a.txt", "b.txt"] as [BytePath] {
+                try time.write(BytePath("inbox").appending(name))
+                try await time.bench.process(name)
+            }
+            // Of a link that is made elsewhere no event tells.
+            #expect(link(time.bench.path("inbox/a.txt").text, time.bench.path("elsewhere").text) == 0)
+            #expect(chmod(time.bench.path("inbox/b.txt").text, 0o640) == 0)
+            try await time.pass(15 * hour + 1)
+            #expect(
+                time.ran.filter { $0.contains("night") }.sorted() == ["perform night a.txt", "perform night b.txt"])
+            #expect(time.wantsJudged == [])
+        }
+    }
+
     @Test("With `on` it is started by what happens as well")
     func alsoArrivals() async throws {
         let time = try await bench(

@@ -34,6 +34,8 @@ package struct HealthReport: Codable, Sendable, Equatable {
         }
         let (parked, asking) = (status.jobs["parked"] ?? 0, status.jobs["asking"] ?? 0)
         find("parked", parked, "\(parked) jobs are parked: `steward status` says why, `steward retry JOB` tries again")
+        let stuck = status.undoing.count { $0.nextAttempt == nil && !$0.problem.isEmpty }
+        find("undo", stuck, "\(stuck) jobs are half taken back: `steward status` says why, `steward undo JOB` goes on")
         find("asking", asking, "\(asking) jobs ask you: `steward confirm`")
         find(
             "quarantine", status.quarantined, "\(status.quarantined) files lie in quarantine: `steward quarantine list`"

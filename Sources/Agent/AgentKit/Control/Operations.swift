@@ -47,7 +47,7 @@ package struct Operations: Sendable {
         return try ControlReply(lines, lines: lines.map { "\($0.job.prefix(12))  \($0.rule): \($0.message)" })
     }
 
-    private static let retryable: Set<JobRecord.State> = [.parked, .waiting, .refused, .superseded]
+    private static let retryable: Set<JobRecord.State> = [.parked, .handled, .waiting, .refused, .superseded]
 
     /// - Returns: the state in which it cannot be tried again, where it is in such.
     private func makeReady(_ job: JobRecord) async throws -> JobRecord.State? {

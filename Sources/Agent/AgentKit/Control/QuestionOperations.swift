@@ -85,6 +85,7 @@ extension Operations {
         _ answer: QuestionRecord.Answer, to question: QuestionRecord, _ why: String
     ) async throws -> JobRecord? {
         let job = try await core.ledger.write { try $0.answer(question, answer, "\(why): \(question.text)") }
+        core.ledger.questions.tell()
         if let job, job.state == .ready {
             await runner?.submit([(job.id, job.whereabouts.place, job.whereabouts.path)])
         }

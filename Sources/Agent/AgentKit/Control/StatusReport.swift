@@ -61,6 +61,8 @@ package struct StatusReport: Codable, Sendable {
     package var parked: [Waiting]
     /// Jobs that wait for a person's word.
     package var asking: [Waiting] = []
+    /// Jobs that are being taken back: a next try tells when; where there is none, why it cannot be gone on with.
+    package var undoing: [Waiting] = []
     package var quarantined: Int
     /// The last backup that was finished; nil where none was ever made.
     package var lastBackup: LastBackup?
@@ -184,6 +186,7 @@ package struct StatusReport: Codable, Sendable {
                 Waiting(
                     job: job.id, rule: job.rule, path: job.path, problem: question.text, nextAttempt: question.until)
             }
+            report.undoing = try waiting(.undoing)
             report.outbox = try transaction.outboxCounts()
             report.nextDue = try transaction.nextDue()
             let held = try transaction.heldLanes(of: configuration.publish.filter { $0.onDead == .hold }.map(\.name))
@@ -280,6 +283,8 @@ package struct StatusReport: Codable, Sendable {
         out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !asking.isEmpty { out.append("asking you (`steward confirm JOB`, `steward decline JOB`):") }
         out += asking.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
+        if !undoing.isEmpty { out.append("being taken back (`steward undo JOB` tries at once):") }
+        out += undoing.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }
         out += parked.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         return out

@@ -137,6 +137,7 @@ package final class Agent: Service {
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
             group.addTask { await self.houseKeeping() }
+            group.addTask { await AnsweredBoxes(ledger: self.core.ledger, notes: self.core.notes, log: self.log).run() }
             group.addTask { try await self.watchRules() }
             group.addTask {
                 try? await gracefulShutdown()
@@ -297,6 +298,7 @@ package final class Agent: Service {
         try await pipeline.adoptRules(isFirstStart: false)
         try await time.rulesChanged()
         await pipeline.release()
+        await runner.rulesChanged()
         try await core.ledger.write { try $0.note("agent", "rules reloaded: \(loaded.rules.count)") }
         log.notice("rules reloaded: \(loaded.rules.count)")
         return loaded.diagnostics

@@ -73,14 +73,14 @@ package final class AgentCore: Sendable {
             root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
         let lanes = BlockingLanes("judge", count: 4, apart: true)
         planner = Planner(
-            ledger: ledger, presence: journal.presence, rules: .empty, blocksOf: Self.blocks, lanes: lanes,
+            ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
             host: configuration.device, inspector: CagedInspector(timeZone: configuration.timeZone), log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,
-            meter: WorkMeter(metrics), log: log)
+            meter: WorkMeter(metrics), log: log, rules: { [planner] in planner.ruleSet })
     }
 
     /// For commands that only plan: nothing is written anywhere.

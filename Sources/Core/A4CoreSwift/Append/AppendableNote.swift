@@ -35,6 +35,9 @@ public struct AppendableNote: Sendable {
     /// does not hold it may say so of one: whoever looks for one that is free takes the next.
     public func mayHold(_ anchor: AnchorToken) -> Bool { anchors.contains(anchor.hashValue) }
 
+    /// Whether it has this H2; false for what can be no heading.
+    package func holds(heading: String) -> Bool { (try? HeadingKey(heading)).map(sections.holds) ?? false }
+
     /// Appends blocks in order, as ``Append/appending(_:to:)`` does.
     ///
     /// - Throws: `A4Error.encoding` for content or a heading that cannot be written; then none of them is appended.

@@ -88,6 +88,9 @@ struct SectionedNote {
         if hasOpenFrontMatter, Notes.frontMatterLength(Notes.openingFence + block) > 0 { readAgain() }
     }
 
+    /// Whether a section has this heading.
+    func holds(_ key: HeadingKey) -> Bool { firstSection[key] != nil }
+
     private var endsInBlankLine: Bool {
         sections[last].bytes.suffix(2).elementsEqual([lineFeed, lineFeed])
     }

@@ -24,6 +24,36 @@ public enum Headings {
     }
 
     static func insertion(of heading: String) -> [UInt8] { Array("\n## \(heading)\n\n".utf8) }
+
+    /// Takes back what ``insertion(of:)`` has added, where nothing stands under the heading.
+    ///
+    /// - Returns: nil where something does, or there is no such heading.
+    package static func removing(_ heading: String, from bytes: [UInt8]) -> [UInt8]? {
+        guard let wanted = try? HeadingKey(heading) else { return nil }
+        var scanner = BlockScanner()
+        var lines = Lines(bytes, from: Notes.frontMatterLength(bytes))
+        var start: Int?
+        var isEmpty = true
+        while let line = lines.next() {
+            let read = scanner.read(line, of: bytes)
+            if case .heading(let level, let text) = read, level <= 2 {
+                if let start { return isEmpty ? removing(start..<line.start, from: bytes) : nil }
+                if level == 2, HeadingKey(bytes[text]) == wanted { start = line.start }
+            } else if start != nil, !bytes[line.start..<line.textEnd].allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+                isEmpty = false
+            }
+        }
+        guard let start, isEmpty else { return nil }
+        return removing(start..<bytes.count, from: bytes)
+    }
+
+    /// - Parameter section: the heading with the blank lines below it.
+    private static func removing(_ section: Range<Int>, from bytes: [UInt8]) -> [UInt8] {
+        var rest = Array(bytes[..<section.lowerBound])
+        if rest.suffix(2).elementsEqual([lineFeed, lineFeed]) { rest.removeLast() }
+        let following = bytes[section.upperBound...]
+        return rest + (rest.isEmpty || following.isEmpty ? [] : [lineFeed]) + following
+    }
 }
 
 /// A heading's text as it is compared: without regard to case, and to how Unicode composes its letters.

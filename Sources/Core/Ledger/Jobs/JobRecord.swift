@@ -13,12 +13,17 @@ package struct JobRecord: Sendable, Equatable {
         case asking
         /// For a human: `steward retry`.
         case parked
+        /// Failed for good, and what its rule says under `on-failure` has been done: nobody has to look.
+        case handled
         /// The file was refused and lies in quarantine (or was left where it is).
         case refused
         /// The file changed or vanished before its turn; what replaced it has jobs of its own.
         case superseded
         /// A person has said no to what it asked, or has said nothing in time.
         case declined
+        /// Being taken back. `nextAttempt` says when that is tried again; where there is none and `problem` says why, it is
+        /// for a human: some of its steps are taken back, and others cannot be.
+        case undoing
         case undone
 
         /// Whether the runner still has something to do with it.
@@ -50,8 +55,6 @@ package struct JobRecord: Sendable, Equatable {
     package var values: String
     /// `quarantine` or `leave`.
     package var refused: String
-    /// The steps that follow where it fails for good, as JSON of the engine's; nil for none.
-    package var onFailure: String?
     package var problem: String?
     package var updated: Timestamp
 
@@ -96,7 +99,8 @@ package struct StepRecord: Sendable, Equatable {
     package var job: String
     package var number: Int
     package var action: String
-    /// As the rule gives them, JSON of the engine's.
+    /// Which step of the rule it is, and what the rule gave it when the job was planned: in the engine's own form. It says
+    /// nothing of what is yet to be done, which the rule in force says.
     package var arguments: String
     package var repeatSafe: Bool
     /// The values that it alone sees, as JSON of the engine's, until it is done: the line of a file that it is about.
@@ -133,12 +137,12 @@ extension JobRecord {
         place = row["place"]
         path = BytePath(blob: row["path"])
         file = row["file"]
-        // As with `onFailure` below.
+        // A command may read a ledger that the agent has yet to bring up to date.
         moved = (row["nowPath"] as Data?).map { Whereabouts(place: row["nowPlace"] ?? "", path: BytePath(blob: $0)) }
         hash = ContentHash(blob: row["hash"])
         lineage = row["lineage"]
         depth = row["depth"]
-        // As with `onFailure` below.
+        // As with `moved`.
         origin = row["origin"] as Int? ?? depth
         arrived = Timestamp(nanoseconds: row["arrived"])
         state = State(rawValue: row["state"]) ?? .parked
@@ -146,8 +150,6 @@ extension JobRecord {
         nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
         values = row["vals"]
         refused = row["refused"]
-        // A command may read a ledger that the agent has yet to bring up to date.
-        onFailure = row["onFailure"] as String?
         problem = row["problem"]
         updated = Timestamp(nanoseconds: row["updated"])
     }
@@ -160,7 +162,7 @@ extension StepRecord {
         action = row["action"]
         arguments = row["arguments"]
         repeatSafe = row["repeatSafe"]
-        // As with `onFailure`: a ledger that the agent has yet to bring up to date has none.
+        // A ledger that the agent has yet to bring up to date has none.
         item = row["item"] as String?
         state = State(rawValue: row["state"]) ?? .intended
         intent = row["intent"]

@@ -12,15 +12,15 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, onFailure, created, updated, nowPlace, nowPath, origin)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, created, updated, nowPlace, nowPath, origin)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
                 job.file,
                 job.hash?.blob,
                 job.lineage,
-                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, job.onFailure, now,
+                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now,
                 now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob }, job.origin,
             ])
         guard db.changesCount > 0 else { return false }
@@ -207,9 +207,36 @@ extension LedgerTransaction {
         return db.changesCount > 0
     }
 
-    /// The jobs whose undo was begun and has not ended.
+    /// Has a job be one that is being taken back, whatever it was before.
+    package func beginUndo(of job: inout JobRecord) throws {
+        if job.state != .undoing {
+            try setMeta("undo:\(job.id)", job.state.rawValue)
+            job.attempts = 0
+        }
+        (job.state, job.problem, job.nextAttempt) = (.undoing, nil, nil)
+        try update(job)
+    }
+
+    /// Has a job of which nothing could be taken back be what it was.
+    package func giveUpUndo(of job: inout JobRecord) throws {
+        guard job.state == .undoing, let before = try meta("undo:\(job.id)") else { return }
+        (job.state, job.nextAttempt) = (JobRecord.State(rawValue: before) ?? .done, nil)
+        if job.state == .done { job.problem = nil }
+        try update(job)
+        try forgetUndo(of: job.id)
+    }
+
+    /// Forgets what a job was before its undo.
+    package func forgetUndo(of id: String) throws { try setMeta("undo:\(id)", nil) }
+
+    /// The jobs whose undo was begun and has not ended, but for those that wait for a person.
     package func jobsBeingUndone() throws -> [String] {
-        try String.fetchAll(db, sql: "SELECT DISTINCT job FROM step WHERE state = 'undoing'")
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM job WHERE state = 'undoing' AND (nextAttempt IS NOT NULL OR problem IS NULL)
+                UNION SELECT job FROM step WHERE state = 'undoing'
+                """)
     }
 
     /// Stores what the step did; texts that its intent names are kept only where undo needs them, if it can still come.

@@ -42,10 +42,13 @@ package struct NoteWriteRecord: Sendable, Equatable {
 package struct NoteBlockRecord: Sendable, Equatable {
     package var step: String
     package var token: String
+    /// The heading that was made for it; nil where it was there. Not read back: see ``LedgerTransaction/hasMadeHeading(_:in:)``.
+    package var madeHeading: String?
 
-    package init(step: String, token: String) {
+    package init(step: String, token: String, madeHeading: String? = nil) {
         self.step = step
         self.token = token
+        self.madeHeading = madeHeading
     }
 }
 
@@ -66,8 +69,32 @@ extension LedgerTransaction {
             try execute(
                 sql: "INSERT OR REPLACE INTO noteBlock VALUES (?, ?, ?, ?)",
                 arguments: [block.step, id, write.note.blob, block.token])
+            if let heading = block.madeHeading {
+                try setMeta(Self.headingKey(heading, write.note), Timestamp.now().description)
+            }
         }
         return id
+    }
+
+    /// Whether a heading of a note was made by the agent, for a block of its own.
+    package func hasMadeHeading(_ heading: String, in note: BytePath) throws -> Bool {
+        try meta(Self.headingKey(heading, note)) != nil
+    }
+
+    /// Forgets that: the heading is gone again.
+    package func forgetHeading(_ heading: String, in note: BytePath) throws {
+        try setMeta(Self.headingKey(heading, note), nil)
+    }
+
+    /// Forgets headings that were made so long ago that no undo asks for them.
+    func forgetHeadings(before: Timestamp) throws {
+        try execute(
+            sql: "DELETE FROM meta WHERE key >= 'heading:' AND key < 'heading;' AND value < ?",
+            arguments: [before.description])
+    }
+
+    private static func headingKey(_ heading: String, _ note: BytePath) -> String {
+        "heading:\(ContentHash(of: note.bytes + [0] + Array(heading.lowercased().utf8)))"
     }
 
     /// Marks it done and lets go of the tails.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Platform
+import Synchronization
 
 /// What a step asks of a person before its job goes on.
 package struct QuestionRecord: Sendable, Equatable {
@@ -18,7 +19,7 @@ package struct QuestionRecord: Sendable, Equatable {
     package var until: Timestamp?
     /// The note that holds the box to tick, absolute; nil for none.
     package var note: BytePath?
-    /// The anchor of the block with the box.
+    /// The anchor of the block with the box; nil where there is none, or it has been closed.
     package var token: String?
     package var answer: Answer?
 
@@ -37,7 +38,32 @@ package struct QuestionRecord: Sendable, Equatable {
     }
 }
 
+/// Who is told when a question was asked, answered or withdrawn.
+package final class QuestionWatch: Sendable {
+    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
+
+    package func listen(_ listener: (@Sendable () -> Void)?) { self.listener.withLock { $0 = listener } }
+
+    /// Called once that is committed.
+    package func tell() { listener.withLock { $0 }?() }
+}
+
 extension LedgerTransaction {
+    /// The questions whose boxes are to be closed: they were answered, or their jobs have ended without an answer.
+    package func boxesToClose() throws -> [QuestionRecord] {
+        try all(
+            """
+            SELECT question.* FROM question JOIN job ON job.id = question.job
+            WHERE question.note IS NOT NULL AND question.token IS NOT NULL AND (question.answer IS NOT NULL
+                OR job.state IN ('done', 'undone', 'superseded', 'declined', 'refused', 'handled'))
+            """, [], QuestionRecord.init(row:))
+    }
+
+    /// Notes that nothing is left to be done about a question's box.
+    package func setBoxClosed(_ step: String) throws {
+        try execute(sql: "UPDATE question SET token = NULL WHERE step = ?", arguments: [step])
+    }
+
     /// The question that a step has asked.
     package func question(step: String) throws -> QuestionRecord? {
         try first("SELECT * FROM question WHERE step = ?", [step], QuestionRecord.init(row:))

@@ -77,7 +77,7 @@ struct LinkFile: RuleAction {
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard let text = intent.text else { return try await ProductRemoval(services: services).undo(receipt, context) }
+        guard let text = intent.text else { return try await undoHard(intent, receipt, context) }
         guard case .touched(let link, _, _)? = receipt.effects.first else { return Receipt("no link had been made") }
         let files = context.files
         let back = PuttingBack(services: services, context: context)
@@ -105,6 +105,36 @@ struct LinkFile: RuleAction {
     }
 
     // MARK: Hard links
+
+    /// Removes the name that was made, and no file: what has it has another. Where that is its last one by now, it is a file
+    /// like any other that a step has made, and goes to the trash.
+    private func undoHard(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let removal = ProductRemoval(services: services)
+        guard case .created(let path, _, let hash)? = receipt.effects.first else {
+            return try await removal.undo(receipt, context)
+        }
+        let (files, source) = (context.files, context.file?.absolute ?? intent.placement.source)
+        let back = PuttingBack(services: services, context: context)
+        let done = try await services.files.run { () -> Receipt? in
+            if context.resumesUndo, let spot = try files.spotIfAny(path) {
+                // Cut off in the midst of it, the name may be out of sight.
+                _ = try Mover.finishRemoval(of: spot, expecting: hash)
+            }
+            let isThere = try removal.isThere(receipt, context)
+            guard let link = try files.status(path), let own = try files.status(source), own.isSameFile(as: link),
+                isThere, path != source
+            else { return nil }
+            try files.removeSource(path, expecting: hash)
+            guard let left = try files.status(source) else { return Receipt("removed the hard link \(path)") }
+            return Receipt(
+                "removed the hard link \(path)",
+                effects: [
+                    .removed(path), .touched(source, left.fingerprint, hash),
+                ])
+        }
+        guard let done else { return try await removal.undo(receipt, context) }
+        return try await services.files.run { try back.bringBackReplaced(receipt, after: done) }
+    }
 
     private func hard(_ intent: Intent) -> Placing {
         let placement = intent.placement

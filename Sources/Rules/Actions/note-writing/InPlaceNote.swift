@@ -227,6 +227,9 @@ package struct InPlaceNote {
         }
     }
 
+    /// The ``Fault/code`` of a note that another process is writing at this moment.
+    static let leased = "leased"
+
     private func open(_ note: BytePath, _ files: HeldFiles) throws -> Descriptor? {
         let file: Descriptor
         do {
@@ -235,7 +238,7 @@ package struct InPlaceNote {
             return nil
         } catch let fault as Fault where fault.errno == EAGAIN {
             // Another agent's lease is being broken.
-            throw Fault(.transient, "\(note) is leased by another process", path: note)
+            throw Fault(.transient, "\(note) is leased by another process", path: note, code: Self.leased)
         } catch let fault as Fault where fault.errno == EACCES {
             if let status = try files.statusFollowing(note), status.mode & 0o222 == 0 { throw Self.readOnly(note) }
             throw fault

@@ -48,7 +48,10 @@ struct NoteDraft: Sendable {
             for request in requests {
                 let token = try free(AnchorToken(parse: request.token), device: device, besides: held)
                 held.insert(token)
-                blocks.append(NoteBlockRecord(step: request.step, token: token.description))
+                // At the end of the note a block stands below whatever heading is the last one there.
+                let madeHeading = request.atEndOfFile || note.holds(heading: request.heading) ? nil : request.heading
+                blocks.append(
+                    NoteBlockRecord(step: request.step, token: token.description, madeHeading: madeHeading))
                 options.append(
                     AppendOptions(
                         heading: request.heading, anchor: token, content: Data(try request.content.text().utf8),

@@ -15,6 +15,8 @@ package final class NoteWriter: Sendable {
         case ending
         /// That somebody's save be looked at, and what it lost be put back.
         case look
+        /// That something that stands there be changed.
+        case change(NoteChange)
 
         var request: NoteRequest? {
             if case .append(let request, _) = self { request } else { nil }
@@ -80,18 +82,29 @@ package final class NoteWriter: Sendable {
         let unanswered = turns.filter { turn in
             switch turn.wish {
             case .ending: turn.answer(nil)
-            case .look: return true
+            case .look, .change: return true
             case .append(let request, _):
                 guard let token = written[request.step] else { return true }
                 turn.answer(token)
             }
             return false
         }
-        guard !unanswered.isEmpty else { return }
-        let requests = unanswered.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
-        let blocks = try await write(requests, to: note, NoteDeeds(unanswered.map(\.wish)), last)
+        for turn in unanswered {
+            guard case .change(let change) = turn.wish else { continue }
+            // What hinders one is no matter to the others.
+            do {
+                try await carryOut(change, in: note)
+                turn.answer(nil)
+            } catch {
+                turn.fail(error)
+            }
+        }
+        let others = unanswered.filter { if case .change = $0.wish { false } else { true } }
+        guard !others.isEmpty else { return }
+        let requests = others.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
+        let blocks = try await write(requests, to: note, NoteDeeds(others.map(\.wish)), last)
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
-        for turn in unanswered { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
+        for turn in others { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
     }
 
     private func write(

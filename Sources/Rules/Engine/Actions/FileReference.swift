@@ -1,7 +1,7 @@
 import Platform
 
 /// The file, or the folder, that a job is about, where it lies now.
-package struct FileReference: Sendable, Codable, Equatable {
+package struct FileReference: Sendable, Equatable {
     package var place: String
     package var root: BytePath
     /// Below `root`.
@@ -12,35 +12,6 @@ package struct FileReference: Sendable, Codable, Equatable {
     package var isFolder = false
 
     package var absolute: BytePath { root.appending(path) }
-
-    private enum CodingKeys: String, CodingKey {
-        case place, root, path, fingerprint, hash, isFolder
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        place = try container.decode(String.self, forKey: .place)
-        root = try container.decode(BytePath.self, forKey: .root)
-        path = try container.decode(BytePath.self, forKey: .path)
-        fingerprint = try container.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
-        hash = try container.decodeIfPresent(ContentHash.self, forKey: .hash)
-        isFolder = try container.decodeIfPresent(Bool.self, forKey: .isFolder) ?? false
-        if let coding = PathCoding.of(decoder.userInfo) {
-            path = try coding.decode(root.appending(path)).relative(to: root) ?? path
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(place, forKey: .place)
-        try container.encode(root, forKey: .root)
-        // An absolute path is what the encoder may be told to write in another form.
-        let written = try PathCoding.of(encoder.userInfo)?.encode(absolute).relative(to: root)
-        try container.encode(written ?? path, forKey: .path)
-        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
-        try container.encodeIfPresent(hash, forKey: .hash)
-        if isFolder { try container.encode(true, forKey: .isFolder) }
-    }
 
     package init(
         place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?,

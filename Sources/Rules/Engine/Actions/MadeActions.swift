@@ -41,18 +41,18 @@ final class MadeActions: Sendable {
 }
 
 extension ActionRegistry {
-    /// The action of a step as the ledger keeps it: the one that was made when its rule was loaded, or one that is made
-    /// from the same arguments, once.
+    /// An action that finds out what became of a step, or takes it back: the one that was made when the step's rule was
+    /// loaded, or one that is made from the same arguments, once.
     ///
     /// - Throws: `Fault(.failed)` where there is no such action any more, or its arguments cannot be read; what making it
     ///   throws.
-    func action(named name: String, storedArguments json: String) throws -> MadeAction {
+    func action(named name: String, storedArguments json: String, in places: PlaceMap) throws -> MadeAction {
         if let known = made[name, json] { return known }
         guard let definition = self[name] else {
             throw Fault(
                 .failed, "this version has no action `\(name)`, which the rule asked for when the job was planned")
         }
-        let arguments = try Arguments(json: json, for: definition.declaration)
+        let arguments = try Arguments(json: json, for: definition.declaration, in: places)
         let action = MadeAction(try definition.make(arguments), arguments)
         made.keep(action, name, json)
         return action

@@ -31,10 +31,17 @@ package struct RuleSet: Sendable {
     let hasTime: Bool
     /// Stands for all of those in the ledger.
     package let era: String
+    /// False in ``notYetRead`` alone.
+    package let isRead: Bool
 
-    package static let empty = RuleSet([])
+    /// Before the rule files were read for the first time, or while they have errors since the start: nobody knows what
+    /// the rules are, so nothing is carried out by them.
+    package static let notYetRead = RuleSet([], isRead: false)
 
-    package init(_ rules: [Rule]) {
+    package init(_ rules: [Rule]) { self.init(rules, isRead: true) }
+
+    private init(_ rules: [Rule], isRead: Bool) {
+        self.isRead = isRead
         self.rules = rules
         index = RuleIndex(rules)
         hasHidingRules = rules.contains(where: \.hidesNames)

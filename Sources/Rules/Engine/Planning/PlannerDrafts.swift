@@ -37,18 +37,17 @@ extension Planner {
                     rule: match.rule.name, jobID: id, event: facts.event, arrival: arrival, host: host, block: block)
                 let found = hit.values.merging(fromFile) { $1 }.merging(own) { $1 }
                 let values = found.merging(PlannedValues.lookups(of: match.rule, in: found)) { $1 }
-                var job = JobRecord(
+                let job = JobRecord(
                     id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
-                    place: facts.place.name, path: facts.path, file: try LedgerJSON.encode(file, hiding: names),
+                    place: facts.place.name, path: facts.path, file: try file.stored(hiding: names),
                     hash: file.hash,
                     lineage: id, depth: 0, arrived: arrival,
                     values: try LedgerJSON.encode(values),
                     refused: match.rule.refused(in: facts.place).rawValue)
-                job.onFailure = try FailureSteps.stored(match.rule.onFailure)
                 let steps = try match.rule.plannedSteps(of: facts, knowing: values).enumerated().map { number, step in
                     StepRecord(
                         job: id, number: number, action: step.template.declaration.name,
-                        arguments: step.template.storedArguments, repeatSafe: step.template.repeatSafe,
+                        arguments: step.from, repeatSafe: step.template.repeatSafe,
                         item: try step.item.map { try LedgerJSON.encode($0) })
                 }
                 return Draft(

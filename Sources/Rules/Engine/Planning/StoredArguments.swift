@@ -1,8 +1,10 @@
 import Foundation
 import Platform
 
-/// A step's arguments as the ledger keeps them: a job planned under one version of a rule ends under that version,
-/// whatever the rule file says by then.
+/// A step's arguments as the ledger keeps them: what the rule said when the job was planned. By them it is told whether the
+/// rule says something else by now, and an action is made that finds out what became of a step, or takes it back, where its
+/// rule is gone. They decide nothing that is yet to be done: a step is carried out as the rule in force has it
+/// (``RuleSet/step(_:of:)``), so whoever can write into a ledger cannot have it run a program or fill a folder of theirs.
 extension Arguments {
     private enum Stored: Codable {
         case template(String)
@@ -11,8 +13,14 @@ extension Arguments {
         case boolean(Bool)
         case integer(Int)
         case duration(Double)
-        case place(PlaceInfo)
+        case placeName(String)
+        /// As earlier versions have it, with all that they knew of the place; its name alone is read.
+        case place(PlaceName)
         case map([[String]])
+    }
+
+    private struct PlaceName: Codable {
+        let name: String
     }
 
     private struct Whole: Codable {
@@ -21,7 +29,7 @@ extension Arguments {
         let all: [String: Stored]
     }
 
-    /// For ``init(json:for:)``.
+    /// For ``init(json:for:in:)``.
     func json() throws -> String {
         let stored = all.mapValues { argument -> Stored in
             switch argument {
@@ -31,14 +39,15 @@ extension Arguments {
             case .boolean(let truth): .boolean(truth)
             case .integer(let number): .integer(number)
             case .duration(let seconds): .duration(seconds)
-            case .place(let place): .place(place)
+            case .place(let place): .placeName(place.name)
             case .map(let entries): .map(entries.map { [$0.name, $0.template.text] })
             }
         }
         return try LedgerJSON.encode(Whole(timeZone: timeZone.identifier, given: given.sorted(), all: stored))
     }
 
-    init(json: String, for declaration: ActionDeclaration) throws {
+    /// - Parameter places: those of the configuration. One that is not among them any more lies nowhere.
+    init(json: String, for declaration: ActionDeclaration, in places: PlaceMap) throws {
         let whole = try LedgerJSON.decode(Whole.self, from: json)
         func template(_ text: String) throws -> Template {
             do {
@@ -46,6 +55,9 @@ extension Arguments {
             } catch {
                 throw Fault(.failed, "the ledger holds a template that this version cannot read: \(error.message)")
             }
+        }
+        func place(_ name: String) -> Argument {
+            .place(places[name: name] ?? PlaceInfo(name: name, kind: .folder, root: ""))
         }
         let all = try whole.all.mapValues { stored -> Argument in
             switch stored {
@@ -55,7 +67,8 @@ extension Arguments {
             case .boolean(let truth): .boolean(truth)
             case .integer(let number): .integer(number)
             case .duration(let seconds): .duration(seconds)
-            case .place(let place): .place(place)
+            case .placeName(let name): place(name)
+            case .place(let known): place(known.name)
             case .map(let entries): .map(try entries.map { ($0[0], try template($0[1])) })
             }
         }

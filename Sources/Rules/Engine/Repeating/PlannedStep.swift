@@ -7,9 +7,13 @@ package struct PlannedStep: Sendable {
     package let item: Values?
     /// `line 7`.
     package let itemName: String?
+    /// Which step of the rule it is, for the ledger; see ``PlannedFrom``.
+    let from: String
 
-    init(_ template: StepTemplate, item: Values? = nil, itemName: String? = nil) {
+    /// - Parameter from: nil for a step that stands in the rule's own list.
+    init(_ template: StepTemplate, item: Values? = nil, itemName: String? = nil, from: String? = nil) {
         (self.template, self.item, self.itemName) = (template, item, itemName)
+        self.from = from ?? PlannedFrom.text("\(template.index)", template)
     }
 
     /// - Parameter values: those of the job.
@@ -31,7 +35,7 @@ extension Rule {
                 continue
             }
             do {
-                planned += try repetition.planned(of: facts, knowing: values, tables)
+                planned += try repetition.planned(of: facts, in: step, knowing: values, tables)
             } catch let fault as Fault where fault.kind != .transient {
                 // Nothing is done before what cannot be done.
                 return [PlannedStep(step, item: ForEach.values(saying: fault))]
@@ -43,21 +47,27 @@ extension Rule {
 
 extension Repetition {
     fileprivate func planned(
-        of facts: FileFacts, knowing values: Values, _ tables: [String: LookupTable]
+        of facts: FileFacts, in forEach: StepTemplate, knowing values: Values, _ tables: [String: LookupTable]
     ) throws -> [PlannedStep] {
+        let position = forEach.index
         let own = Set(items.values.map(\.name))
         // The ledger keeps no more than is used.
-        let used = steps.map { step in (step, step.valueNames.intersection(own), lookups(of: step, own)) }
+        let used = steps.map { step in
+            (
+                step, step.valueNames.intersection(own), lookups(of: step, own),
+                PlannedFrom.text("\(position).\(step.index)", step)
+            )
+        }
         return try items.all(in: facts, skipping: skipped, most: most).flatMap { item -> [PlannedStep] in
             let all = items.values(of: item)
             let name = "\(items.word) \(item.number)"
-            return used.map { step, names, lookups in
+            return used.map { step, names, lookups, from in
                 var own = all.filter { names.contains($0.key) }
                 if !lookups.isEmpty {
                     let known = values.merging(all) { $1 }
                     own.merge(PlannedValues.lookups(lookups, tables, in: known, step.arguments.timeZone)) { $1 }
                 }
-                return PlannedStep(step, item: own, itemName: name)
+                return PlannedStep(step, item: own, itemName: name, from: from)
             }
         }
     }

@@ -24,6 +24,7 @@ extension JobExecutor {
             try transaction.note("asking", fault.message, job: job.id, place: job.place, path: job.path)
             return (false, question.until)
         }
+        ledger.questions.tell()
         if outcome.0 { return .again(1) }
         log.notice("\(fault.message)", metadata: fields(job))
         return .asking(until: outcome.1)
@@ -33,7 +34,7 @@ extension JobExecutor {
     ///
     /// - Returns: when to look again; nil where the question is none any more.
     func expire(_ id: String) async throws -> Timestamp? {
-        try await ledger.write { transaction in
+        let next: Timestamp? = try await ledger.write { transaction in
             guard let (question, _) = try transaction.openQuestions().first(where: { $0.1.id == id }),
                 let until = question.until
             else { return nil }
@@ -41,6 +42,8 @@ extension JobExecutor {
             _ = try transaction.answer(question, .declined, "nobody has answered in time: \(question.text)")
             return nil
         }
+        ledger.questions.tell()
+        return next
     }
 }
 
@@ -63,7 +66,7 @@ extension Planner {
             try paths.flatMap { try transaction.askingJobs(about: place.name, $0) }
         }
         let outdated = try asking.filter { job in
-            let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: ledger.names)
+            let file = try FileReference(stored: job.file, in: presence.places, showing: ledger.names)
             guard file.isFolder, let look else { return file.isFolder }
             return file.path != look.path || file.hash != look.contents.digest
                 || file.fingerprint?.inode != look.status.inode
@@ -78,5 +81,6 @@ extension Planner {
         try await ledger.write { transaction in
             for id in asking { try transaction.withdrawQuestion(of: id, why) }
         }
+        ledger.questions.tell()
     }
 }

@@ -27,17 +27,17 @@ struct JobAtWork: Sendable {
     private(set) var file: FileReference
     private(set) var values: Values
 
-    /// - Throws: `Fault(.failed)` where the record is of a version that this one does not know.
-    init(_ record: JobRecord, showing names: HiddenNames) throws {
+    /// - Throws: `Fault(.failed)` where the record is of a version that this one does not know, or its place is gone.
+    init(_ record: JobRecord, in places: PlaceMap, showing names: HiddenNames) throws {
         self.record = record
-        file = try LedgerJSON.decode(FileReference.self, from: record.file, showing: names)
+        file = try FileReference(stored: record.file, in: places, showing: names)
         values = try LedgerJSON.decode(Values.self, from: record.values)
     }
 
-    /// - Throws: as ``init(_:showing:)``.
-    init(_ loaded: LoadedJob, showing names: HiddenNames) throws {
+    /// - Throws: as ``init(_:in:showing:)``.
+    init(_ loaded: LoadedJob, in places: PlaceMap, showing names: HiddenNames) throws {
         guard let contents = loaded.contents else {
-            self = try JobAtWork(loaded.record, showing: names)
+            self = try JobAtWork(loaded.record, in: places, showing: names)
             return
         }
         record = loaded.record
@@ -50,12 +50,12 @@ struct JobAtWork: Sendable {
     }
 
     /// Takes over where another job has put the file meanwhile.
-    mutating func catchUp(in transaction: LedgerTransaction) throws {
+    mutating func catchUp(with places: PlaceMap, in transaction: LedgerTransaction) throws {
         guard let now = try transaction.file(ofJob: record.id), now != record.file,
             let row = try transaction.job(record.id)
         else { return }
         (record.file, record.moved) = (row.file, row.moved)
-        file = try LedgerJSON.decode(FileReference.self, from: row.file, showing: transaction.names)
+        file = try FileReference(stored: row.file, in: places, showing: transaction.names)
     }
 
     /// Adds what a step has said, for the templates of those after it.
@@ -86,7 +86,7 @@ struct JobAtWork: Sendable {
 extension JobRecord {
     /// Takes note of where its file is now.
     package mutating func setFile(_ file: FileReference, hiding names: HiddenNames) throws {
-        self.file = try LedgerJSON.encode(file, hiding: names)
+        self.file = try file.stored(hiding: names)
         moved = Whereabouts(place: file.place, path: file.path)
     }
 }

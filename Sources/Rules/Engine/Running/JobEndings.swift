@@ -100,7 +100,7 @@ extension JobExecutor {
         var job = job
         job.state = state
         job.nextAttempt = nil
-        if state == .done { job.problem = nil }
+        if state == .done || state == .undone { job.problem = nil }
         if state == .done || state == .undone { job.values = JobAtWork.noValues }
         let isForgotten = try (state == .done || state == .undone) && forgetContent(of: &job)
         let ended = job
@@ -117,10 +117,14 @@ extension JobExecutor {
         try await ledger.write { transaction in
             try transaction.update(job)
             if isForgotten { try transaction.setFile(of: job) }
-            if job.state == .undone { try transaction.forgetItems(of: job.id) }
+            if job.state == .undone {
+                try transaction.forgetItems(of: job.id)
+                try transaction.forgetUndo(of: job.id)
+            }
+            try FailureSteps.settle(job, in: transaction)
             if job.state == .superseded { try transaction.setSuperseded(job.id, true) }
             try transaction.note(kind, message, job: job.id, place: job.place, path: job.path)
-            return try FailureSteps.follow(job, in: transaction)
+            return try FailureSteps.follow(job, self.rules, in: transaction)
         }
     }
 
@@ -131,7 +135,7 @@ extension JobExecutor {
         guard names.hides(job.place, job.path) else { return false }
         var file = try file(job)
         (file.fingerprint, file.hash) = (nil, nil)
-        job.file = try LedgerJSON.encode(file, hiding: names)
+        job.file = try file.stored(hiding: names)
         job.values = JobAtWork.noValues
         return true
     }

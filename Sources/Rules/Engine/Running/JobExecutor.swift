@@ -32,11 +32,14 @@ package final class JobExecutor: Sendable {
     let meter: WorkMeter
     private let gates: [WorkKind: Gate]
     let log: Logger
+    private let rulesInForce: @Sendable () -> RuleSet
     private let hungCalls: @Sendable () -> Int
     /// Held while somebody copies the stores.
     package let hold = StepHold()
-    /// Jobs whose undo is at work, and those that it was cut off for and could not be finished yet.
-    let undos = Mutex<(atWork: Set<String>, left: Set<String>)>(([], []))
+    /// Jobs whose undo is at work.
+    let undos = Mutex<Set<String>>([])
+    /// Told of an undo that has to be tried again, and how often it was.
+    private let undoWaits = Mutex<(@Sendable (_ job: String, _ attempts: Int) async -> Void)?>(nil)
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
@@ -50,10 +53,13 @@ package final class JobExecutor: Sendable {
     var ledger: Ledger { journal.ledger }
     var names: HiddenNames { journal.ledger.names }
 
-    /// - Parameter hungCalls: tells how many calls hang, in whose stead as many steps more may be at work.
+    /// - Parameters:
+    ///   - rules: gives the rules in force, by which steps are carried out.
+    ///   - hungCalls: tells how many calls hang, in whose stead as many steps more may be at work.
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
         limits: [WorkKind: Int], meter: WorkMeter = WorkMeter(), log: Logger,
+        rules: @escaping @Sendable () -> RuleSet,
         hungCalls: @escaping @Sendable () -> Int = { HangWatch.shared.hungCalls }
     ) {
         self.journal = journal
@@ -63,9 +69,20 @@ package final class JobExecutor: Sendable {
         self.meter = meter
         gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
         self.log = log
+        rulesInForce = rules
         self.hungCalls = hungCalls
-        quarantine.share(inWork)
+        quarantine.share(inWork, rules)
     }
+
+    var rules: RuleSet { rulesInForce() }
+
+    /// Has it told of an undo that has to be tried again, and how often it was.
+    func tellOfWaitingUndos(_ tell: @escaping @Sendable (_ job: String, _ attempts: Int) async -> Void) {
+        undoWaits.withLock { $0 = tell }
+    }
+
+    /// See ``tellOfWaitingUndos(_:)``; nil where nobody tries again.
+    var waitingUndo: (@Sendable (_ job: String, _ attempts: Int) async -> Void)? { undoWaits.withLock { $0 } }
 
     /// Kinds of work whose limit protects this machine, and not what others are asked for.
     private static let local: Set<WorkKind> = [.disk, .cpu, .process]
@@ -105,7 +122,7 @@ package final class JobExecutor: Sendable {
         do {
             let loaded = try await load(id, planned)
             if let place { return await run(id, loaded, leaving: place) }
-            guard isCrowded, let loaded, loaded.record.state.isOpen, let work = workOfNextStep(in: loaded.steps),
+            guard isCrowded, let loaded, loaded.record.state.isOpen, let work = workOfNextStep(of: loaded),
                 let gate = gates[work]
             else { return await run(id, loaded, nil) }
             guard let place = placeAtOnce(in: gate, for: work) else {
@@ -127,9 +144,9 @@ package final class JobExecutor: Sendable {
     func tell(othersWait: Bool) { self.othersWait.store(othersWait, ordering: .relaxed) }
 
     /// The kind of work that the job's next step needs; nil where that cannot be told, which is said when it is carried out.
-    private func workOfNextStep(in steps: [StepRecord]) -> WorkKind? {
-        let next = steps.first { $0.state == .pending || $0.state == .intended }
-        return next.flatMap { try? action(of: $0).work }
+    private func workOfNextStep(of job: LoadedJob) -> WorkKind? {
+        let next = job.steps.first { $0.state == .pending || $0.state == .intended }
+        return next.flatMap { try? rules.step($0, of: job.record).action.work }
     }
 
     private func placeAtOnce(in gate: Gate, for work: WorkKind) -> WorkPlace? {
@@ -208,7 +225,7 @@ package final class JobExecutor: Sendable {
         var place = place
         let files = journal.files()
         do {
-            var job = try JobAtWork(start, showing: names)
+            var job = try JobAtWork(start, in: journal.places, showing: names)
             defer { record = job.record }
             let open = steps.filter { $0.state == .pending || $0.state == .intended }
             var later: [StepsLater]?
@@ -222,9 +239,10 @@ package final class JobExecutor: Sendable {
                     step.state = .pending
                     step.intent = nil
                 }
-                let known = try later ?? stepsLater(open)
+                let known = try later ?? stepsLater(open, of: record)
                 later = known
-                let work = try action(of: step).work
+                let template = try rules.step(step, of: record)
+                let work = template.action.work
                 guard let gate = gates[work] else {
                     throw Fault(.failed, "no limit is set for \(work.rawValue) work")
                 }
@@ -238,7 +256,7 @@ package final class JobExecutor: Sendable {
                         return .crowded(work, hasBegun: index > 0 || steps.contains { $0.state == .done })
                     }
                 }
-                try await perform(step, of: &job, later: known[index], files, place, gate)
+                try await perform(template, step, of: &job, later: known[index], files, place, gate)
                 place = nil
             }
             if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
@@ -249,10 +267,10 @@ package final class JobExecutor: Sendable {
     }
 
     private func perform(
-        _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles, _ acquired: WorkPlace?,
-        _ gate: Gate
+        _ template: StepTemplate, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles,
+        _ acquired: WorkPlace?, _ gate: Gate
     ) async throws {
-        let action = try action(of: step)
+        let action = template.action
         if acquired == nil { makeRoom(in: gate, for: action.work) }
         let place = if let acquired { acquired } else { await WorkPlace.acquired(in: gate) }
         defer { place.leave() }
@@ -260,6 +278,7 @@ package final class JobExecutor: Sendable {
         do {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
+                try rules.requireKnown(template, step, of: job.record, job.values(of: step), in: journal.places)
                 try await perform(action, step, of: &job, later: later, files)
             }
         } catch {
@@ -321,7 +340,7 @@ package final class JobExecutor: Sendable {
         if let moved {
             try job.move(to: moved, hiding: names)
         } else {
-            try job.catchUp(in: transaction)
+            try job.catchUp(with: journal.places, in: transaction)
         }
         if isLast { job.end() } else { try job.add(receipt.values) }
         let isForgotten = try isLast && forgetContent(of: &job.record)
@@ -334,6 +353,7 @@ package final class JobExecutor: Sendable {
         try journal.apply(receipt.effects, of: record, in: transaction)
         try transaction.clearStaged(job: step.id)
         try transaction.update(record)
+        try FailureSteps.settle(record, in: transaction)
         if moved != nil || isForgotten { try transaction.setFile(of: record) }
         if isForgotten { try transaction.forgetContent(of: record) }
         if let moved { try tellOthers(before.file, moved, record, in: transaction) }

@@ -14,7 +14,7 @@ extension JobExecutor {
                 let begun = loaded.steps.first(where: { $0.state == .intended })
             else { return nil }
             do {
-                var current = try JobAtWork(loaded, showing: names)
+                var current = try JobAtWork(loaded, in: journal.places, showing: names)
                 try await recover(begun, of: &current, journal.files())
             } catch {
                 return await fail(loaded.record, error)
@@ -31,7 +31,7 @@ extension JobExecutor {
             guard let begun = try await load(job.id)?.steps.first(where: { $0.state == .intended }),
                 let intent = try await intent(of: begun)
             else { return [] }
-            return try action(of: begun).targets(intent, names)
+            return try actionForLookingBack(at: begun).targets(intent, names)
         } catch {
             // Who recovers it finds the same, and says so where it lasts.
             log.debug("not known yet what was begun: \(explain(error))", metadata: fields(job))
@@ -50,7 +50,7 @@ extension JobExecutor {
             try await ledger.write { try $0.clearIntent(step) }
             return false
         }
-        let action = try action(of: step)
+        let action = try actionForLookingBack(at: step)
         let targets = try action.targets(intent, names)
         inWork.begin(targets)
         defer { inWork.end(targets) }
@@ -68,7 +68,8 @@ extension JobExecutor {
             try await ledger.write { try $0.clearIntent(step) }
             return false
         case .unknown(let why):
-            guard step.repeatSafe else {
+            // The rule in force says so, or nobody does.
+            guard (try? rules.step(step, of: job.record))?.repeatSafe == true else {
                 throw Fault(
                     .failed, "outcome unknown: \(why); `steward retry \(job.record.id.prefix(12))` runs it again")
             }

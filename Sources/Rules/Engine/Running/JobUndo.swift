@@ -11,20 +11,28 @@ extension Fault {
 /// Undoing jobs: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
 /// known and finished.
 extension JobExecutor {
-    /// Undoes a job's steps, last first, as far as their actions can; stops at the first that cannot.
+    /// Undoes a job's steps, last first, as far as their actions can; stops at the first that cannot. The job is `undoing`
+    /// until all of them are taken back; what stands in the way and passes by itself is waited for, and whoever is told of
+    /// that (``tellOfWaitingUndos(_:)``) tries again.
     ///
     /// - Returns: a line for each step that was taken back now.
     /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
     package func undo(_ id: String) async throws -> [String] {
-        guard undos.withLock({ $0.atWork.insert(id).inserted }) else { throw Self.beingUndone(id) }
-        defer { undos.withLock { _ = $0.atWork.remove(id) } }
+        guard undos.withLock({ $0.insert(id).inserted }) else { throw Self.beingUndone(id) }
+        defer { undos.withLock { _ = $0.remove(id) } }
         guard let loaded = try await load(id) else { throw Fault(.usage, "no job \(id)") }
         let job = loaded.record
         guard !job.state.isOpen else {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
         }
-        // As when it was done: where the disk does not answer, what else is undone or done goes on.
-        return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) { try await takeBack(job, loaded.steps) }
+        do {
+            // As when it was done: where the disk does not answer, what else is undone or done goes on.
+            return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) {
+                try await takeBack(job, loaded.steps)
+            }
+        } catch {
+            throw await stopped(job, error)
+        }
     }
 
     private func takeBack(_ job: JobRecord, _ steps: [StepRecord]) async throws -> [String] {
@@ -40,24 +48,62 @@ extension JobExecutor {
         return lines
     }
 
-    private static func beingUndone(_ id: String) -> Fault {
-        Fault(.failed, "the job \(id.prefix(12)) is being undone already")
+    /// Records why an undo could not go on: to be tried again, for a person to see, or, where nothing was taken back, as if
+    /// nobody had asked.
+    private func stopped(_ before: JobRecord, _ error: any Error) async -> Fault {
+        let fault = error as? Fault ?? Fault(.failed, explain(error))
+        let message = redacted(fault.message, before)
+        do {
+            let attempts = try await ledger.write { transaction -> Int? in
+                guard var job = try transaction.job(before.id) else { return nil }
+                let hasBegun = try transaction.steps(of: job.id).contains {
+                    $0.state == .undone || $0.state == .undoing
+                }
+                guard fault.kind == .transient || hasBegun else {
+                    try transaction.giveUpUndo(of: &job)
+                    return nil
+                }
+                try transaction.beginUndo(of: &job)
+                job.problem = message
+                if fault.kind == .transient {
+                    job.attempts += 1
+                    job.nextAttempt = .now()
+                }
+                try transaction.update(job)
+                let later = fault.kind == .transient ? " just now, and is tried again" : ""
+                try transaction.note(
+                    "undo", "cannot be taken back\(later): \(message)", job: job.id, place: job.place, path: job.path)
+                return job.nextAttempt == nil ? nil : job.attempts
+            }
+            guard let attempts, let tell = waitingUndo else { return fault }
+            await tell(before.id, attempts)
+            return Fault(
+                .transient,
+                "\(fault.message). It is taken back by itself as soon as that has passed: `steward status` shows it",
+                path: fault.path, errno: fault.errno, code: fault.code)
+        } catch {
+            log.error("cannot record that an undo has stopped: \(explain(error))", metadata: fields(before))
+            return fault
+        }
     }
 
-    /// Finishes what an undo has begun that a crash cut off, so that nothing of it can be taken for news. What a file system
-    /// that does not answer keeps from being finished is finished when it answers, and holds up nothing else.
+    /// The ``Fault/code`` of an undo that is at work already.
+    private static let atWorkCode = "being-undone"
+
+    private static func beingUndone(_ id: String) -> Fault {
+        Fault(.failed, "the job \(id.prefix(12)) is being undone already", code: atWorkCode)
+    }
+
+    /// Finishes what an undo has begun that a crash cut off, or something that passes, so that nothing of it can be taken for
+    /// news. What a file system that does not answer keeps from being finished is finished when it answers, and holds up
+    /// nothing else.
     ///
-    /// - Parameter again: whether only those are tried that had to wait for a place.
-    func resumeUndoing(again: Bool = false) async throws {
-        let left = undos.withLock { undos in
-            defer { undos.left = [] }
-            return undos.left
-        }
-        if again, left.isEmpty { return }
+    /// - Parameter only: which jobs; nil for all.
+    func resumeUndoing(_ only: Set<String>? = nil) async throws {
         let patience = RecoveryPatience()
-        for id in try await ledger.read({ try $0.jobsBeingUndone() }) where !again || left.contains(id) {
+        for id in try await ledger.read({ try $0.jobsBeingUndone() }) where only?.contains(id) ?? true {
             // An earlier try may be at it yet.
-            guard !undos.withLock({ $0.atWork.contains(id) }), let job = try await load(id)?.record else { continue }
+            guard !undos.withLock({ $0.contains(id) }), let job = try await load(id)?.record else { continue }
             if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
             log.warning(
                 """
@@ -67,14 +113,16 @@ extension JobExecutor {
         }
     }
 
-    private func finishUndo(of id: String) async {
+    /// Goes on with an undo that had to stop; tells the log how that ended.
+    func finishUndo(of id: String) async {
         do {
             _ = try await undo(id)
             log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
         } catch let fault as Fault where fault.kind == .transient {
-            undos.withLock { _ = $0.left.insert(id) }
             log.warning(
                 "an undo was cut off and cannot be finished yet: \(fault.message)", metadata: LogFields.job(id))
+        } catch let fault as Fault where fault.code == Self.atWorkCode {
+            log.debug("an undo is at work already", metadata: LogFields.job(id))
         } catch {
             log.error(
                 """
@@ -91,7 +139,7 @@ extension JobExecutor {
         guard let text = step.receipt, let intent = try await intent(of: step) else { return nil }
         await hold.enter()
         defer { hold.leave() }
-        let action = try action(of: step)
+        let action = try actionForLookingBack(at: step)
         let done = try LedgerJSON.decode(Receipt.self, from: text, showing: names)
         // A folder goes back to a free name, and what lies in it is looked at as soon as it is there.
         let back = done.effects.filter(\.isOfFolder).compactMap(\.origin).flatMap {
@@ -102,18 +150,21 @@ extension JobExecutor {
         inWork.begin(targets)
         defer { inWork.end(targets) }
         let resumes = step.state == .undoing
-        if !resumes {
-            let current = job
-            let hasBegun = try await ledger.write { transaction in
+        let current = job
+        let begun = try await ledger.write { transaction -> JobRecord? in
+            if !resumes {
                 if done.effects.contains(where: \.isOfFolder) {
                     try self.requireUndoable(current, before, targets, in: transaction)
                 }
-                return try transaction.setUndoing(step, true)
+                guard try transaction.setUndoing(step, true) else { return nil }
             }
-            guard hasBegun else { throw Self.beingUndone(job.id) }
-        } else {
-            try await discardStaged(of: step, files)
+            var begun = current
+            try transaction.beginUndo(of: &begun)
+            return begun
         }
+        guard let begun else { throw Self.beingUndone(job.id) }
+        job = begun
+        if resumes { try await discardStaged(of: step, files) }
         let receipt: Receipt
         do {
             receipt = try await action.undo(

@@ -94,7 +94,7 @@ extension Planner {
     }
 
     private func isAboutFolder(_ job: JobRecord) throws -> Bool {
-        try LedgerJSON.decode(FileReference.self, from: job.file, showing: ledger.names).isFolder
+        try StoredFile(json: job.file, showing: ledger.names).isFolder ?? false
     }
 
     /// A folder is judged anew: what was to be done follows from that.
@@ -112,7 +112,7 @@ extension Planner {
     private static func presentFolder(
         _ job: JobRecord, in transaction: LedgerTransaction
     ) throws -> (place: String, path: BytePath)? {
-        let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: transaction.names)
+        let file = try StoredFile(json: job.file, showing: transaction.names)
         let spot = job.whereabouts
         if let print = file.fingerprint,
             let found = try transaction.folder(spot.place, device: print.device, inode: print.inode)
@@ -138,7 +138,7 @@ extension Planner {
         if let record = try transaction.file(spot.place, spot.path), record.present {
             return record.hash == job.hash ? nil : record
         }
-        let file = try LedgerJSON.decode(FileReference.self, from: job.file, showing: transaction.names)
+        let file = try StoredFile(json: job.file, showing: transaction.names)
         guard let print = file.fingerprint,
             let renamed = try transaction.file(spot.place, device: print.device, inode: print.inode), renamed.present
         else { return nil }

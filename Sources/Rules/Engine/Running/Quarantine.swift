@@ -22,6 +22,7 @@ package struct Quarantine: Sendable {
         /// The jobs of those that are being finished.
         let finishing = Mutex<Set<String>>([])
         let inWork = Mutex<PathsInWork?>(nil)
+        let rules = Mutex<@Sendable () -> RuleSet>({ .notYetRead })
         let ended = Mutex<(@Sendable (_ job: String) async -> Void)?>(nil)
     }
 
@@ -31,8 +32,34 @@ package struct Quarantine: Sendable {
         self.journal = journal
     }
 
-    /// Has what is on its way into quarantine noted there, as what steps are at work on is.
-    func share(_ inWork: PathsInWork) { tally.inWork.withLock { $0 = inWork } }
+    /// Has what is on its way into quarantine noted there, as what steps are at work on is; and what follows a refusal
+    /// planned by the rules that are in force then.
+    func share(_ inWork: PathsInWork, _ rules: @escaping @Sendable () -> RuleSet) {
+        tally.inWork.withLock { $0 = inWork }
+        tally.rules.withLock { $0 = rules }
+    }
+
+    private var rules: RuleSet { tally.rules.withLock { $0 }() }
+
+    /// The record with its place's folder as it is configured now.
+    ///
+    /// - Throws: `Fault(.failed)` where it is not.
+    private func placed(_ record: QuarantineRecord) throws -> QuarantineRecord {
+        guard let placed = placedIfAny(record) else {
+            throw Fault(
+                .failed,
+                "the place `\(record.place)`, where the file lay, is not in the configuration any more; put it back there, or "
+                    + "take the file out of \(record.stored.parent) yourself", path: record.stored)
+        }
+        return placed
+    }
+
+    private func placedIfAny(_ record: QuarantineRecord) -> QuarantineRecord? {
+        guard let root = journal.places[name: record.place]?.root else { return nil }
+        var placed = record
+        placed.root = root
+        return placed
+    }
 
     /// Has it told when a move that was cut off is finished, or cannot be yet. What follows the refusal lies in the ledger then.
     func tellEnds(_ tell: @escaping @Sendable (_ job: String) async -> Void) { tally.ended.withLock { $0 = tell } }
@@ -132,6 +159,7 @@ package struct Quarantine: Sendable {
         if again, left.isEmpty { return }
         for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) })
         where !again || left.contains(record.id) {
+            let record = placedIfAny(record) ?? record
             // An earlier try may be at it yet.
             guard tally.finishing.withLock({ $0.insert(record.job).inserted }) else { continue }
             let source = record.root.appending(record.path)
@@ -162,7 +190,7 @@ package struct Quarantine: Sendable {
             do {
                 if HiddenNames.isToken(record.path) { try names.requireLearned(record.place) }
                 let file = try job.map {
-                    try LedgerJSON.decode(FileReference.self, from: $0.file, showing: names)
+                    try FileReference(stored: $0.file, in: journal.places, showing: names)
                 }
                 _ = try await finish(record, rule: job?.rule ?? "", file)
             } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
@@ -266,7 +294,7 @@ package struct Quarantine: Sendable {
                 job.state = .refused
                 job.problem = kept.reason
                 try transaction.update(job)
-                next = try FailureSteps.follow(job, in: transaction)
+                next = try FailureSteps.follow(job, rules, in: transaction)
             }
             try transaction.note(
                 "refused", "into quarantine: \(kept.reason)", job: kept.job, place: kept.place, path: kept.path)
@@ -299,6 +327,7 @@ package struct Quarantine: Sendable {
     ///
     /// - Returns: where it is, by its old name, or by `name (1).ext` where that is taken.
     package func putBack(_ held: QuarantineRecord) async throws -> FileReference {
+        let held = try placed(held)
         let journal = journal
         let files = journal.files()
         let record = try await lane.run { try Self.located(held, files) }

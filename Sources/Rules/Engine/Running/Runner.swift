@@ -37,6 +37,8 @@ package actor Runner {
     var unnoted: Set<String> = []
     /// Jobs among them that wait for a person's word, and not for a try.
     var asking: Set<String> = []
+    /// Jobs among them that are being taken back.
+    var undoing: Set<String> = []
     /// Jobs that wait for others to end, which are at work in their folder.
     var heldUp: [String: Set<String>] = [:]
     var timer: Task<Void, Never>?
@@ -107,6 +109,7 @@ package actor Runner {
         for id in ids where retries.remove(id) {
             unnoted.remove(id)
             asking.remove(id)
+            undoing.remove(id)
         }
         for id in ids { heldUp[id] = nil }
         for (job, place, path) in jobs { enqueue(job, place: place, path: path, mayBeLeft: areReady) }
@@ -153,7 +156,8 @@ package actor Runner {
     private func giveUp(_ waiter: Int) { idleWaiters.removeValue(forKey: waiter)?.resume() }
 
     private var isIdle: Bool {
-        atWork == 0 && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining)
+        atWork == 0
+            && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining || !executor.rules.isRead)
     }
 
     private var atWork: Int { running.count - parkedCount + recovering.values.reduce(0) { $0 + $1.count } }
@@ -170,7 +174,8 @@ package actor Runner {
     package func status() -> Status {
         Status(
             paused: isPaused, running: atWork, queued: queued + parkedCount + left,
-            waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0) - asking.count)
+            waiting: retries.count + heldUp.count - (retries.contains(Self.nextLook) ? 1 : 0)
+                - asking.count - undoing.count)
     }
 
     /// - Parameter isFirst: whether it comes before what waits of its file.
@@ -233,7 +238,10 @@ package actor Runner {
     }
 
     /// Whether jobs may begin.
-    var canBegin: Bool { !isPaused && !isDraining && startPhase == nil }
+    var canBegin: Bool { !isPaused && !isDraining && startPhase == nil && executor.rules.isRead }
+
+    /// Other rules are in force: where there were none yet, jobs of an earlier life begin now.
+    package func rulesChanged() { pump() }
 
     func pump() {
         changed()

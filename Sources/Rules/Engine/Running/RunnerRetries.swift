@@ -113,10 +113,40 @@ extension Runner {
                 await expire(id)
                 continue
             }
+            if undoing.remove(id) != nil {
+                let executor = executor
+                Task { await executor.finishUndo(of: id) }
+                continue
+            }
             await resume(id)
         }
         arm()
         pump()
+    }
+
+    /// The undos that wait for their next try, which whoever asks makes now.
+    func takeWaitingUndos() -> Set<String> {
+        defer { undoing = [] }
+        for id in undoing { retries.remove(id) }
+        return undoing
+    }
+
+    /// Has an undo tried again that could not go on for a reason that passes.
+    func undoAgain(_ id: String, after attempts: Int) async {
+        let delay = Backoff.seconds(attempt: attempts, using: &generator)
+        undoing.insert(id)
+        schedule(id, after: delay)
+        do {
+            try await ledger.write { transaction in
+                guard var job = try transaction.job(id), job.state == .undoing else { return }
+                job.nextAttempt = Timestamp.now().adding(seconds: delay)
+                try transaction.update(job)
+            }
+        } catch {
+            log.error(
+                "the time of the next try of an undo is not in the ledger: \(explain(error))",
+                metadata: LogFields.job(id))
+        }
     }
 
     func resume(_ id: String, isFirst: Bool = false) async {

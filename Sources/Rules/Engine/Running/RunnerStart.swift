@@ -22,6 +22,7 @@ extension Runner {
         startPhase = .recovering
         isPaused = try await ledger.read { try $0.meta("paused") } != nil
         try await awaitIsolations()
+        executor.tellOfWaitingUndos { [weak self] in await self?.undoAgain($0, after: $1) }
         try await executor.resumeUndoing()
         try await recoverBegun()
         startPhase = .loading
@@ -45,7 +46,7 @@ extension Runner {
     /// Takes up what could not be finished at the start, or planned since, because a place was away or the names of its
     /// hidden files were not known.
     package func takeUp() async throws {
-        try await executor.resumeUndoing(again: true)
+        try await executor.resumeUndoing(takeWaitingUndos())
         let ids = unplanned
         unplanned = []
         for id in ids.sorted() { await planAnewUnlessHung(id) }

@@ -27,14 +27,15 @@ extension JobExecutor {
             isFolder: isFolder)
     }
 
-    func action(of step: StepRecord) throws -> any RuleAction { try made(step).action }
-
-    private func made(_ step: StepRecord) throws -> MadeAction {
-        try registry.action(named: step.action, storedArguments: step.arguments)
+    /// An action that finds out what became of a step, or takes it back, also where its rule is gone or another by now. What
+    /// is yet to be done is asked of ``RuleSet/step(_:of:)``.
+    func actionForLookingBack(at step: StepRecord) throws -> any RuleAction {
+        let arguments = PlannedFrom(step).arguments
+        return try registry.action(named: step.action, storedArguments: arguments, in: journal.places).action
     }
 
     func file(_ job: JobRecord) throws -> FileReference {
-        try LedgerJSON.decode(FileReference.self, from: job.file, showing: names)
+        try FileReference(stored: job.file, in: journal.places, showing: names)
     }
 
     func input(
@@ -58,12 +59,13 @@ extension JobExecutor {
     }
 
     /// For each of the steps what comes after it. There may be thousands of a few kinds.
-    func stepsLater(_ steps: [StepRecord]) throws -> [StepsLater] {
+    func stepsLater(_ steps: [StepRecord], of job: JobRecord) throws -> [StepsLater] {
+        let rules = rules
         var names: Set<String> = []
         var all: [StepsLater] = []
         for step in steps.reversed() {
             all.append(StepsLater(isNone: all.isEmpty, names: names))
-            let own = try made(step).valueNames
+            let own = try rules.step(step, of: job).valueNames
             if !own.isSubset(of: names) { names.formUnion(own) }
         }
         return all.reversed()

@@ -45,12 +45,12 @@ extension Planner {
         let found = try await reader.run(known.fingerprint.size) { () -> DueJudgement? in
             guard let file = try open(path, in: place) else { return nil }
             let status = try file.status()
-            guard status.fingerprint == known.fingerprint else { return nil }
+            guard let known = try self.unchanged(known, in: place, status, file) else { return nil }
             // No rule sees it, until it is another file.
             guard status.size <= place.sizeLimit else { return DueJudgement(known) }
             let judgement = try DueJudgement(
                 known, awaited, specs, status, file, place, ruleSet, now, reader, host, names, sources)
-            return try file.status().fingerprint == known.fingerprint ? judgement : nil
+            return try file.status().fingerprint == status.fingerprint ? judgement : nil
         }
         guard let found else { return .unseen }
         return try await ledger.writeSeen { transaction in
@@ -62,6 +62,23 @@ extension Planner {
             let lineage = try Self.lineage(of: found.record, in: place, found.upcoming, ruleSet, transaction)
             return .met(try Self.add(found.drafts, lineage: lineage, to: transaction))
         }
+    }
+
+    /// The file as it is now, where its content is the one that is known: a further name or another mode make it look changed,
+    /// and nobody tells of the former. Nil where it is to be judged first. Blocks.
+    private func unchanged(
+        _ known: FileRecord, in place: PlaceInfo, _ status: FileStatus, _ file: Descriptor
+    ) throws -> FileRecord? {
+        let (was, now) = (known.fingerprint, status.fingerprint)
+        if was == now { return known }
+        guard (was.device, was.inode, was.size, was.modified) == (now.device, now.inode, now.size, now.modified),
+            ruleSet.attributes(place: place.name, name: known.path.name).isEmpty
+        else { return nil }
+        // What nobody has read yet is read as it is now.
+        if let hash = known.hash, try reader.hash(file) != hash { return nil }
+        var seen = known
+        seen.fingerprint = now
+        return seen
     }
 
     /// A folder is judged as a whole. Of one that no rule can come to want nothing is kept: nobody would ever take the rows
