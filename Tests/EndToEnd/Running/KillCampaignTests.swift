@@ -20,20 +20,19 @@ struct KillCampaignTests {
         arguments: AttackedAction.all)
     func everyCommit(_ action: AttackedAction) async throws {
         var random = SeededGenerator(for: "the campaign of kills, \(action)")
-        let undisturbed = try Run(action)
-        guard try await !undisturbed.isKilled(at: nil) else { throw TestFailure("the agent ended by itself") }
-        let wanted = try undisturbed.ending()
-        var (kills, commits, point) = (0, 0, "committed")
+        let wanted = try await undisturbed(action)
+        var (kills, commits) = (0, 0)
         if Thoroughness.isWhole {
-            var number = 0
-            for _ in 0..<10 * Self.rounds where kills < Self.rounds {
-                // Commit after commit, and when there are no more any point, by chance.
-                number = point == "*" ? Int.random(in: 1...number, using: &random) : number + 1
-                if try await round(action, "\(point):\(number)", wanted) {
-                    kills += 1
-                    if point == "committed" { commits = number }
-                } else if point == "committed" {
-                    (point, number) = ("*", 10 * number)
+            // Commit after commit until a run gets by without a kill, and then any point, by chance.
+            var point = "committed:1"
+            for number in 1...10 * Self.rounds where kills < Self.rounds {
+                let isKilled = try await round(action, point, wanted)
+                if isKilled { kills += 1 }
+                if point.hasPrefix("committed"), isKilled {
+                    commits = number
+                    point = "committed:\(number + 1)"
+                } else {
+                    point = "*:\(Int.random(in: 1...10 * (commits + 1), using: &random))"
                 }
             }
         } else {
@@ -45,6 +44,14 @@ struct KillCampaignTests {
             kills = 1
         }
         print("the campaign of kills: \(action), \(kills) kills, \(commits) of them one after each commit")
+    }
+
+    private func undisturbed(_ action: AttackedAction) async throws -> Ending {
+        let run = try Run(action)
+        guard try await !run.isKilled(at: nil) else { throw TestFailure("the agent ended by itself") }
+        let ending = try run.ending()
+        try await run.steward.stop()
+        return ending
     }
 
     /// - Returns: whether the agent was killed; else it had done all of its work before that point.
