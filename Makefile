@@ -79,9 +79,11 @@ prove: ## run all tests twice in one place, and once more in an order by chance 
 	Tests/run.sh all all
 	Tests/run.sh shuffled
 
-campaign: ## race 10,000 swaps of files, folders and targets against each action; needs root
+campaign: ## 50 power cuts, 1,000 kills, and 10,000 swaps of files, folders and targets against each action; needs root
 	$(PACKAGES) build test
 	$(SWIFT) build $(CHECKED) --build-tests
+	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.PowerCutTests
+	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.KillCampaignTests
 	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.SwapCampaignTests
 
 bench: ## run the benchmarks

@@ -137,6 +137,7 @@ package final class Ledger: Sendable {
             let (result, isWritten) = try pool.write { db in
                 try Self.counting(db) { try body(LedgerTransaction(db: db, names: names, notice: notice)) }
             }
+            FaultPoint.reach("committed")
             if isWritten { accepted() }
             notice.deliver()
             foldIfForgotten()

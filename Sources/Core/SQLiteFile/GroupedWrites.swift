@@ -109,6 +109,7 @@ package final class GroupedWrites: Sendable {
                 for write in batch { try write.run(db) }
                 return .commit
             }
+            FaultPoint.reach("committed")
         } catch is WriteFailure {
             // Nothing of any of them is left.
             guard batch.count > 1 else { return }
@@ -116,6 +117,7 @@ package final class GroupedWrites: Sendable {
                 for write in batch { try write.runApart(db) }
                 return .commit
             }
+            FaultPoint.reach("committed")
         }
     }
 

@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// The agent is killed right after each of its commits, to the ledger and to the store of captures, while each action does
+/// one file; then at every other point of its work. The next start has to end where an undisturbed run ends.
+///
+/// A few rounds for each action; some 1,000 in all with `STEWARD_TEST_WHOLE=1` (`make campaign`).
+@Suite("The campaign of kills")
+struct KillCampaignTests {
+    /// Rounds for each action.
+    private static let rounds =
+        Thoroughness.isWhole ? (1_000 + AttackedAction.all.count - 1) / AttackedAction.all.count : 1
+
+    @Test(
+        "Killed between any two of its transactions, the agent ends where an undisturbed run ends",
+        arguments: AttackedAction.all)
+    func everyCommit(_ action: AttackedAction) async throws {
+        var random = SeededGenerator(for: "the campaign of kills, \(action)")
+        let wanted = try await undisturbed(action)
+        var (kills, commits) = (0, 0)
+        if Thoroughness.isWhole {
+            // Commit after commit until a run gets by without a kill, and then any point, by chance.
+            var point = "committed:1"
+            for number in 1...10 * Self.rounds where kills < Self.rounds {
+                let isKilled = try await round(action, point, wanted)
+                if isKilled { kills += 1 }
+                if point.hasPrefix("committed"), isKilled {
+                    commits = number
+                    point = "committed:\(number + 1)"
+                } else {
+                    point = "*:\(Int.random(in: 1...10 * (commits + 1), using: &random))"
+                }
+            }
+        } else {
+            // Ten is what the cheapest of them takes; one with fewer is asked for less.
+            var number = Int.random(in: 1...10, using: &random)
+            while try await !round(action, "committed:\(number)", wanted), number > 1 {
+                number = Int.random(in: 1..<number, using: &random)
+            }
+            kills = 1
+        }
+        print("the campaign of kills: \(action), \(kills) kills, \(commits) of them one after each commit")
+    }
+
+    private func undisturbed(_ action: AttackedAction) async throws -> Ending {
+        let run = try Run(action)
+        guard try await !run.isKilled(at: nil) else { throw TestFailure("the agent ended by itself") }
+        let ending = try run.ending()
+        try await run.steward.stop()
+        return ending
+    }
+
+    /// - Returns: whether the agent was killed; else it had done all of its work before that point.
+    private func round(_ action: AttackedAction, _ point: String, _ wanted: Ending) async throws -> Bool {
+        let run = try Run(action)
+        let isKilled = try await run.isKilled(at: point)
+        if isKilled {
+            try await run.steward.start()
+            try run.steward.wait()
+        }
+        let found = try run.ending()
+        // A program may not be run again: its guarantee is "at most once", and its job waits for a person instead.
+        if action.name == "run", found.jobs.keys.contains("parked") {
+            #expect(found.jobs == ["parked": 1], "killed at \(point)")
+        } else if found != wanted {
+            let log = try run.steward.run(["log"]).output
+            Issue.record("\(action), killed at \(point):\n\(found.differences(from: wanted))\n\(log)")
+        }
+        try await run.steward.stop()
+        return isKilled
+    }
+}
+
+/// A home in which one file waits for one action.
+private final class Run {
+    let steward: AgentFixture
+    private let action: AttackedAction
+
+    init(_ action: AttackedAction) throws {
+        self.action = action
+        steward = try AgentFixture(configuration: AttackedAction.configuration)
+        try steward.addPlace("out")
+        try steward.rule(action.rule(settle: "50ms"))
+        try steward.drop("notes/shared/inbox.md", "Mine.\n")
+        try steward.moveIn(BytePath("dropbox/\(action.name)/x/\(action.file)"), action.content("A file for \(action)."))
+    }
+
+    /// Starts the agent and waits until it has done all, or was killed at the point.
+    func isKilled(at point: String?) async throws -> Bool {
+        steward.variables["STEWARD_FAULT"] = point
+        let process = try await steward.launch()
+        steward.variables["STEWARD_FAULT"] = nil
+        try await steward.until("all is done", seconds: 300) {
+            try !process.isRunning || (steward.run(["wait"]).status == 0 && states().keys.contains(action.outcome))
+        }
+        guard !process.isRunning else { return false }
+        guard process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL else {
+            throw TestFailure("the agent ended by itself, with \(process.terminationStatus):\n\(try steward.log())")
+        }
+        return true
+    }
+
+    private func states() throws -> [String: Int] {
+        let status = try steward.run(["status", "--json"])
+        guard status.status == 0 else { return [:] }
+        let jobs = try Answer(parsing: status.output)["jobs"]
+        return Dictionary(uniqueKeysWithValues: jobs.keys.map { ($0, Int(jobs[$0].number ?? 0)) }).filter {
+            $0.value > 0
+        }
+    }
+
+    func ending() throws -> Ending {
+        var files: [String: String] = [:]
+        let folders = (steward.places + ["out"]).map { BytePath("Steward/\($0)") }
+        for folder in folders + [".local/share/Trash", ".local/state/steward/quarantine"] {
+            try look(steward.home.path.appending(folder), &files)
+        }
+        let store = steward.home.path.appending(".local/share/steward/captures/captures.sqlite")
+        let captures =
+            try FileStatus.of(store) == nil
+            ? "" : steward.shell(["sqlite3", store.text, "SELECT noteText FROM experience ORDER BY 1"]).output
+        let events = try steward.json(["outbox"]).items.count
+        return Ending(files: files, jobs: try states(), captures: captures, events: events)
+    }
+
+    /// Every file and folder below, with what lies in it.
+    private func look(_ folder: BytePath, _ files: inout [String: String]) throws {
+        guard try FileStatus.of(folder) != nil else { return }
+        for entry in try listDirectory(folder) {
+            let path = folder.appending(name: entry.name)
+            guard let status = try FileStatus.of(path) else { continue }
+            if status.kind == .directory {
+                try look(path, &files)
+                continue
+            }
+            var text = "\(String(status.mode, radix: 8)) "
+            if status.kind == .link {
+                text += "-> " + (path.real.map(\.text) ?? "nowhere")
+            } else {
+                let file = try Descriptor(path)
+                text += try ExtendedAttributes.names(of: file).filter { $0.hasPrefix("user.") }.sorted().joined(
+                    separator: " ")
+                // Of what is packed the size: its bytes hold times.
+                let bytes = try file.readAll()
+                text += String(validating: bytes, as: UTF8.self).map { "\n" + $0 } ?? " \(bytes.count) bytes"
+            }
+            files[plain(path.text)] = plain(text)
+        }
+    }
+
+    /// Without the home, times, ids and numbers, which differ from run to run.
+    private func plain(_ text: String) -> String {
+        text.replacingOccurrences(of: steward.home.path.text, with: "~")
+            .replacing(/\b(?=[0-9a-zA-Z]*[0-9])[0-9a-zA-Z]{6,}\b/, with: "#")
+            .replacing(/\^[a-z0-9-]+/, with: "^#").replacing(/[0-9]+/, with: "0")
+    }
+}
+
+/// What there is when all is done.
+private struct Ending: Equatable {
+    let files: [String: String]
+    let jobs: [String: Int]
+    let captures: String
+    /// In the outbox.
+    let events: Int
+
+    func differences(from wanted: Ending) -> String {
+        var lines = Set(files.keys).union(wanted.files.keys).sorted().filter { files[$0] != wanted.files[$0] }
+            .map { "\($0): \(files[$0] ?? "nothing"), not \(wanted.files[$0] ?? "nothing")" }
+        if jobs != wanted.jobs { lines.append("jobs: \(jobs), not \(wanted.jobs)") }
+        if captures != wanted.captures { lines.append("captures: \(captures), not \(wanted.captures)") }
+        if events != wanted.events { lines.append("\(events) events, not \(wanted.events)") }
+        return lines.joined(separator: "\n")
+    }
+}
