@@ -171,7 +171,7 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
             ],
             undoRewrites: ["dropbox/Idea 1.review.md", "dropbox/.tk/reviews/Idea 1.md.json"],
             edit: { scene, _ in try write(scene.path("dropbox/Idea 1.md"), "somebody else wrote this\n") }),
-        ActionSample(action: "run", entry: "run: { command: [touch, ran] }"),
+        ActionSample(action: "run", entry: "run: { command: [touch, ran], in: file }"),
         ActionSample(
             action: "set", entry: "set: { mode: \"u=rw,go=\", modified: 2020-02-29T12:00 }",
             edit: { scene, _ in

@@ -39,7 +39,7 @@ import Testing
         ("a.cbz", [0x50, 0x4B, 0x03, 0x04] + Array(repeating: 0, count: 60)),
         ("a.zip", [0x50, 0x4B, 0x03, 0x04, 0, 0]),
         ("b.pdf", Array("%PDF-1.7\n".utf8)), ("raw.bin", [0, 1, 2, 255]), (".hidden/deep/x.md", Array("x".utf8)),
-        ("empty.txt", []),
+        ("empty.txt", []), ("e\u{301}.txt", []), ("a\nb.txt", []),
         ("a.tar.gz", [0x1F, 0x8B, 8]), ("broken.md", Array("---\n: [\n---\nx\n".utf8)),
     ]
 
@@ -68,6 +68,10 @@ import Testing
         arguments: [
             ("name: \"*.md\"", "note.md", true), ("name: [\"*.txt\", \"n*\"]", "note.md", true),
             ("name: \"*.MD\"", "note.md", false),
+            ("stem: note", "note.md", true), ("stem: \"*d\"", "note.md", false), ("stem: a.tar", "a.tar.gz", true),
+            ("stem: a", "a.tar.gz", false), ("stem: e\u{301}", "e\u{301}.txt", true),
+            ("stem: \u{E9}", "e\u{301}.txt", true),
+            ("stem: \"e*\"", "e\u{301}.txt", false), ("stem: \"*\"", "a\nb.txt", false),
             ("path: \"**/deep/*\"", ".hidden/deep/x.md", true), ("path: \"deep/*\"", ".hidden/deep/x.md", false),
             ("extension: MD", "note.md", true), ("extension: [txt, .md]", "note.md", true),
             ("extension: tar.gz", "a.tar.gz", true),

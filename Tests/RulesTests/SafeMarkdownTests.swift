@@ -20,18 +20,27 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "Tags, pictures and links that would run something are shown; the rest of a value's markup works",
+        "A value is shown as it was typed: what may be markup is escaped, what a sentence and an address need is not",
         arguments: [
-            ("a <img src=x onerror=y>", "a \\<img src=x onerror=y>"), ("a </b> <!-- c", "a \\</b> \\<!-- c"),
-            ("a < b <3 <= c", "a < b <3 <= c"), ("see <https://a.example/x>", "see <https://a.example/x>"),
-            ("a <javascript:x>", "a \\<javascript:x>"), ("a ![p](http://e/p.png)", "a !\\[p](http://e/p.png)"),
-            ("a ![p][r]", "a !\\[p][r]"), ("a [x](javascript:y)", "a [x\\](javascript:y)"),
-            ("a [x]( JavaScript:y)", "a [x\\]( JavaScript:y)"), ("a [x](javascript\\:y)", "a [x](javascript\\\\:y)"),
-            ("a [x](&#106;avascript:y)", "a [x](\\&#106;avascript:y)"),
-            ("a [x](data:y) [z](vbscript:y)", "a [x\\](data:y) [z\\](vbscript:y)"),
-            ("a [x](https://b.example/) *b*", "a [x](https://b.example/) *b*"), ("a [x](b.md)", "a [x](b.md)"),
-            ("a &lt;b>", "a \\&lt;b>"), ("a \\<b>", "a \\\\\\<b>"), ("R&D; 100 %", "R\\&D; 100 %"),
-            ("C:\\new", "C:\\new"),
+            ("a <img src=x onerror=y>", "a \\<img src=x onerror=y\\>"),
+            ("a </b> <!-- c", "a \\<\\/b\\> \\<\\!\\-\\- c"),
+            ("a < b <3 <= c", "a \\< b \\<3 \\<\\= c"), ("see <https://a.example/x>", "see \\<https://a.example/x\\>"),
+            ("a <javascript:x>", "a \\<javascript:x\\>"),
+            ("a ![p](http://e/p.png)", "a \\!\\[p\\]\\(http://e/p.png)"), ("a ![p][r]", "a \\!\\[p\\]\\[r\\]"),
+            ("a [x](javascript:y)", "a \\[x\\]\\(javascript:y)"),
+            ("a [x]( JavaScript:y)", "a \\[x\\]\\( JavaScript:y)"),
+            ("a [x](javascript\\:y)", "a \\[x\\]\\(javascript\\\\\\:y)"),
+            ("a [x](&#106;avascript:y)", "a \\[x\\]\\(\\&\\#106;avascript:y)"),
+            ("a [x](data:y) [z](vbscript:y)", "a \\[x\\]\\(data:y) \\[z\\]\\(vbscript:y)"),
+            ("a [x](https://b.example/) *b*", "a \\[x\\]\\(https://b.example/) \\*b\\*"),
+            ("a [x](b.md)", "a \\[x\\]\\(b.md)"), ("a &lt;b>", "a \\&lt;b\\>"), ("a \\<b>", "a \\\\\\<b\\>"),
+            ("R&D; 100 %", "R\\&D; 100 \\%"), ("C:\\new", "C\\:\\\\new"),
+            ("<%* tp.system.prompt() %>", "\\<\\%\\* tp.system.prompt\\(\\) \\%\\>"),
+            ("a %%b%% c", "a \\%\\%b\\%\\% c"),
+            ("#tag ==a== $x$ key:: v", "\\#tag \\=\\=a\\=\\= \\$x\\$ key\\:\\: v"),
+            ("a*b*c a^b a~b~c", "a\\*b\\*c a\\^b a\\~b\\~c"),
+            ("`$= dv.pages()`", "\\`\\$\\= dv.pages\\(\\)\\`"),
+            ("[[note]] ((x)) {{y}}", "\\[\\[note\\]\\] \\(\\(x)) \\{\\{y\\}\\}"),
         ])
     func inert(value: String, expected: String) throws {
         for target in Target.allCases {
@@ -39,11 +48,34 @@ struct SafeMarkdownTests {
         }
     }
 
+    @Test(
+        "Sentences, names, times and addresses stand as they were typed",
+        arguments: [
+            "Hello, world (so it is): it's \"fine\"!", "snake_case a.b-c 12:30 10% of a/b, and/or 5%a.",
+            "see https://a.example/x_y?c=1&d=2#e, or HTTP://b.example/.", "me@a.example: really?! Yes.",
+        ])
+    func plain(value: String) throws {
+        let expected = value.replacing("10% of", with: "10\\% of")
+        for target in Target.allCases { #expect(try render("x {{ v }}", ["v": value], as: target) == "x \(expected)") }
+    }
+
+    @Test(
+        "Neither values side by side nor a value beside the template's text make a comment or a command of a plugin's")
+    func plugins() throws {
+        #expect(try render("x {{ a }}{{ b }}", ["a": "<", "b": "% y %>"]) == "x \\<\\% y \\%\\>")
+        #expect(try render("x {{ a }}% y", ["a": "<"]) == "x \\<\\% y")
+        #expect(try render("x {{ a }}% y %{{ a }}", ["a": "%"]) == "x \\%\\% y %\\%")
+        #expect(
+            try render("[x](<{{ a }}>)", ["a": "b<%* y %>%%c 100%25.md"]) == "[x](<b\\<\\%* y \\%\\>\\%\\%c 100%25.md>)"
+        )
+        #expect(try render("---\nt: {{ a }}\n---\nx", ["a": "<% y %>"], as: .file) == "---\nt: < % y %>\n---\nx")
+    }
+
     @Test("A value that begins what a list or a quotation of the template's holds begins no block")
     func containers() throws {
         #expect(try render("- {{ v }}\n> {{ v }}\n1. {{ v }}", ["v": "# a"]) == "- \\# a\n> \\# a\n1. \\# a")
-        #expect(try render("- {{ v }}", ["v": "[ ] a"]) == "- \\[ ] a")
-        #expect(try render("- [ ] {{ v }}", ["v": "[a]: b"]) == "- [ ] \\[a]: b")
+        #expect(try render("- {{ v }}", ["v": "[ ] a"]) == "- \\[ \\] a")
+        #expect(try render("- [ ] {{ v }}", ["v": "[a]: b"]) == "- [ ] \\[a\\]\\: b")
         #expect(try render("1{{ v }}", ["v": "2) x"]) == "12\\) x")
         #expect(try render("*{{ v }}*", ["v": " x"]) == "*x*")
         #expect(try render("**{{ v }}**", ["v": "*"]) == "**\\***")
@@ -55,10 +87,10 @@ struct SafeMarkdownTests {
     @Test("What only a value and its neighbour would make together is not made")
     func neighbours() throws {
         #expect(try render("x {{ a }}[b](c)", ["a": "Ho!"]) == "x Ho\\![b](c)")
-        #expect(try render("Ho!{{ a }}", ["a": "[b](http://e/p.png)"]) == "Ho!\\[b](http://e/p.png)")
-        #expect(try render("x {{ a }}({{ b }})", ["a": "[x]", "b": "javascript:y"]) == "x [x\\](javascript:y)")
-        #expect(try render("x {{ a }}{{ b }}", ["a": "<", "b": "img src=x>"]) == "x \\<img src=x>")
-        #expect(try render("x {{ a }}{{ b }}", ["a": "[x](java", "b": "script:y)"]) == "x [x\\](javascript:y)")
+        #expect(try render("Ho!{{ a }}", ["a": "[b](http://e/p.png)"]) == "Ho!\\[b\\]\\(http://e/p.png)")
+        #expect(try render("x {{ a }}({{ b }})", ["a": "[x]", "b": "javascript:y"]) == "x \\[x\\](javascript:y)")
+        #expect(try render("x {{ a }}{{ b }}", ["a": "<", "b": "img src=x>"]) == "x \\<img src=x\\>")
+        #expect(try render("x {{ a }}{{ b }}", ["a": "[x](java", "b": "script:y)"]) == "x \\[x\\]\\(javascript:y)")
         #expect(try render("x <{{ a }}>", ["a": "img src=x"]) == "x \\<img src=x>")
         #expect(try render("x <{{ a }}>", ["a": "https://a.example/"]) == "x <https://a.example/>")
     }
@@ -68,14 +100,15 @@ struct SafeMarkdownTests {
     func code() throws {
         #expect(
             try render("x {{ a }} ![{{ b }}](<c.png>)", ["a": "`", "b": "d`"]) == "x \\` ![d\\`](<c.png>)")
-        #expect(SafeMarkdown.line("- `a` ![b](c)") == "\\- `a` !\\[b](c)")
-        #expect(try render("x `{{ a }}` {{ a }}", ["a": "b` <i>"]) == "x `b' \\<i>` b\\` \\<i>")
+        #expect(SafeMarkdown.line("- `a` ![b](c)") == "\\- `a` \\!\\[b\\]\\(c)")
+        #expect(try render("x `{{ a }}` {{ a }}", ["a": "b` <i>"]) == "x `b' \\<i\\>` b\\` \\<i\\>")
     }
 
     @Test("A value cannot leave the template's own link or picture, nor lead it to a script or a picture to the web")
     func ownLinks() throws {
         let link = "x [{{ t }}](<{{ u }}>)"
-        #expect(try render(link, ["t": "a](javascript:y) [", "u": "b c.md"]) == "x [a\\](javascript:y) \\[](<b c.md>)")
+        #expect(
+            try render(link, ["t": "a](javascript:y) [", "u": "b c.md"]) == "x [a\\]\\(javascript:y) \\[](<b c.md>)")
         #expect(try render(link, ["t": "a", "u": "b>) <script>"]) == "x [a](<b\\>) \\<script\\>>)")
         #expect(try render(link, ["t": "a", "u": " javascript:y"]) == "x [a](<./javascript:y>)")
         #expect(
@@ -85,7 +118,8 @@ struct SafeMarkdownTests {
         #expect(try render(picture, ["t": "a", "u": "b/c.png"]) == "x ![a](<b/c.png>)")
         #expect(try render(picture, ["t": "a", "u": "http:/e/p.png"]) == "x ![a](<./http:/e/p.png>)")
         #expect(try render(picture, ["t": "a", "u": "//e/p.png"]) == "x ![a](<.///e/p.png>)")
-        #expect(try render(picture, ["t": "](http://e/p.png) ![", "u": "b"]) == "x ![\\](http://e/p.png) !\\[](<b>)")
+        #expect(
+            try render(picture, ["t": "](http://e/p.png) ![", "u": "b"]) == "x ![\\]\\(http://e/p.png) \\!\\[](<b>)")
         #expect(try render("[x]: {{ u }}", ["u": "data:y"]) == "[x]: ./data:y")
     }
 
@@ -98,7 +132,7 @@ struct SafeMarkdownTests {
                 == "# Title\n\n- <b>one</b>\n\\^todo-0930\r\\^cap-0931 x\n![p](http://e/p.png)\n")
         #expect(try render("{{ v | raw }}", ["v": "^todo-0930"], as: .file) == "\\^todo-0930")
         #expect(try render("{{ v | raw }}", ["v": "## A\n^b-0000 <b>"]) == "\\## A ^b-0000 <b>")
-        #expect(try render("{{ v | raw }}{{ w }}", ["v": "a\\", "w": "<b>"], as: .file) == "a\\\\\\<b>")
+        #expect(try render("{{ v | raw }}{{ w }}", ["v": "a\\", "w": "<b>"], as: .file) == "a\\\\\\<b\\>")
     }
 
     @Test("In the template's own front matter a value is one line, and ends nothing; below it is Markdown")
@@ -106,10 +140,10 @@ struct SafeMarkdownTests {
         let template = "---\ntitle: {{ v | json }}\nold: {{ w }}\n{{ w }}\n---\n{{ w }} {{ v }}"
         #expect(
             try render(template, ["v": "a <b>\nc", "w": "---"], as: .file)
-                == "---\ntitle: \"a <b>\\nc\"\nold: ---\n\\---\n---\n\\--- a \\<b> c")
-        #expect(try render("---\n{{ v }}", ["v": "<b>"], as: .file) == "---\n\\<b>", "a line, and no front matter")
+                == "---\ntitle: \"a <b>\\nc\"\nold: ---\n\\---\n---\n\\-\\-\\- a \\<b\\> c")
+        #expect(try render("---\n{{ v }}", ["v": "<b>"], as: .file) == "---\n\\<b\\>", "a line, and no front matter")
         #expect(
-            try render("---\n\n{{ v }}\n---\n", ["v": "<b>"], as: .file) == "---\n\n\\<b>\n---\n", "a thematic break")
+            try render("---\n\n{{ v }}\n---\n", ["v": "<b>"], as: .file) == "---\n\n\\<b\\>\n---\n", "a thematic break")
     }
 
     @Test(
@@ -118,7 +152,7 @@ struct SafeMarkdownTests {
     func frontMatterFences(lineEnd: String) throws {
         for closing in ["---", "..."] {
             let template = ["---", "title: {{ v }}", closing, "{{ v }}"].joined(separator: lineEnd)
-            let wanted = ["---", "title: a <b>", closing, "a \\<b>"].joined(separator: lineEnd)
+            let wanted = ["---", "title: a <b>", closing, "a \\<b\\>"].joined(separator: lineEnd)
             #expect(try render(template, ["v": "a <b>"], as: .file) == wanted)
         }
     }
@@ -138,7 +172,7 @@ struct SafeMarkdownTests {
     func heading() throws {
         let arguments = Arguments(
             action: "probe", timeZone: .gmt, all: ["text": .template(try Template("{{ v }}\nx"))], given: ["text"])
-        #expect(try arguments.headingText("text", values: ["v": .text("a\n# <b>")]) == "a # \\<b> x")
+        #expect(try arguments.headingText("text", values: ["v": .text("a\n# <b>")]) == "a \\# \\<b\\> x")
     }
 
     // MARK: As CommonMark reads it
@@ -151,7 +185,8 @@ struct SafeMarkdownTests {
         "[x]: ", "&lt;", "&#60;", "&#x6a;avascript:", "~~~", "```", "---", "===", "1. ", "2) ", "- ", "+ ", "> ", "| ",
         "^cap-0930", "\n", "\r\n", "\t", "    ", "\u{2028}", "\u{202E}", "<!--", "-->", "<?", "?>", "</a>", "<script>",
         "[^1]",
-        "[^1]: ", ":-|-", "<https://a.example/>", "java", "script:y)", "[ ] ", "# ",
+        "[^1]: ", ":-|-", "<%", "%>", "%%", "<%*", "`$=", "==", "{", "}", "$$", "<https://a.example/>", "java",
+        "script:y)", "[ ] ", "# ",
     ]
 
     private static func hostile(_ random: inout SeededGenerator) -> String {
@@ -184,6 +219,7 @@ struct SafeMarkdownTests {
                 let what = "\(template) with \(v.debugDescription) and \(w.debugDescription): \(text.debugDescription)"
                 #expect(read.blocks == plain.blocks, "\(what)")
                 #expect(read.html == [], "\(what)")
+                #expect(!text.contains("<%") && !text.contains("%%"), "\(what)")
                 #expect(read.pictures.isEmpty || template.contains("!["), "\(what)")
                 #expect(
                     read.pictures.allSatisfy { !$0.contains(/^\s*([\/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:)/) }, "\(what)")
@@ -198,15 +234,17 @@ struct SafeMarkdownTests {
         }
     }
 
-    @Test("`md` shows exactly the value, and nothing but text")
+    @Test("What is shown is exactly the value, and nothing but text; `md` says so, too")
     func escaped() throws {
         var random = SeededGenerator(for: "SafeMarkdownTests.escaped")
         for _ in 0..<4_000 {
             let value = Self.hostile(&random)
-            let text = try render("x{{ v | md }}y", ["v": value])
-            let read = MarkdownReading(text)
-            #expect(read.inlines == ["text"], "\(value.debugDescription): \(text.debugDescription)")
-            #expect(read.text == "x\(SafeText.withoutControls(value))y", "\(value.debugDescription)")
+            for template in ["x{{ v | md }}y", "x{{ v }}y"] {
+                let text = try render(template, ["v": value])
+                let read = MarkdownReading(text)
+                #expect(read.inlines == ["text"], "\(value.debugDescription): \(text.debugDescription)")
+                #expect(read.text == "x\(SafeText.withoutControls(value))y", "\(value.debugDescription)")
+            }
         }
     }
 }

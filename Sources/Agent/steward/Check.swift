@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import Foundation
+import OwnFiles
 import Platform
 import Rules
 
@@ -26,7 +27,9 @@ struct Check: AsyncParsableCommand {
             if let configuration {
                 let core = try AgentCore.forPlanning(configuration, directories)
                 let loaded = core.loadRules()
-                let withheld = PlacePermits(core).warnings(loaded.rules)
+                let withheld =
+                    PlacePermits(core).warnings(loaded.rules)
+                    + ProgramFolderCheck.warnings(loaded.rules) { try? FileStatus.of($0) }
                 report = Report(
                     diagnostics: found + loaded.diagnostics + (try configuration.vaultDiagnostics()) + withheld,
                     rules: loaded.rules.count, files: loaded.files)

@@ -78,7 +78,8 @@ struct AttackedAction: Sendable, CustomStringConvertible {
         AttackedAction(name: "tag", steps: "[tag: { add: [seen] }]"),
         AttackedAction(
             name: "run",
-            steps: "[run: { command: [cat, \"./{{ file.name }}\"] }, append-block: { text: \"{{ run.output }}\" }]",
+            steps:
+                "[run: { command: [cat, \"./{{ file.name }}\"], in: file }, append-block: { text: \"{{ run.output }}\" }]",
             opensByName: true),
         AttackedAction(name: "review", steps: "[review]", file: "essay.md") {
             Array("# \($0)\n\nWe met in order to talk.\n".utf8)

@@ -68,7 +68,7 @@ struct BecomesPipeTests {
                   where: { name: "pipe*" }
                   settle: 100ms
                   do:
-                    - run: { command: [sh, -c, "rm pipe.txt; mkfifo pipe.txt"] }
+                    - run: { command: [sh, -c, "rm pipe.txt; mkfifo pipe.txt"], in: file }
                     - \(step)
                 """)
         try await steward.start()

@@ -17,14 +17,14 @@ struct HostileTextTests {
           where: { name: "good*" }
           settle: 100ms
           do:
-            - run: { command: ["./speak"] }
+            - run: { command: ["./speak"], in: file }
             - tag: { add: ["{{ run.output }}"] }
         - rule: Fail
           in: drafts
           where: { name: "bad*" }
           settle: 100ms
           do:
-            - run: { command: ["./speak", fail] }
+            - run: { command: ["./speak", fail], in: file }
         - rule: Refuse
           in: dropbox
           settle: 100ms

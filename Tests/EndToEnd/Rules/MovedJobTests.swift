@@ -169,7 +169,7 @@ struct MovedJobTests {
               where: { extension: txt, age: { since: arrived, is: "> 4s" } }
               do:
                 - run: { command: [sh, -c, "touch \(begun.text); until [ -e \(go.text) ]; do sleep 0.1; done"] }
-                - run: { command: [cat, "{{ file.name }}"] }
+                - run: { command: [cat, "{{ file.name }}"], in: file }
                 - copy: { place: comics }
             """)
         try await steward.start()

@@ -29,6 +29,7 @@ extension AgentFixture {
             filters:
               - extension: [png, .JPG]
               - size: ">1mb, <10mb"
+              - lastmodified
             actions:
               - echo: "{path}"
               - move:
@@ -64,12 +65,13 @@ extension AgentFixture {
 
                 # All of my folders
                 # pictures have a home
-                # line 10 of organize's file: `echo` is left out: `steward log` says what was done, `steward rules try` what would be
+                # line 11 of organize's file: `echo` is left out: `steward log` says what was done, `steward rules try` what would be
                 - rule: Pictures
                   in: downloads
                   where:
                     all:
                       - depth: 0
+                      - not: { name: [thumbs.db, desktop.ini, "~$*", ".DS_Store", ".localized"] }
                       - extension: [png, jpg]
                       - size: ["> 1 MB", "< 10 MB"]
                   do:
@@ -79,11 +81,14 @@ extension AgentFixture {
                   in: documents
                   where:
                     all:
-                      - not: { any: [{ name: ["[rR][eE][pP][oO][rR][tT]*", "[mM][eE][mM][oO]*"] }, { not: { empty: true } }] }
+                      - not: { name: [thumbs.db, desktop.ini, "~$*", ".DS_Store", ".localized"] }
+                      - not: { path: ["**/.git/**", "**/.svn/**"] }
+                      - not: { stem: ["[rR][eE][pP][oO][rR][tT]*", "[mM][eE][mM][oO]*"] }
+                      - empty: true
                   do:
                     - copy: { place: documents, folder: kept, name: "{{ file.stem }}.txt" }
 
-                # line 25 of organize's file: the rule `Rule 3 of organize` is left out: its filter `python` cannot be carried over
+                # line 26 of organize's file: the rule `Rule 3 of organize` is left out: the filter `python` cannot be carried over
 
                 """)
         #expect(answer["places"].items.map { $0["name"].text } == ["downloads", "documents", "pictures"])
@@ -91,6 +96,118 @@ extension AgentFixture {
         let shown = try steward.run(["rules", "import", file.text]).check()
         #expect(shown.errors.contains("  pictures: { kind: folder, path: \"~/Pictures\" }"))
         #expect(shown.errors.contains("2 of 3 rules were carried over."))
+    }
+
+    /// The lines of the import that are no comments, for one rule.
+    private func inForce(_ rule: String) throws -> [String] {
+        let steward = try AgentFixture()
+        let file = try steward.home.write("organize.yaml", "rules:\n  - name: A rule\n" + rule)
+        let text = try steward.json(["rules", "import", file.text])["text"].text
+        return text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+    }
+
+    @Test(
+        "A rule of which something was not understood is not in force",
+        arguments: [
+            "    locations: ~/Downloads\n    actions: [{ shell: 'cp {path} /backup' }, delete]",
+            "    locations: ~/Downloads\n    tags: [never]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    enabled: no\n    actions: [trash]",
+            "    locations: ~/Downloads\n    targets: folders\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filter_mode: non\n    filters: [empty]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filter_mode: any\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filterz: [empty]\n    actions: [trash]",
+            "    locations: [~/Downloads, '{env.HOME}/x']\n    actions: [trash]",
+            "    locations: Downloads\n    actions: [trash]",
+            "    locations: [{ path: ~/Downloads, exclude_file: x }]\n    actions: [trash]",
+            "    locations: [{ path: ~/Downloads, exclude_files: ['[a'], max_depth: deep }]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [{ lastmodified: { day: 30 } }]\n    actions: [delete]",
+            "    locations: ~/Downloads\n    filters: [{ extension: pdf, name: x }]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [{ regex: 'a(?#b)' }]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [{ size: 1 parsec }]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [not hash]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [mimetype: image]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    filters: [extension: pdf, duplicate: name]\n    actions: [trash]",
+            "    locations: ~/Downloads\n    actions: [{ copy: ~/Kept/ }, trash]",
+            "    locations: ~/Downloads\n    actions: [{ move: '~/Kept/{lastmodified.year}/' }]",
+            "    locations: ~/Downloads\n    actions: [{ move: { dest: ~/Kept/, on_conflict: rename_existing } }]",
+            "    locations: ~/Downloads\n    actions: [{ move: { dest: ~/Kept/, when: later } }]",
+        ]) func notInForce(_ rule: String) throws
+    {
+        #expect(try inForce(rule) == [])
+    }
+
+    @Test("What a rule drops stands beside it, and the rest of it as a comment")
+    func comment() throws {
+        let steward = try AgentFixture()
+        let file = try steward.home.write(
+            "organize.yaml",
+            """
+            rules:
+              - name: Keep a copy
+                locations: ~/Downloads
+                filters: [{ lastmodified: { days: 30 } }]
+                actions:
+                  - shell: cp "{path}" /backup
+                  - delete
+            """)
+        let answer = try steward.json(["rules", "import", file.text])
+        #expect(
+            answer["text"].text.hasSuffix(
+                """
+
+                # line 6 of organize's file: the action `shell` is dropped: `run` starts a program with a list of arguments, without a shell
+                # - rule: Keep a copy
+                #   in: downloads
+                #   where:
+                #     all:
+                #       - depth: 0
+                #       - not: { name: [thumbs.db, desktop.ini, "~$*", ".DS_Store", ".localized"] }
+                #       - age: "> 30d"
+                #   do:
+                #     - delete
+
+                """))
+        #expect(answer["rules"].number == 0)
+        #expect(answer["notes"].items.contains { $0["message"].text.contains("written as a comment") })
+        let unknown = try steward.home.write(
+            "other.yaml", "rules:\n  - locations: ~/Downloads\n    filterz: [empty]\n    actions: [trash]\n")
+        #expect(
+            try steward.json(["rules", "import", unknown.text])["text"].text.hasSuffix(
+                "# line 3 of organize's file: the rule `Rule 1 of organize` is left out: the key `filterz` of a rule is not understood\n"
+            ))
+    }
+
+    @Test("What a location passes over is said by conditions")
+    func locations() throws {
+        let rule = """
+                locations:
+                  - path: ~/Downloads
+                    max_depth: 3
+                    min_depth: 1
+                    exclude_files: ['*.kdbx', 'a{b}']
+                    exclude_dirs: keep
+                    filter: ['*.txt']
+                    filter_dirs: ['[a-c]*', old]
+                  - path: ~/Documents
+                    system_exclude_files: []
+                    system_exclude_dirs: []
+                actions: [trash]
+
+            """
+        let first = [
+            #"{ depth: ">= 1" }"#, #"{ depth: "<= 3" }"#,
+            #"{ path: ["*", "{[a-c]*,old}/*", "{[a-c]*,old}/{[a-c]*,old}/*", "{[a-c]*,old}/{[a-c]*,old}/{[a-c]*,old}/*"] }"#,
+            #"{ name: "*.txt" }"#,
+            #"{ not: { name: [thumbs.db, desktop.ini, "~$*", ".DS_Store", ".localized", "*.kdbx", "a\\{b\\}"] } }"#,
+            #"{ not: { path: ["**/.git/**", "**/.svn/**", "**/keep/**"] } }"#,
+        ]
+        #expect(
+            try inForce(rule) == [
+                "- rule: A rule", "  in: [downloads, documents]", "  where:", "    all:",
+                "      - any: [{ all: [{ place: downloads }, \(first.joined(separator: ", "))] }, "
+                    + "{ all: [{ place: documents }, { depth: 0 }] }]",
+                "  do:", "    - trash",
+            ])
     }
 
     @Test("The rules are valid once the places are there, and a file is never replaced")

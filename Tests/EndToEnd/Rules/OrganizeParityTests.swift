@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// organize itself (PyPI, `Tests/Peers/organize.sh`), for whoever has Python and the network.
-private enum Organize {
+enum Organize {
     private static let installed = Task<String?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
         do {

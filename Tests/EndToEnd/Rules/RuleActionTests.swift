@@ -34,7 +34,7 @@ struct RuleActionTests {
             "for-each: { of: lines, do: { write-note: { place: out, folder: lines, name: \"{{ line | slug }}\", text: \"{{ line.number }}\" } } }",
         "set-metadata": "set-metadata: { artist: \"{{ file.stem }}\" }",
         "convert-picture": "convert-picture: { to: png, place: out, folder: pictures }",
-        "run": "run: { command: [cp, \"{{ file.name }}\", \"{{ file.stem }}.ran\"] }",
+        "run": "run: { command: [cp, \"{{ file.name }}\", \"{{ file.stem }}.ran\"], in: file }",
     ]
 
     /// Those that cannot be taken back.

@@ -130,7 +130,7 @@ import Testing
         let yaml = """
             - rule: Touch
               in: web
-              do: [{ run: { command: [touch, made] } }]
+              do: [{ run: { command: [touch, made], in: file } }]
               examples:
                 - file: { name: a, content: a }
                   expect: { holds: { web/made: "" } }

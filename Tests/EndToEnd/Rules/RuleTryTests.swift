@@ -1,3 +1,4 @@
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -34,6 +35,21 @@ import Testing
     private func state(_ steward: AgentFixture) throws -> String {
         try steward.shell(["/bin/sh", "-c", "cd \"$HOME\" && find . -type f -exec sha256sum {} + | sort"]).check()
             .output
+    }
+
+    @Test(
+        "A file of holes is not read to its end, nor one that is larger than its place takes", .timeLimit(.minutes(1)))
+    func holes() throws {
+        let steward = try fixture()
+        for (name, size) in [("huge.txt", Int64(1) << 40), ("large.txt", 40 << 30)] {
+            let file = try steward.drop(BytePath("inbox/\(name)"), "x")
+            try Descriptor(file, O_RDWR).truncate(to: size)
+        }
+        let trial = try steward.json(["rules", "try", steward.path("inbox").text])
+        let files = trial["files"].items
+        #expect(files.map { $0["rules"].items.count } == [0, 1])
+        #expect(files[0]["notTaken"].items.map(\.text).joined().contains("1099511627776 bytes"))
+        #expect(files[1]["after"].items.map(\.text) == ["archive/reports/large.txt"])
     }
 
     @Test("Numbers of counters go on from file to file, and tables are looked into; none is drawn")

@@ -81,4 +81,21 @@ struct RunProgramTests {
         #expect(
             lines.count { $0.hasPrefix("STEWARD_") } == 2)
     }
+
+    @Test("check warns of a program that starts where others can write, and of one that would not find the file")
+    func check() throws {
+        let steward = try AgentFixture(configuration: "run: { allow: true }")
+        func warnings(_ command: String) throws -> String {
+            try steward.rule("- rule: R\n  in: drafts\n  do:\n    - run: { command: [\(command)] }\n")
+            return try steward.run(["check"]).check().output
+        }
+        #expect(try warnings("cat, /dev/fd/3").contains("0 warnings"))
+        #expect(try warnings("cat, \"./{{ file.name }}\"").contains("say `in: file`"))
+        let beside =
+            "cat, \"./{{ file.name }}\"], in: file, environment: { A: \"b\" } }\n    - run: { command: [\"true\""
+        chmod(steward.path("drafts").text, 0o755)
+        #expect(try warnings(beside).contains("0 warnings"))
+        chmod(steward.path("drafts").text, 0o777)
+        #expect(try warnings(beside).contains("everybody can write to the place drafts"))
+    }
 }

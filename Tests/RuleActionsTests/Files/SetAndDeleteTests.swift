@@ -217,6 +217,34 @@ import Testing
         #expect(try scene.exists("dropbox/a.txt"))
     }
 
+    @Test(
+        "What would change a file under its other names as well is not done",
+        arguments: [
+            "set: { mode: \"0600\" }", "set: { modified: 2020-01-01 }", "tag: { add: [x] }",
+            "write-attributes: { set: { user.x: y } }", "delete",
+        ]) func otherNames(entry: String) async throws
+    {
+        let action = try world.action(entry)
+        // It got its other name before the step was planned, or after.
+        let intent = try await action.decided(world.input("a.txt"))
+        let before = try FileStatus.of(file)
+        link(file.text, scene.path("drafts/b.txt").text)
+        for attempt in 0..<2 {
+            let fault = await #expect(throws: Fault.self) {
+                if attempt == 0 {
+                    _ = try await action.performed(intent, step: "job.0")
+                } else {
+                    _ = try await action.decided(world.input("a.txt"))
+                }
+            }
+            #expect(
+                fault?.kind == .failed && fault?.message.contains("1 other name ") == true, "\(fault?.message ?? "")")
+        }
+        let after = try FileStatus.of(scene.path("drafts/b.txt"))
+        #expect(after?.mode == before?.mode && after?.fingerprint.modified == before?.fingerprint.modified)
+        #expect(try ExtendedAttributes.names(of: Descriptor(scene.path("drafts/b.txt"))).isEmpty)
+    }
+
     @Test("What has come under the name after it was deleted is not touched by going on") func newFile() async throws {
         let deed = try await world.run("delete", on: "a.txt")
         try scene.home.write("dropbox/a.txt", "content")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import ProcessActions
 import Rules
@@ -52,19 +53,65 @@ import Testing
         #expect(try !scene.exists("dropbox/evil"))
     }
 
-    @Test("It runs in the file's folder and knows its job and file") func runsFileFolder() async throws {
+    @Test("It runs in an empty folder that goes when it has ended, and knows its job and file") func runsApart()
+        async throws
+    {
+        try scene.home.write("dropbox/json/tool.py", "print('taken over')\n")
         let text = try await output(
-            "[sh, -c, \"pwd; echo $STEWARD_JOB_ID; echo $STEWARD_FILE; echo $MINE\"]",
+            "[sh, -c, \"pwd; ls -A; stat -c %a .; touch left; mkdir -p l/m; echo $STEWARD_JOB_ID; echo $STEWARD_FILE; echo $MINE\"]",
             more: ", environment: { MINE: \"{{ file.stem }}\", STEWARD_JOB_ID: forged }")
-        let folder = scene.path("dropbox").text
-        #expect(text == "\(folder)\njob.0\n\(folder)/a b.txt\na b\n")
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.dropFirst() == ["700", "job.0", "\(scene.path("dropbox").text)/a b.txt", "a b"])
+        #expect(try FileStatus.of(BytePath(lines.first ?? "")) == nil)
+        #expect(try listDirectory(BytePath(lines.first ?? "/").parent).isEmpty)
+    }
+
+    @Test("No module that lies beside the file is taken for Python's", arguments: ["private", "file"])
+    func python(folder: String) async throws {
+        guard access("/usr/bin/python3", X_OK) == 0 else { try Test.cancel("python3 is wanted") }
+        try scene.home.write("dropbox/json/__init__.py", "")
+        try scene.home.write("dropbox/json/tool.py", "print('taken over')\n")
+        try scene.home.write("dropbox/a b.txt", "{}")
+        let command = "[python3, -m, json.tool, /dev/fd/3]"
+        #expect(try await output(command, more: ", in: \(folder)") == "{}\n")
+    }
+
+    @Test("By `in: file` it runs in the file's folder") func runsFileFolder() async throws {
+        let text = try await output("[sh, -c, \"pwd; cat './a b.txt'\"]", more: ", in: file")
+        #expect(text == "\(scene.path("dropbox").text)\ncontent")
+    }
+
+    @Test("It has no network, little memory, few files and few processes, unless the rule says so") func limits()
+        async throws
+    {
+        let limits = "[sh, -c, \"ulimit -d; ulimit -n; ulimit -Hn\"]"
+        #expect(try await output(limits) == "2097152\n1024\n1024\n")
+        #expect(try await output(limits, more: ", memory: 64 MiB, open-files: 32") == "65536\n32\n32\n")
+        let few = try #require(
+            Int(try await output("[sh, -c, \"ulimit -u\"]", more: ", processes: 3").trimmingCharacters(in: .newlines)))
+        let more = try #require(
+            Int(
+                try await output("[sh, -c, \"ulimit -u\"]", more: ", processes: 2003").trimmingCharacters(in: .newlines)
+            ))
+        #expect(few > 3 && more > few + 1000)
+        let filters = "[sh, -c, \"grep -E '^(Seccomp|NoNewPrivs):' /proc/self/status | tr -d '\\t\\n'\"]"
+        #expect(try await output(filters).contains("NoNewPrivs:1Seccomp:2"))
+        guard access("/usr/bin/python3", X_OK) == 0 else { return }
+        let sockets = """
+            [python3, -c, "import socket\\nfor f in ('AF_UNIX', 'AF_INET', 'AF_INET6', 'AF_NETLINK'):\\n  try: socket.socket(getattr(socket, f), socket.SOCK_DGRAM); print(f)\\n  except OSError as e: print(e.errno)"]
+            """
+        #expect(try await output(sockets) == "AF_UNIX\n13\n13\n13\n")
+        #expect(try await output(sockets, more: ", network: yes") == "AF_UNIX\nAF_INET\nAF_INET6\nAF_NETLINK\n")
+        await #expect(throws: Fault.self) {
+            try await output("[python3, -c, \"bytes(1 << 28)\"]", more: ", memory: 128 MiB")
+        }
     }
 
     @Test("The file that was judged is open for it from the beginning") func fileJudgedOpen() async throws {
         let content = try scene.home.read("dropbox/a b.txt")
         #expect(try await output("[sh, -c, \"cat <&3\"]") == content)
-        #expect(
-            try await output("[sh, -c, \"mv 'a b.txt' aside; ln -s /etc/passwd 'a b.txt'; cat /dev/fd/3\"]") == content)
+        let exchange = "[sh, -c, \"mv 'a b.txt' aside; ln -s /etc/passwd 'a b.txt'; cat /dev/fd/3\"]"
+        #expect(try await output(exchange, more: ", in: file") == content)
     }
 
     @Test("Its input is empty") func inputEmpty() async throws {
@@ -97,7 +144,7 @@ import Testing
 
     @Test("What a program that takes too long has started ends with it") func programTakesTooLong() async throws {
         let script = "[sh, -c, \"sleep 1000 & echo $! > child; wait\"]"
-        await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s") }
+        await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s, in: file") }
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
         try await waitUntil("it has ended") {
             // Its new parent may not have waited for it yet; a process that has ended has no memory any more.
@@ -109,7 +156,7 @@ import Testing
     @Test("What a program leaves behind may go on printing", .timeLimit(.minutes(2))) func programLeavesBehind()
         async throws
     {
-        let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]")
+        let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]", more: ", in: file")
         #expect(text.hasPrefix("y\n") || text.isEmpty)
         // Nobody reads what it prints any more, and that ends it.
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))

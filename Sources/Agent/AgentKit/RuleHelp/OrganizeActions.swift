@@ -7,6 +7,8 @@ struct OrganizeActions {
     private(set) var places: OrganizePlaces
     private(set) var steps: [String] = []
     private(set) var notes: [OrganizeImport.Note] = []
+    /// What is dropped: the other steps may not be done without it.
+    private(set) var losses: [OrganizeImport.Note] = []
 
     /// Whether organize's next action would be about the copy.
     private var goesOnWithCopy = false
@@ -14,23 +16,23 @@ struct OrganizeActions {
     private var mayDelete: Bool
 
     private let subject: RuleSubject
+    private let filters: Set<String>
     /// Those that take whole folders.
     private static let ofFolders: Set = ["move", "rename", "trash", "delete", "confirm", "echo"]
 
-    init(_ places: OrganizePlaces, of subject: RuleSubject, mayDelete: Bool) {
+    /// - Parameters:
+    ///   - mayDelete: whether the file is of some age.
+    ///   - filters: the names of the rule's filters: what placeholders can speak of.
+    init(
+        _ node: YamlNode?, _ places: OrganizePlaces, of subject: RuleSubject, mayDelete: Bool, filters: Set<String>
+    ) throws(OrganizeLoss) {
         self.places = places
         self.subject = subject
         self.mayDelete = mayDelete
-    }
-
-    mutating func read(_ node: YamlNode?) {
-        guard let node else { return }
-        for item in OrganizeRule.flat(node) {
-            if let name = item.scalar {
-                add(name, nil, item.position)
-            } else if let entry = OrganizeRule.entries(item).first {
-                add(entry.key, entry.value, entry.keyPosition)
-            }
+        self.filters = filters
+        for item in node?.organizeItems ?? [] {
+            let (name, value, position) = try OrganizeRule.named(item, "an action")
+            try add(name, value, position)
         }
     }
 
@@ -38,21 +40,38 @@ struct OrganizeActions {
         notes.append(OrganizeImport.Note(line: position.line, message: message))
     }
 
-    private mutating func add(_ name: String, _ value: YamlNode?, _ position: SourcePosition) {
-        if goesOnWithCopy, name != "echo" {
-            note(position, "what follows `copy` is done to the copy there, and to the file itself here")
+    private mutating func lose(_ position: SourcePosition, _ message: String) {
+        losses.append(OrganizeImport.Note(line: position.line, message: message))
+    }
+
+    private mutating func add(
+        _ name: String, _ value: YamlNode?, _ position: SourcePosition
+    ) throws(OrganizeLoss) {
+        let what = "the action `\(printable(name))`"
+        if name == "echo" {
+            note(position, "`echo` is left out: `steward log` says what was done, `steward rules try` what would be")
+            return
+        }
+        if goesOnWithCopy {
+            lose(position, "what follows `copy` is done to the copy there, and to the file itself here")
             goesOnWithCopy = false
         }
-        if name == "copy" { goesOnWithCopy = option("continue_with", value) != "original" }
-        guard subject == .files || Self.ofFolders.contains(name) else { return leaveOut(name, position) }
+        guard subject == .files || Self.ofFolders.contains(name) else {
+            return lose(position, "\(what) cannot be carried over for folders")
+        }
         switch name {
-        case "move", "copy": place(name, value, position)
+        case "move", "copy", "symlink", "hardlink": try place(name, value, position)
         case "rename":
-            let said = value?.scalar ?? option("new_name", value)
-            guard let text = said, let name = template(text, position) else { return leaveOut(name, position) }
-            steps.append("rename: { name: \(YamlText.scalar(name))\(exists(value, position)) }")
-        case "trash": steps.append("trash")
+            let (text, exists) = try OrganizeKeys.read(value, what, bare: "new_name") { keys throws(OrganizeLoss) in
+                (try keys.text("new_name"), try conflict(&keys, position))
+            }
+            guard let text, let name = template(text, position) else { return }
+            steps.append("rename: { name: \(YamlText.scalar(name))\(exists) }")
+        case "trash":
+            try OrganizeKeys.read(value, what) { _ in }
+            steps.append("trash")
         case "delete":
+            try OrganizeKeys.read(value, what) { _ in }
             if subject == .folders {
                 note(position, "`delete` is for files; this puts the folder into the trash")
                 steps.append("trash")
@@ -65,50 +84,62 @@ struct OrganizeActions {
                 steps.append("trash")
             }
         case "confirm":
-            let said = value?.scalar ?? value.flatMap { OrganizeRule.option("msg", $0) } ?? "Continue?"
-            guard let text = template(said, position) else { return leaveOut(name, position) }
+            let said = try OrganizeKeys.read(value, what, bare: "msg") { keys throws(OrganizeLoss) in
+                _ = try keys.boolean("default", default: true)
+                return try keys.text("msg") ?? "Continue?"
+            }
+            guard let text = template(said, position) else { return }
             note(
                 position, "`confirm` asks when a file comes: `steward confirm` shows what is asked and takes the answer"
             )
             steps.append("confirm: { text: \(YamlText.scalar(text)) }")
             mayDelete = true
-        case "symlink", "hardlink": place(name, value, position)
         case "macos_tags":
-            let texts = value.map { OrganizeRule.flat($0).compactMap(\.scalar) } ?? []
-            let tags = texts.compactMap {
-                template(String($0.prefix { $0 != "(" }).trimmingCharacters(in: .whitespaces), position)
+            let texts = try OrganizeKeys.read(value, what, bare: "tags") { keys throws(OrganizeLoss) in
+                try keys.take("tags")?.organizeTexts(what) ?? []
             }
-            guard !tags.isEmpty, tags.count == texts.count else { return leaveOut(name, position) }
-            steps.append("tag: { add: [\(tags.map(YamlText.scalar).joined(separator: ", "))] }")
-        case "echo":
-            note(position, "`echo` is left out: `steward log` says what was done, `steward rules try` what would be")
+            if texts.isEmpty || texts.contains(where: { $0.contains("(") }) {
+                lose(position, "\(what) is dropped: tags have no colours here")
+            }
+            let tags = texts.compactMap { template($0, position) }
+            if !tags.isEmpty { steps.append("tag: { add: [\(tags.map(YamlText.scalar).joined(separator: ", "))] }") }
         case "shell", "python":
-            note(position, "`\(name)` is left out: `run` starts a program with a list of arguments, without a shell")
-        default: leaveOut(name, position)
+            lose(position, "\(what) is dropped: `run` starts a program with a list of arguments, without a shell")
+        default: lose(position, "\(what) is dropped: nothing here does the same")
         }
     }
 
-    private mutating func leaveOut(_ name: String, _ position: SourcePosition) {
-        note(position, "the action `\(printable(name))` cannot be carried over, and is left out")
-    }
-
-    /// - Returns: nil where a placeholder cannot be carried over, which is noted.
+    /// - Returns: nil where a placeholder cannot be carried over, which is a loss.
     private mutating func template(_ text: String, _ position: SourcePosition) -> String? {
+        if text.contains("{%") || text.contains("{#") || text.contains("$") {
+            lose(position, "`\(printable(text))` is more than text with placeholders")
+            return nil
+        }
         let (template, missing) = OrganizeText.template(text)
-        for name in missing { note(position, "the placeholder `\(printable(name))` cannot be carried over") }
+        for name in missing { lose(position, "the placeholder `\(printable(name))` cannot be carried over") }
+        for name in OrganizeText.filters(in: text) where !filters.contains(name) {
+            lose(
+                position,
+                "without a filter `\(printable(name))` organize does not know the placeholder `{\(printable(name))…}`")
+        }
         return missing.isEmpty ? template : nil
     }
 
-    private func option(_ key: String, _ value: YamlNode?) -> String? {
-        value.flatMap { OrganizeRule.option(key, $0) }
-    }
-
-    private mutating func place(_ action: String, _ value: YamlNode?, _ position: SourcePosition) {
-        guard let written = value?.scalar ?? option("dest", value), let dest = template(written, position) else {
-            return leaveOut(action, position)
+    private mutating func place(
+        _ action: String, _ value: YamlNode?, _ position: SourcePosition
+    ) throws(OrganizeLoss) {
+        let what = "the action `\(action)`"
+        let (written, autodetects, exists) = try OrganizeKeys.read(value, what, bare: "dest") {
+            keys throws(OrganizeLoss) in
+            if action == "copy" { goesOnWithCopy = try keys.choice("continue_with", ["copy", "original"]) == "copy" }
+            return (
+                try keys.text("dest"), try keys.boolean("autodetect_folder", default: true),
+                try conflict(&keys, position)
+            )
         }
+        guard let written else { throw OrganizeLoss(position, "\(what) has no `dest`") }
+        guard let dest = template(written, position) else { return }
         // As organize decides it: what ends with a slash, or has no ending, is a folder.
-        let autodetects = option("autodetect_folder", value)?.lowercased() != "false"
         let parts = Self.parts(dest)
         let last = parts.last ?? ""
         let hasEnding = last.contains("file.path") || last.contains("file.name") || Self.literal(last).contains(".")
@@ -121,7 +152,11 @@ struct OrganizeActions {
         }
         // A place is a folder that no value has a share in.
         let fixed = folders.prefix { !$0.contains("{{") }
-        let (place, below) = places.locate(fixed.joined(separator: "/"))
+        let root = fixed.count == 1 && fixed[0].isEmpty ? "/" : fixed.joined(separator: "/")
+        guard OrganizePlaces.isPlain(root) else {
+            return lose(position, "\(what) goes to no folder that stands there as it is, from `/` or `~/` on")
+        }
+        let (place, below) = places.locate(root)
         let folder = ([below] + folders.dropFirst(fixed.count)).filter { !$0.isEmpty }.joined(separator: "/")
         var arguments = "place: \(YamlText.scalar(place))"
         if !folder.isEmpty { arguments += ", folder: \(YamlText.scalar(folder))" }
@@ -132,7 +167,7 @@ struct OrganizeActions {
             case "hardlink": "link: { kind: hard, "
             default: "\(action): { "
             }
-        steps.append("\(step)\(arguments)\(exists(value, position)) }")
+        steps.append("\(step)\(arguments)\(exists) }")
     }
 
     /// Between its slashes; those within a value part nothing.
@@ -152,19 +187,27 @@ struct OrganizeActions {
         template.replacing(/\{\{.*?\}\}/, with: "")
     }
 
+    /// How organize names what finds its name taken.
+    private static let usualName = "{name} {counter}{extension}"
+
     /// What is done where the name is taken.
-    private mutating func exists(_ value: YamlNode?, _ position: SourcePosition) -> String {
-        if option("rename_template", value) != nil {
-            note(position, "`rename_template` is left out: the next free name is `name (1).ext`")
+    private mutating func conflict(
+        _ keys: inout OrganizeKeys, _ position: SourcePosition
+    ) throws(OrganizeLoss) -> String {
+        let modes = ["rename_new", "skip", "overwrite", "trash", "deduplicate", "rename_existing"]
+        let mode = try keys.choice("on_conflict", modes)
+        let name = try keys.text("rename_template") ?? Self.usualName
+        if name != Self.usualName, ["rename_new", "deduplicate", "rename_existing"].contains(mode) {
+            lose(position, "`rename_template` is dropped: the next free name is `name (1).ext`")
         }
-        switch option("on_conflict", value) {
+        switch mode {
         case "skip": return ", exists: skip"
         case "overwrite", "trash":
             note(position, "what is replaced goes into the trash")
             return ", exists: replace"
         case "deduplicate": return ", exists: same"
         case "rename_existing":
-            note(position, "`rename_existing` is left out: it is the new file that gets another name")
+            lose(position, "`rename_existing` is dropped: it is the new file that gets another name")
             return ""
         default: return ""
         }

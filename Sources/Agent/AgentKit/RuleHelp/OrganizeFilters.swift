@@ -4,241 +4,331 @@ import Rules
 
 /// organize's filters as conditions.
 struct OrganizeFilters {
+    /// What must hold, all of it.
+    private(set) var conditions: [String] = []
     private(set) var notes: [OrganizeImport.Note] = []
-    /// A filter that cannot be carried over: without it the rule would take other files.
-    private(set) var missing: String?
+    /// Why the rule may not be in force though every filter has a condition.
+    private(set) var losses: [OrganizeImport.Note] = []
     /// Whether a file must have come to some age.
     private(set) var asksForAge = false
-    /// Each filter's conditions, all of which must hold.
-    private var conditions: [[String]] = []
-    /// Those that the rule looks into.
+    /// The filters' names: what placeholders may speak of.
+    private(set) var names: Set<String> = []
+
     private let places: [String]
     private let subject: RuleSubject
+    /// Whether the rule looks at all files of its places.
+    private let areWhole: Bool
+    private let mode: String
+
+    /// What a filter asks.
+    private enum Test {
+        case always
+        case never
+        /// All of them must hold. What is not exact says no more often than organize does; turned round it would take more.
+        /// `besides` must hold whether it is turned round or not.
+        case asks([String], isExact: Bool = true, besides: [String] = [])
+    }
 
     /// Those that ask nothing about what is in a file.
     private static let ofFolders: Set = [
         "name", "regex", "empty", "lastmodified", "created", "date_added", "date_lastused",
     ]
 
-    init(places: [String], of subject: RuleSubject) {
-        self.places = places
-        self.subject = subject
-    }
-
-    /// What is not recursive looks at the folder alone.
-    static func depth(_ locations: [OrganizeRule.Location], recurses: Bool) -> [String] {
-        guard let first = locations.first else { return [] }
-        func number(_ key: String) -> String?? { first.options.first { $0.key == key }.map { $0.value.scalar } }
-        var out: [String] = []
-        if let least = number("min_depth") ?? nil, least != "0" { out.append("depth: \">= \(least)\"") }
-        switch number("max_depth") {
-        case .none: if !recurses { out.append("depth: 0") }
-        case .some(let most):
-            if let most, Int(most) != nil { out.append(most == "0" ? "depth: 0" : "depth: \"<= \(most)\"") }
-        }
-        return out
-    }
-
-    mutating func read(_ node: YamlNode?) {
-        guard let node else { return }
-        for item in OrganizeRule.flat(node) {
-            if let name = item.scalar {
-                add(name, nil, item.position)
-            } else if let entry = OrganizeRule.entries(item).first {
-                add(entry.key, entry.value, entry.keyPosition)
+    /// - Parameters:
+    ///   - mode: `all`, `any` or `none`.
+    ///   - areWhole: whether the rule looks at all files of the places.
+    /// - Throws: ``OrganizeLoss`` for what cannot be carried over without taking other files.
+    init(
+        _ node: YamlNode?, mode: String, of subject: RuleSubject, places: [String], areWhole: Bool,
+        rule: SourcePosition
+    ) throws(OrganizeLoss) {
+        (self.mode, self.subject, self.places, self.areWhole) = (mode, subject, places, areWhole)
+        var asked: [[String]] = []
+        var isAlways = false
+        let items = node?.organizeItems ?? []
+        for (index, item) in items.enumerated() {
+            let (written, value, position) = try OrganizeRule.named(item, "a filter")
+            var name = written
+            if name.hasPrefix("not ") { name.removeFirst(4) }
+            let isNegated = name != written
+            guard subject == .files || Self.ofFolders.contains(name) else {
+                throw OrganizeLoss(position, "the filter `\(printable(name))` cannot be carried over for folders")
+            }
+            let isTurned = isNegated != (mode == "none")
+            let test = try test(name, value, position, isFirst: index == 0, isTurned: isTurned)
+            names.insert(name)
+            switch (test, isTurned) {
+            case (.always, false), (.never, true): isAlways = true
+            case (.never, false), (.always, true):
+                guard mode == "any" else {
+                    throw OrganizeLoss(position, "`\(printable(written))` leaves nothing to do")
+                }
+            case (.asks(let found, _, let besides), false): asked.append(found + besides)
+            case (.asks(let found, let isExact, let besides), true):
+                guard isExact else {
+                    throw OrganizeLoss(
+                        position, "the filter `\(printable(name))` cannot be turned round: it would take more here")
+                }
+                asked.append(["not: \(Self.braced(found))"] + besides)
             }
         }
+        guard mode == "any" else {
+            conditions = asked.flatMap { $0 }
+            return
+        }
+        if isAlways { return }
+        guard !asked.isEmpty else { throw OrganizeLoss(rule, "with `filter_mode: any` none of its filters holds") }
+        asksForAge = false
+        conditions = ["any: [\(asked.map(Self.braced).joined(separator: ", "))]"]
     }
 
-    /// As conditions that must all hold.
-    func combined(_ mode: String) -> [String] {
-        let filters = conditions.filter { !$0.isEmpty }
-        guard mode != "all", !filters.isEmpty else { return filters.flatMap { $0 } }
-        let each = filters.map {
-            $0.count == 1 ? "{ \($0[0]) }" : "{ all: [\($0.map { "{ \($0) }" }.joined(separator: ", "))] }"
-        }
-        let any = "any: [\(each.joined(separator: ", "))]"
-        return [mode == "none" ? "not: { \(any) }" : any]
-    }
-
-    private mutating func add(_ written: String, _ value: YamlNode?, _ position: SourcePosition) {
-        let isNegated = written.hasPrefix("not ")
-        let name = isNegated ? String(written.dropFirst(4)) : written
-        let askedForAge = asksForAge
-        guard subject == .files || Self.ofFolders.contains(name), let found = condition(name, value, position) else {
-            missing = missing ?? written
-            return notes.append(
-                OrganizeImport.Note(
-                    line: position.line, message: "the filter `\(printable(written))` cannot be carried over"))
-        }
-        guard isNegated, !found.isEmpty else { return conditions.append(found) }
-        asksForAge = askedForAge
-        let inner = found.count == 1 ? found[0] : "all: [\(found.map { "{ \($0) }" }.joined(separator: ", "))]"
-        conditions.append(["not: { \(inner) }"])
+    /// Conditions as one.
+    static func braced(_ conditions: [String]) -> String {
+        conditions.count == 1
+            ? "{ \(conditions[0]) }" : "{ all: [\(conditions.map { "{ \($0) }" }.joined(separator: ", "))] }"
     }
 
     private mutating func note(_ position: SourcePosition, _ message: String) {
         notes.append(OrganizeImport.Note(line: position.line, message: message))
     }
 
-    /// Empty for a filter that every file passes; nil for one that there is no condition for.
-    private mutating func condition(_ name: String, _ value: YamlNode?, _ position: SourcePosition) -> [String]? {
-        let texts = value.map { OrganizeRule.flat($0).compactMap(\.scalar) } ?? []
+    private mutating func lose(_ position: SourcePosition, _ message: String) {
+        losses.append(OrganizeImport.Note(line: position.line, message: message))
+    }
+
+    private mutating func test(
+        _ name: String, _ value: YamlNode?, _ position: SourcePosition, isFirst: Bool, isTurned: Bool
+    ) throws(OrganizeLoss) -> Test {
+        let what = "the filter `\(printable(name))`"
         switch name {
         case "extension":
-            let endings = texts.flatMap { $0.split(separator: " ") }.map { $0.drop { $0 == "." }.lowercased() }
-            return endings.isEmpty ? [] : ["extension: \(YamlText.list(endings))"]
-        case "name": return names(value)
-        case "size": return sizes(texts)
-        case "empty": return ["empty: true"]
+            return try OrganizeKeys.read(value, what, bare: "extensions") { keys throws(OrganizeLoss) in
+                try Self.extensions(keys.take("extensions"), position)
+            }
+        case "name":
+            return try OrganizeKeys.read(value, what, bare: "match") { keys throws(OrganizeLoss) in
+                try Self.name(&keys, position)
+            }
+        case "size":
+            return try OrganizeKeys.read(value, what, bare: "conditions") { keys throws(OrganizeLoss) in
+                try Self.sizes(keys.take("conditions")?.organizeTexts(what) ?? [], position)
+            }
+        case "empty": return try OrganizeKeys.read(value, what) { _ in .asks(["empty: true"]) }
         case "mimetype":
-            guard !texts.isEmpty else { return [] }
-            note(position, "`mimetype` looks at the name; `mime` looks at what the file holds")
-            return ["mime: \(YamlText.list(texts.map { OrganizeText.literal($0) + "*" }))"]
-        case "lastmodified": return age("modified", value, position)
-        case "created": return age("created", value, position)
-        case "date_added": return age("arrived", value, position)
-        case "date_lastused": return age("accessed", value, position)
-        case "hash": return value.map { OrganizeRule.flat($0).isEmpty } ?? true ? [] : nil
+            lose(position, "organize tells a `mimetype` by the name; `mime` looks at what the file holds")
+            return try OrganizeKeys.read(value, what, bare: "mimetypes") { keys throws(OrganizeLoss) in
+                let types = try keys.take("mimetypes")?.organizeTexts(what) ?? []
+                let globs = (types.isEmpty ? [""] : types).map { OrganizeText.literal($0) + "*" }
+                return .asks(["mime: \(YamlText.list(globs))"])
+            }
+        case "lastmodified", "created", "date_added", "date_lastused":
+            return try age(name, value, position, isTurned: isTurned)
+        case "hash": return try OrganizeKeys.read(value, what) { _ in .always }
         case "filecontent":
-            guard let pattern = texts.first else { return nil }
-            return ["contains: { matches: \(YamlText.scalar("(?s)" + Self.groups(pattern))), case: match }"]
+            return try OrganizeKeys.read(value, what, bare: "expr") { keys throws(OrganizeLoss) in
+                let expression = try Self.expression(try keys.text("expr") ?? "(?P<all>.*)", position)
+                // organize reads no other files.
+                return .asks(
+                    [
+                        "extension: [md, txt, log, pdf, docx]",
+                        "contains: { matches: \(YamlText.scalar("(?sm)" + expression)), case: match }",
+                    ], isExact: false)
+            }
         case "regex":
-            guard let pattern = texts.first ?? value.flatMap({ OrganizeRule.option("expr", $0) }) else { return nil }
-            return ["name-matches: \(YamlText.scalar(Self.groups(pattern)))"]
-        case "duplicate": return duplicate(value, position)
-        case "exif": return exif(value, position)
+            return try OrganizeKeys.read(value, what, bare: "expr") { keys throws(OrganizeLoss) in
+                guard let text = try keys.text("expr") else { throw OrganizeLoss(position, "\(what) has no `expr`") }
+                // organize sees an accent and its letter as one character, and `.` ends with a line.
+                return .asks(
+                    ["name-matches: \(YamlText.scalar(try Self.expression(text, position)))"],
+                    besides: [#"not: { name: "*[\u0001-\u001F\u007F-\u009F\u0300-\u036F\u2028\u2029]*" }"#])
+            }
+        case "duplicate": return try duplicate(value, position, isAlone: isFirst && mode == "all")
+        case "exif": return try exif(value, position)
         case "macos_tags":
-            guard !texts.isEmpty else { return nil }
-            note(position, "`macos_tags` becomes the attribute user.xdg.tags; colours are left out")
-            let tags = texts.map { "*" + String($0.prefix { $0 != "(" }).trimmingCharacters(in: .whitespaces) + "*" }
-            return ["xattr: { user.xdg.tags: \(YamlText.list(tags)) }"]
-        default: return nil
-        }
-    }
-
-    private func names(_ value: YamlNode?) -> [String]? {
-        guard let value else { return [] }
-        let entries =
-            value.scalar.map { [("match", [$0])] }
-            ?? OrganizeRule.entries(value).map {
-                ($0.key, OrganizeRule.flat($0.value).compactMap(\.scalar))
-            }
-        let isAnyCase = entries.contains { $0.0 == "case_sensitive" && $0.1.first?.lowercased() == "false" }
-        func line(_ globs: [String]) -> String {
-            "name: \(YamlText.list(isAnyCase ? globs.map(OrganizeText.anyCase) : globs))"
-        }
-        var out: [String] = []
-        for (key, texts) in entries where !texts.isEmpty {
-            let parts = texts.map(OrganizeText.literal)
-            switch key {
-            case "match":
-                guard texts.allSatisfy({ !$0.contains("{") }) else { return nil }
-                // organize looks at the name without its ending.
-                let globs = texts.map {
-                    $0.split(separator: "*", omittingEmptySubsequences: false).map { OrganizeText.literal(String($0)) }
-                        .joined(separator: "*")
+            lose(position, "organize knows `macos_tags` on macOS alone; here tags are the attribute user.xdg.tags")
+            return try OrganizeKeys.read(value, what, bare: "tags") { keys throws(OrganizeLoss) in
+                let tags = try keys.take("tags")?.organizeTexts(what) ?? []
+                guard !tags.isEmpty else { return .always }
+                let globs = tags.map {
+                    "*" + String($0.prefix { $0 != "(" }).trimmingCharacters(in: .whitespaces) + "*"
                 }
-                if globs != ["*"] { out.append(line(globs.flatMap { [$0, $0 + ".*"] })) }
-            case "startswith": out.append(line(parts.map { $0 + "*" }))
-            case "contains": out.append(line(parts.map { "*" + $0 + "*" }))
-            case "endswith": out.append(line(parts.flatMap { ["*" + $0, "*" + $0 + ".*"] }))
-            case "case_sensitive": break
-            default: return nil
+                return .asks(["xattr: { user.xdg.tags: \(YamlText.list(globs)) }"])
+            }
+        default: throw OrganizeLoss(position, "\(what) cannot be carried over")
+        }
+    }
+
+    private static func expression(_ text: String, _ position: SourcePosition) throws(OrganizeLoss) -> String {
+        guard let expression = OrganizePatterns.expression(text) else {
+            throw OrganizeLoss(
+                position, "the regular expression `\(printable(text))` may mean something else here")
+        }
+        return expression
+    }
+
+    private static func extensions(_ node: YamlNode?, _ position: SourcePosition) throws(OrganizeLoss) -> Test {
+        var endings = try node?.organizeTexts("an extension") ?? []
+        if let text = node?.scalar { endings = text.split(whereSeparator: \.isWhitespace).map(String.init) }
+        if endings.isEmpty { return .always }
+        // organize compares with what follows the last dot.
+        let found = endings.map { ($0.hasPrefix(".") ? String($0.dropFirst()) : $0).lowercased() }
+            .filter { !$0.isEmpty && !$0.contains(".") && !$0.contains(where: \.isWhitespace) }
+        guard !found.isEmpty else { return .never }
+        guard found.allSatisfy({ $0.allSatisfy(\.isASCII) }) else {
+            throw OrganizeLoss(position, "an extension with other letters than a to z cannot be carried over")
+        }
+        return .asks(["extension: \(YamlText.list(found))"])
+    }
+
+    private static func name(_ keys: inout OrganizeKeys, _ position: SourcePosition) throws(OrganizeLoss) -> Test {
+        let isAnyCase = try !keys.boolean("case_sensitive", default: true)
+        var lines: [String] = []
+        func add(_ globs: [String]) throws(OrganizeLoss) {
+            let cased = isAnyCase ? globs.compactMap(OrganizePatterns.anyCase) : globs
+            guard cased.count == globs.count else {
+                throw OrganizeLoss(
+                    position, "a name in which case does not count can have no other letters than a to z here")
+            }
+            lines.append("stem: \(YamlText.list(cased))")
+        }
+        if let match = try keys.text("match"), match != "*" {
+            guard !match.contains("{") else {
+                throw OrganizeLoss(position, "the pattern `\(printable(match))` has fields; `name-like` knows such")
+            }
+            let parts = match.split(separator: "*", omittingEmptySubsequences: true).map {
+                OrganizeText.literal(String($0))
+            }
+            let glob = (match.hasPrefix("*") ? "*" : "") + parts.joined(separator: "*")
+            try add([glob + (match.hasSuffix("*") && !parts.isEmpty ? "*" : "")])
+        }
+        for (key, before, after) in [("startswith", "", "*"), ("contains", "*", "*"), ("endswith", "*", "")] {
+            guard let node = keys.take(key) else { continue }
+            let texts = try node.organizeTexts("`\(key)` of the filter `name`")
+            if texts.isEmpty { return .never }
+            if !texts.contains("") { try add(texts.map { before + OrganizeText.literal($0) + after }) }
+        }
+        return lines.isEmpty ? .always : .asks(lines)
+    }
+
+    private static func sizes(_ texts: [String], _ position: SourcePosition) throws(OrganizeLoss) -> Test {
+        var bounds: [String] = []
+        for text in texts {
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let written = part.filter { $0 != " " }.lowercased()
+                guard let match = written.wholeMatch(of: /(<=|>=|==|=|<|>|)((?:\d*\.)?\d+)(?:([kmgt])(i?))?b?/) else {
+                    throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over")
+                }
+                let sign = match.1.hasPrefix("=") || match.1.isEmpty ? "" : "\(match.1) "
+                let number = match.2.hasPrefix(".") ? "0\(match.2)" : String(match.2)
+                let unit = match.3.map { "\($0.uppercased())\(match.4 ?? "")B" } ?? "B"
+                // A part of a byte is cut off here.
+                guard let unit = Quantity.bytes("1 \(unit)"), let count = Double(number),
+                    case let bytes = count * Double(unit), bytes < 1e15, bytes == bytes.rounded()
+                else { throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over") }
+                bounds.append("\(sign)\(number) \(unit)")
             }
         }
-        return out
+        return bounds.isEmpty ? .always : .asks(["size: \(YamlText.list(bounds))"])
     }
 
-    private func sizes(_ texts: [String]) -> [String]? {
-        let parts = texts.flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " }.lowercased() }
-        let bounds = parts.compactMap { part -> String? in
-            guard let match = part.wholeMatch(of: /([<>=]*)((?:\d*\.)?\d+)([kmgt]?)(i?)b?/) else { return nil }
-            let sign = match.1.isEmpty || match.1 == "=" || match.1 == "==" ? "" : "\(match.1) "
-            let unit = match.3.isEmpty ? "B" : "\(match.3.uppercased())\(match.4)B"
-            return "\(sign)\(match.2) \(unit)"
+    private mutating func duplicate(
+        _ value: YamlNode?, _ position: SourcePosition, isAlone: Bool
+    ) throws(OrganizeLoss) -> Test {
+        let method = try OrganizeKeys.read(value, "the filter `duplicate`", bare: "detect_original_by") {
+            keys throws(OrganizeLoss) in
+            _ = try keys.text("hash_algorithm")
+            return try keys.text("detect_original_by") ?? "first_seen"
         }
-        guard bounds.count == parts.count else { return nil }
-        return bounds.isEmpty ? [] : ["size: \(YamlText.list(bounds))"]
-    }
-
-    /// Named groups as they are written here.
-    private static func groups(_ pattern: String) -> String {
-        pattern.replacing(/\(\?P<(\w+)>/) { "(?<\(OrganizeText.group(String($0.output.1)))>" }
-    }
-
-    private mutating func duplicate(_ value: YamlNode?, _ position: SourcePosition) -> [String]? {
-        let method = value.flatMap { OrganizeRule.option("detect_original_by", $0) } ?? "first_seen"
         let originals = ["first_seen": "arrived-first", "name": "first-by-name"]
         guard let original = originals[method] else {
-            note(position, "`detect_original_by: \(printable(method))` has no counterpart in `duplicate-of`")
-            return nil
+            throw OrganizeLoss(
+                position, "`detect_original_by: \(printable(method))` has no counterpart in `duplicate-of`")
         }
         if method == "first_seen" {
-            note(position, "the original is the file that came first, not the one that is met first")
+            lose(position, "the original is the file that came first here, not the one that organize meets first")
+        } else {
+            note(position, "where the names are the same as well, the file with the shorter path is the original")
+        }
+        if !isAlone || !areWhole {
+            lose(position, "`duplicate-of` compares with all files of a place, organize with those it has looked at")
         }
         let searched = places.count == 1 ? "here" : YamlText.list(places)
-        return ["duplicate-of: { in: \(searched), original: \(original) }"]
+        return .asks(["duplicate-of: { in: \(searched), original: \(original) }"], isExact: false)
     }
 
     /// organize's tags, as the library exifread calls them, and what they are here.
-    private static let exifKeys = [
-        "image.make": "make", "image.model": "model", "exif.lensmodel": "lens", "image.datetime": "taken",
-        "exif.datetimeoriginal": "taken", "exif.datetimedigitized": "taken", "exif.offsettimeoriginal": "offset",
-        "exif.exifimagewidth": "width", "exif.exifimagelength": "height", "image.orientation": "orientation",
-    ]
+    private static let exifKeys = ["image.make": "make", "image.model": "model", "exif.lensmodel": "lens"]
 
-    private mutating func exif(_ value: YamlNode?, _ position: SourcePosition) -> [String]? {
-        var wanted: [(key: String, glob: String?)] = []
-        for item in value.map(OrganizeRule.flat) ?? [] {
-            if let key = item.scalar { wanted.append((key, nil)) }
-            for entry in OrganizeRule.entries(item) where entry.key != "lowercase_keys" {
-                if entry.key == "filter_tags" {
-                    wanted += OrganizeRule.entries(entry.value).map { ($0.key, $0.value.scalar) }
-                } else {
-                    wanted.append((entry.key, entry.value.scalar))
-                }
+    private func exif(_ value: YamlNode?, _ position: SourcePosition) throws(OrganizeLoss) -> Test {
+        var wanted: [(key: String, value: YamlNode?)] = []
+        try OrganizeKeys.read(value, "the filter `exif`", bare: "") { keys throws(OrganizeLoss) in
+            if let tag = try keys.text("") { wanted.append((tag, nil)) }
+            guard try keys.boolean("lowercase_keys", default: true) else {
+                throw OrganizeLoss(position, "`lowercase_keys: false` cannot be carried over")
             }
+            if case .mapping(let tags)? = keys.take("filter_tags")?.content {
+                wanted += tags.map { ($0.key, $0.value) }
+            }
+            wanted += keys.takeAll().map { ($0.key, $0.value) }
         }
         // A picture that says anything at all of itself.
         if wanted.isEmpty {
-            return [
-                "any: [\(["make", "model", "taken"].map { "{ exif: { \($0): present } }" }.joined(separator: ", "))]"
-            ]
+            let tests = ["make", "model", "taken"].map { "{ exif: { \($0): present } }" }
+            return .asks(["any: [\(tests.joined(separator: ", "))]"], isExact: false)
         }
         var tests: [String] = []
-        for (written, glob) in wanted {
-            let tag = written.lowercased()
+        for (tag, value) in wanted {
             let isPlace = tag == "gps" || tag.hasPrefix("gps.gps")
-            guard let key = isPlace ? "gps" : Self.exifKeys[tag], !isPlace || glob == nil else {
-                note(position, "`exif` knows nothing of `\(printable(written))`")
-                return nil
-            }
-            let text = glob.map { YamlText.scalar(OrganizeText.anyCase($0.replacing(/[{}\\]/) { "\\\($0.output)" })) }
-            let test = "\(key): \(text ?? "present")"
+            let text = try value.flatMap { $0.isNull ? nil : $0 }?.organizeText("`\(printable(tag))` of `exif`")
+            let glob = text.flatMap(OrganizePatterns.glob).flatMap(OrganizePatterns.anyCase)
+            guard let key = isPlace ? "gps" : Self.exifKeys[tag], (text == nil) == (glob == nil),
+                !isPlace || text == nil
+            else { throw OrganizeLoss(position, "`exif` cannot ask for `\(printable(tag))` as organize does") }
+            let test = "\(key): \(glob.map(YamlText.scalar) ?? "present")"
             if !tests.contains(test) { tests.append(test) }
         }
-        return ["exif: { \(tests.joined(separator: ", ")) }"]
+        return .asks(["exif: { \(tests.joined(separator: ", ")) }"], isExact: false)
     }
 
-    private mutating func age(_ since: String, _ value: YamlNode?, _ position: SourcePosition) -> [String]? {
-        let entries = value.map(OrganizeRule.entries) ?? []
-        func number(_ key: String) -> Double {
-            entries.first { $0.key == key }.flatMap { Double($0.value.scalar ?? "") } ?? 0
+    private static let starts = [
+        "lastmodified": "modified", "created": "created", "date_added": "arrived", "date_lastused": "accessed",
+    ]
+
+    private mutating func age(
+        _ name: String, _ value: YamlNode?, _ position: SourcePosition, isTurned: Bool
+    ) throws(OrganizeLoss) -> Test {
+        let (numbers, isNewer) = try OrganizeKeys.read(value, "the filter `\(name)`") { keys throws(OrganizeLoss) in
+            var numbers: [String: Int] = [:]
+            for unit in ["years", "months", "weeks", "days", "hours", "minutes", "seconds"] {
+                numbers[unit] = try keys.number(unit) ?? 0
+            }
+            if let zone = try keys.text("timezone"), zone != "local" {
+                throw OrganizeLoss(position, "the filter `\(name)` of another `timezone` cannot be carried over")
+            }
+            return (numbers, try keys.choice("mode", ["older", "newer"]) == "newer")
         }
-        let months = Int(number("years")) * 12 + Int(number("months"))
-        let lengths = ["weeks": 604_800.0, "days": 86_400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0]
-        let seconds = Int(lengths.reduce(0.0) { $0 + number($1.key) * $1.value }.rounded())
-        if months == 0 && seconds == 0 { return [] }
-        if months > 0 && seconds > 0 { note(position, "a month counts as 30 days here, where days stand beside it") }
-        let total = seconds + (seconds > 0 ? months * 30 * 86_400 : 0)
-        let bound =
-            total == 0
-            ? (months % 12 == 0 ? "\(months / 12) year" : "\(months) month")
-            : total % 86_400 == 0 ? "\(total / 86_400)d" : total % 3600 == 0 ? "\(total / 3600)h" : "\(total)s"
-        let isNewer = entries.contains { $0.key == "mode" && $0.value.scalar == "newer" }
-        if !isNewer { asksForAge = true }
+        if name.hasPrefix("date_") { lose(position, "organize knows `\(name)` on macOS alone") }
+        if subject == .folders {
+            lose(position, "a folder is as old as the file in it that was changed last here, not as its list of names")
+        }
+        // Both are said so that fewer files are taken than by the calendar, never more.
+        let (year, month) = isNewer ? (365, 28) : (366, 31)
+        let isByCalendar = numbers["years"] != 0 || numbers["months"] != 0
+        if isByCalendar { note(position, "a year counts as \(year) days here, a month as \(month)") }
+        let lengths = [
+            "years": year * 86_400, "months": month * 86_400, "weeks": 604_800, "days": 86_400, "hours": 3600,
+            "minutes": 60, "seconds": 1,
+        ]
+        let total = lengths.reduce(0) { $0 + $1.value * (numbers[$1.key] ?? 0) }
+        guard total > 0 else { return .always }
+        guard total < 3_000_000_000 else {
+            throw OrganizeLoss(position, "the filter `\(name)` asks for more than Steward counts")
+        }
+        let bound = total % 86_400 == 0 ? "\(total / 86_400)d" : total % 3600 == 0 ? "\(total / 3600)h" : "\(total)s"
+        if !isNewer, !isTurned { asksForAge = true }
         let test = "\"\(isNewer ? "<" : ">") \(bound)\""
-        return [since == "modified" ? "age: \(test)" : "age: { since: \(since), is: \(test) }"]
+        let since = Self.starts[name] ?? "modified"
+        return .asks(
+            [since == "modified" ? "age: \(test)" : "age: { since: \(since), is: \(test) }"], isExact: !isByCalendar)
     }
 }

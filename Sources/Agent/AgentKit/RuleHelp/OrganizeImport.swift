@@ -1,9 +1,11 @@
+import Foundation
 import OwnFiles
 import Platform
 import Rules
 
 /// `steward rules import`: a configuration of organize (https://organize.readthedocs.io, version 3) as rules of Steward.
-/// What cannot be carried over is said by line, and stands in the rules as a comment.
+/// What cannot be carried over is said by line, and stands in the rules as a comment. A rule that would do more without it is
+/// not in force.
 package struct OrganizeImport: Codable, Sendable {
     /// What a person should know of a line of organize's file.
     package struct Note: Codable, Sendable, Equatable {
@@ -33,8 +35,10 @@ package struct OrganizeImport: Codable, Sendable {
     ///   - home: what `~` stands for.
     /// - Throws: `Complaints` for a file that is no configuration of organize.
     package init(file: String, bytes: [UInt8], known: [PlaceInfo], home: BytePath) throws {
-        let reader = YamlReader(file: file, bytes: bytes)
-        guard let root = reader.root, case .mapping(let entries) = root.content,
+        // As organize reads it: a letter and its accent are one character.
+        let text = String(validating: bytes, as: UTF8.self)?.precomposedStringWithCanonicalMapping
+        let reader = YamlReader(file: file, bytes: text.map { Array($0.utf8) } ?? bytes)
+        guard !reader.diagnostics.hasErrors, let root = reader.root, case .mapping(let entries) = root.content,
             let list = entries.first(where: { $0.key == "rules" })?.value, let rules = reader.sequence(list, "`rules`")
         else {
             let found = reader.diagnostics
@@ -44,7 +48,7 @@ package struct OrganizeImport: Codable, Sendable {
         }
         var book = OrganizePlaces(known: known, home: home)
         // First all folders that rules look into: what goes into one of them is no place of its own.
-        for rule in rules { for location in OrganizeRule.locations(of: rule) { book.add(location.path) } }
+        for rule in rules { for folder in OrganizeRule.folders(of: rule) { book.expect(folder) } }
         let comments = OrganizeComments(reader.source.lines)
         var lines: [String] = [
             RuleDraft.schemaLine, "# Made from organize's \(printable(file)); look through it before use.",
@@ -61,7 +65,7 @@ package struct OrganizeImport: Codable, Sendable {
             notes += rule.notes
             if rule.isCarriedOver { count += 1 }
         }
-        text = lines.joined(separator: "\n") + "\n"
+        self.text = lines.joined(separator: "\n") + "\n"
         self.notes = notes.sorted { $0.line < $1.line }
         places = book.used
         self.rules = count

@@ -27,20 +27,32 @@ struct OrganizePlaces {
         }
     }
 
-    /// The name of the place at that folder, which is made one where it is none.
-    @discardableResult
-    mutating func add(_ written: String) -> String {
-        let root = absolute(written)
-        if let number = entries.firstIndex(where: { $0.root == root }) {
-            entries[number].isUsed = true
-            return entries[number].name
-        }
-        let name = freeName(root.nameText)
-        entries.append(Entry(name: name, path: written, root: root, isConfigured: false, isUsed: true))
-        return name
+    /// Whether a folder is named as it stands there, from the root or from the home: what has placeholders or variables, or
+    /// is taken from where organize happens to be started, may be any folder.
+    static func isPlain(_ written: String) -> Bool {
+        (written == "~" || written.hasPrefix("~/") || written.hasPrefix("/"))
+            && !written.contains { "{}$".contains($0) } && !written.contains("://")
+            && !written.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
 
-    /// The innermost place that a folder lies in, and the folder below it; a place of its own where it lies in none.
+    /// Makes the folder a place that rules may come to use, where it is none.
+    mutating func expect(_ written: String) { _ = index(of: written) }
+
+    /// The name of the place at that folder, which is made one where it is none.
+    mutating func add(_ written: String) -> String {
+        let number = index(of: written)
+        entries[number].isUsed = true
+        return entries[number].name
+    }
+
+    private mutating func index(of written: String) -> Int {
+        let root = absolute(written)
+        if let number = entries.firstIndex(where: { $0.root == root }) { return number }
+        entries.append(Entry(name: freeName(root.nameText), path: written, root: root, isConfigured: false))
+        return entries.count - 1
+    }
+
+    /// The innermost place that a plain folder lies in, and the folder below it; a place of its own where it lies in none.
     mutating func locate(_ written: String) -> (place: String, folder: String) {
         let path = absolute(written)
         let found = entries.indices.filter { path.isWithin(entries[$0].root) }.max {
@@ -54,9 +66,7 @@ struct OrganizePlaces {
     private func absolute(_ written: String) -> BytePath {
         if written == "~" { return home }
         if written.hasPrefix("~/") { return home.appending(BytePath(String(written.dropFirst(2)))) }
-        let path = BytePath(written)
-        // organize takes relative folders from where it is started; that is most often the home.
-        return path.isAbsolute ? path : home.appending(path)
+        return BytePath(written)
     }
 
     private func freeName(_ folder: String) -> String {

@@ -2,14 +2,12 @@ import Foundation
 import Platform
 import Rules
 
-/// One rule of organize's, being carried over.
+/// One rule of organize's, being carried over: whole, or not at all.
+///
+/// Nothing may be lost on the way that keeps organize from a file. So whoever meets what he does not understand throws an
+/// ``OrganizeLoss``, and the rule is left out. Where the conditions are whole but a step is not, or the rule is one that
+/// organize does not run by itself, it is written as a comment, with the reasons above it.
 struct OrganizeRule {
-    /// A folder that a rule looks into.
-    struct Location {
-        let path: String
-        let options: [YamlEntry]
-    }
-
     private let node: YamlNode
     private let number: Int
     private let comment: [String]
@@ -22,92 +20,136 @@ struct OrganizeRule {
         self.comment = comment
     }
 
-    private subscript(key: String) -> YamlEntry? { Self.entries(node).first { $0.key == key } }
-
-    static func entries(_ node: YamlNode) -> [YamlEntry] {
-        guard case .mapping(let entries) = node.content else { return [] }
-        return entries
-    }
-
-    static func option(_ key: String, _ node: YamlNode) -> String? {
-        entries(node).first { $0.key == key }?.value.scalar
-    }
-
-    /// Lists within lists, as organize takes them, in one.
-    static func flat(_ node: YamlNode) -> [YamlNode] {
-        guard case .sequence(let items) = node.content else { return node.isNull ? [] : [node] }
-        return items.flatMap(flat)
-    }
-
-    static func locations(of rule: YamlNode) -> [Location] {
-        guard let node = entries(rule).first(where: { $0.key == "locations" })?.value else { return [] }
-        return flat(node).flatMap { item -> [Location] in
-            if let path = item.scalar { return [Location(path: path, options: [])] }
-            let options = entries(item)
-            let paths = options.first { $0.key == "path" }.map { flat($0.value).compactMap(\.scalar) } ?? []
-            return paths.map { Location(path: $0, options: options.filter { $0.key != "path" }) }
+    /// The only key of an item in a list of filters or actions, or the word that stands there alone.
+    static func named(
+        _ item: YamlNode, _ what: String
+    ) throws(OrganizeLoss) -> (name: String, value: YamlNode?, position: SourcePosition) {
+        if let name = item.scalar { return (name, nil, item.position) }
+        guard case .mapping(let entries) = item.content, entries.count == 1, let entry = entries.first else {
+            throw OrganizeLoss(item.position, "\(what) must be one word, or one key with its value")
         }
+        return (entry.key, entry.value, entry.keyPosition)
     }
 
-    mutating func note(_ position: SourcePosition, _ message: String) {
-        notes.append(OrganizeImport.Note(line: position.line, message: message))
+    /// The folders that the rule looks into; none where that cannot be said.
+    static func folders(of rule: YamlNode) -> [String] {
+        guard case .mapping(let entries) = rule.content,
+            let all = try? OrganizeLocation.all(entries.first { $0.key == "locations" }?.value)
+        else { return [] }
+        return all.flatMap(\.paths)
     }
 
-    /// The rule as lines of a rule file; as comments, where nothing of it can be carried over.
+    /// What there is of the rule, before it is written.
+    private struct Draft {
+        var name: String
+        /// The rule's lines.
+        var lines: [String] = []
+        /// What a person should know.
+        var notes: [OrganizeImport.Note] = []
+        /// Why it may not be in force.
+        var losses: [OrganizeImport.Note] = []
+    }
+
+    /// The rule as lines of a rule file; as comments, where it is not carried over.
     mutating func lines(_ places: inout OrganizePlaces) -> [String] {
-        let name = self["name"]?.value.scalar ?? "Rule \(number) of organize"
-        let locations = Self.locations(of: node)
-        let simple = locations.filter { !$0.path.contains("{") && !$0.path.contains("$") && !$0.path.contains("://") }
-        for location in locations where !simple.contains(where: { $0.path == location.path }) {
-            note(node.position, "the location `\(printable(location.path))` is no plain folder, and is left out")
-        }
-        let subject: RuleSubject = self["targets"]?.value.scalar == "dirs" ? .folders : .files
-        if simple.isEmpty { return leftOut(name, "it has no location that could be a place") }
-        var conditions = OrganizeFilters.depth(
-            simple, recurses: self["subfolders"]?.value.scalar?.lowercased() == "true")
-        // A rule about folders that does not say how deep is about those directly in the place.
-        if subject == .folders, conditions.isEmpty { conditions = ["depth: \">= 0\""] }
-        let names = simple.map { places.add($0.path) }
-        let unique = names.enumerated().filter { names.firstIndex(of: $0.element) == $0.offset }.map(\.element)
-        var filters = OrganizeFilters(places: unique, of: subject)
-        filters.read(self["filters"]?.value)
-        let mode = self["filter_mode"]?.value.scalar ?? "all"
-        var actions = OrganizeActions(places, of: subject, mayDelete: mode == "all" && filters.asksForAge)
-        actions.read(self["actions"]?.value)
-        places = actions.places
-        notes += filters.notes + actions.notes
-        for location in simple {
-            for option in location.options where !["max_depth", "min_depth", "search"].contains(option.key) {
-                note(
-                    option.keyPosition, "`\(option.key)` of a location is left out; `not: { path: … }` says such things"
-                )
+        let title = name
+        do throws(OrganizeLoss) {
+            var book = places
+            let draft = try OrganizeKeys.read(node, "a rule") { keys throws(OrganizeLoss) in
+                try Self.draft(&keys, title, node.position, &book)
             }
+            notes = draft.notes + draft.losses
+            isCarriedOver = draft.losses.isEmpty
+            if isCarriedOver { places = book } else { notes.append(leftOut("see the lines above")) }
+            let said = draft.notes + (isCarriedOver ? [] : draft.losses)
+            return comment.map { "# \($0)" } + said.map(Self.said)
+                + (isCarriedOver ? draft.lines : draft.lines.map { "# \($0)" })
+        } catch {
+            notes = [
+                OrganizeImport.Note(
+                    line: error.line, message: "the rule `\(printable(title))` is left out: \(error.message)")
+            ]
+            return comment.map { "# \($0)" } + notes.map(Self.said)
         }
-        if let missing = filters.missing { return leftOut(name, "its filter `\(missing)` cannot be carried over") }
-        if actions.steps.isEmpty { return leftOut(name, "none of its actions can be carried over") }
-        conditions += filters.combined(mode)
-        isCarriedOver = true
-        var out = comment.map { "# \($0)" }
-        if self["enabled"]?.value.scalar?.lowercased() == "false" {
-            note(node.position, "the rule `\(printable(name))` was switched off, and is a comment")
-            isCarriedOver = false
+    }
+
+    private var name: String {
+        guard case .mapping(let entries) = node.content,
+            let name = entries.first(where: { $0.key == "name" })?.value.scalar, !name.isEmpty
+        else { return "Rule \(number) of organize" }
+        return name
+    }
+
+    private func leftOut(_ why: String) -> OrganizeImport.Note {
+        OrganizeImport.Note(
+            line: node.position.line, message: "the rule `\(printable(name))` is written as a comment: \(why)")
+    }
+
+    private static func said(_ note: OrganizeImport.Note) -> String {
+        "# line \(note.line) of organize's file: \(note.message)"
+    }
+
+    private static func draft(
+        _ keys: inout OrganizeKeys, _ name: String, _ position: SourcePosition, _ places: inout OrganizePlaces
+    ) throws(OrganizeLoss) -> Draft {
+        var draft = Draft(name: name)
+        func lose(_ message: String) {
+            draft.losses.append(OrganizeImport.Note(line: position.line, message: message))
         }
-        out += said(filters.notes + actions.notes)
-        let all = conditions.isEmpty ? [] : ["  where:", "    all:"] + conditions.map { "      - \($0)" }
-        let rule =
-            ["- rule: \(YamlText.scalar(name))", "  in: \(YamlText.list(unique))"]
-            + (subject == .folders ? ["  match: folders"] : []) + all + ["  do:"]
+        _ = keys.take("name")
+        if try !keys.boolean("enabled", default: true) { lose("the rule is switched off") }
+        let tags = keys.take("tags")
+        let words = try tags?.organizeTexts("a tag") ?? []
+        if let tags, case .sequence = tags.content {
+        } else if tags != nil {
+            throw OrganizeLoss(position, "`tags` must be a list")
+        }
+        // organize runs what is tagged `always` whatever it is asked for.
+        if !words.isEmpty, !words.contains("always") {
+            let shown = printable(words.joined(separator: ", "))
+            lose("organize can be told to run, or not to run, rules by their tags (\(shown)); Steward cannot")
+        }
+        let subject: RuleSubject = try keys.choice("targets", ["files", "dirs"]) == "dirs" ? .folders : .files
+        let recurses = try keys.boolean("subfolders", default: false)
+        let mode = try keys.choice("filter_mode", ["all", "any", "none"])
+        var locations = try OrganizeLocation.all(keys.take("locations"))
+        guard !locations.isEmpty else { throw OrganizeLoss(position, "it has no location that could be a place") }
+
+        var looks: [(place: String, conditions: [String])] = []
+        for index in locations.indices {
+            let conditions = try locations[index].conditions(recurses: recurses, of: subject)
+            for path in locations[index].paths { looks.append((places.add(path), conditions)) }
+            draft.notes += locations[index].notes
+        }
+        var names: [String] = []
+        for look in looks where !names.contains(look.place) { names.append(look.place) }
+        let filters = try OrganizeFilters(
+            keys.take("filters"), mode: mode, of: subject, places: names,
+            areWhole: locations.allSatisfy { $0.isWhole(recurses: recurses) }, rule: position)
+        let actions = try OrganizeActions(
+            keys.take("actions"), places, of: subject, mayDelete: filters.asksForAge && mode == "all",
+            filters: filters.names)
+        places = actions.places
+        draft.notes += filters.notes + actions.notes
+        draft.losses += filters.losses + actions.losses
+        if actions.steps.isEmpty { throw OrganizeLoss(position, "none of its actions can be carried over") }
+
+        let conditions = found(in: looks, of: subject) + filters.conditions
+        draft.lines =
+            ["- rule: \(YamlText.scalar(name))", "  in: \(YamlText.list(names))"]
+            + (subject == .folders ? ["  match: folders"] : [])
+            + (conditions.isEmpty ? [] : ["  where:", "    all:"] + conditions.map { "      - \($0)" }) + ["  do:"]
             + actions.steps.map { "    - \($0)" }
-        return out + (isCarriedOver ? rule : rule.map { "# \($0)" })
+        return draft
     }
 
-    private func said(_ notes: [OrganizeImport.Note]) -> [String] {
-        notes.map { "# line \($0.line) of organize's file: \($0.message)" }
-    }
-
-    private mutating func leftOut(_ name: String, _ why: String) -> [String] {
-        let message = "the rule `\(printable(name))` is left out: \(why)"
-        note(node.position, message)
-        return comment.map { "# \($0)" } + ["# line \(node.position.line) of organize's file: \(message)"]
+    /// What has to hold for a file to be one that the rule looks at, each place having conditions of its own.
+    private static func found(
+        in looks: [(place: String, conditions: [String])], of subject: RuleSubject
+    ) -> [String] {
+        guard let first = looks.first else { return [] }
+        if looks.allSatisfy({ $0.conditions == first.conditions }) { return first.conditions }
+        let each = looks.map { OrganizeFilters.braced(["place: \(YamlText.scalar($0.place))"] + $0.conditions) }
+        return (subject == .folders ? ["depth: \">= 0\""] : []) + ["any: [\(each.joined(separator: ", "))]"]
     }
 }

@@ -33,7 +33,7 @@ enum OrganizeText {
 
     private static let dates = [
         "lastmodified": "file.modified", "created": "file.created", "date_added": "arrived",
-        "date_lastused": "file.accessed", "now": "arrived", "exif.image.datetime": "photo.taken",
+        "date_lastused": "file.accessed", "now()": "arrived", "exif.image.datetime": "photo.taken",
         "exif.exif.datetimeoriginal": "photo.taken", "exif.exif.datetimedigitized": "photo.taken",
     ]
     private static let parts = [
@@ -73,12 +73,13 @@ enum OrganizeText {
         return nil
     }
 
-    /// A glob in which case does not count.
-    static func anyCase(_ glob: String) -> String {
-        glob.map { character in
-            guard character.isLetter, character.uppercased() != character.lowercased() else { return String(character) }
-            return "[\(character.lowercased())\(character.uppercased())]"
-        }.joined()
+    /// The filters without which organize knows nothing of the text's placeholders.
+    static func filters(in text: String) -> [String] {
+        let always = [
+            "path", "basedir", "location", "relative_path", "rule", "rule_nr", "env", "now", "utcnow", "today",
+        ]
+        let roots = text.matches(of: /\{\s*([A-Za-z_]+)/).map { String($0.output.1) }
+        return Set(roots).subtracting(always).sorted()
     }
 
     /// Text that stands for itself in a glob.

@@ -35,7 +35,9 @@ struct RehearsedFiles {
         if let content = made[path] { return .by(content) }
         if left.contains(path) { return nil }
         guard let status = try files.status(path) else { return nil }
-        guard status.kind == .file, let content = try? files.hash(path) else { return .bySomething }
+        guard status.kind == .file else { return .bySomething }
+        if let content = RuleRehearsal.standIn(status) { return .by(content) }
+        guard let content = try? files.hash(path) else { return .bySomething }
         return .by(content)
     }
 

@@ -62,7 +62,16 @@ struct RuleRehearsal {
         before.add(found.path, in: found.place.name)
         var result = RuleTrial.File(file: found.file, place: found.place.name, path: found.path)
         do {
-            var waiting = [try await subject(found)]
+            let first = try await subject(found)
+            guard first.status.size <= first.place.sizeLimit else {
+                result.notTaken.append(
+                    "it has \(first.status.size) bytes, and \(first.place.name) takes \(first.place.sizeLimit) at most")
+                after.add(first.path, in: first.place.name, note: nil)
+                result.after.append("\(first.place.name)/\(first.path)")
+                results.append(result)
+                return
+            }
+            var waiting = [first]
             while let subject = waiting.popLast() {
                 waiting += try await play(subject, &result)
             }
@@ -118,7 +127,18 @@ struct RuleRehearsal {
             let file = found.isThere ? try held.spot(found.file).openFile() : try Descriptor(found.file)
             return (file, try file.status())
         }
-        return Subject(found: found, file: file, status: status, place: found.place, path: found.path)
+        return Subject(
+            found: found, file: file, status: status, hash: Self.standIn(status), place: found.place, path: found.path)
+    }
+
+    /// Bytes of files that are read to their end.
+    private static let most: Int64 = 1 << 30
+
+    /// What stands for the content of a file that is not read: one that is large, or that has holes and may claim any size. It
+    /// counts as a file like no other. Nil for any other.
+    static func standIn(_ status: FileStatus) -> ContentHash? {
+        guard status.size > most || status.size > 1 << 20 && status.allocated < status.size / 2 else { return nil }
+        return ContentHash(of: Array("\(status.device) \(status.inode) \(status.fingerprint.changed)".utf8))
     }
 
     /// Asks the rules of the place where the file lies.

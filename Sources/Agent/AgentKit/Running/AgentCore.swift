@@ -3,11 +3,13 @@ import CaptureActions
 import ComicActions
 import ComicVault
 import Foundation
+import Glibc
 import Ledger
 import Logging
 import NoteWriting
 import OwnFiles
 import Platform
+import ProcessActions
 import PublishActions
 import ReviewActions
 import RuleActions
@@ -37,6 +39,15 @@ package final class AgentCore: Sendable {
     private let machineRules = Mutex<[BytePath: [Rule]]?>(nil)
     package var places: PlaceMap { journal.places }
 
+    /// Where programs of rules are started: beside the ledger, since a runtime folder lies in memory.
+    private static func programFolders(_ directories: Directories) -> PrivateFolders {
+        let path = directories.state.appending("programs")
+        return PrivateFolders {
+            try Durable.makeDirectory(path, mode: 0o700)
+            return Folder(try Descriptor(path, O_RDONLY | O_DIRECTORY))
+        }
+    }
+
     /// Puts the parts together; opens nothing but what it is given.
     package init(configuration: Configuration, directories: Directories, ledger: Ledger, log: Logger) {
         self.configuration = configuration
@@ -62,7 +73,7 @@ package final class AgentCore: Sendable {
             comics: ComicImporter(), files: BlockingLanes("files", count: 4, apart: true),
             timeZone: configuration.timeZone,
             device: configuration.device,
-            run: configuration.run,
+            run: configuration.run, programFolders: Self.programFolders(directories),
             homeTrash: directories.trash, vaults: vaults,
             reviews: ReviewTools(
                 folder: directories.state.appending("reviews"), told: ModelMeter.telling(metrics)),

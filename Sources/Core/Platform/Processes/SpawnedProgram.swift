@@ -2,6 +2,23 @@ import CLinux
 import Glibc
 import Synchronization
 
+/// What a program may use that is no part of the agent.
+package struct ProgramLimits: Sendable, Codable, Equatable {
+    /// Bytes of memory that it writes to, each of its processes (RLIMIT_DATA).
+    package var memory: Int64
+    /// Files that each of its processes has open.
+    package var openFiles: Int
+    /// Processes and threads, besides those that the user has already. Nothing holds root to it.
+    package var processes: Int
+    /// Whether it gets sockets of the network; else only those of this machine.
+    package var hasNetwork: Bool
+
+    package init(memory: Int64, openFiles: Int, processes: Int, hasNetwork: Bool) {
+        (self.memory, self.openFiles, self.processes) = (memory, openFiles, processes)
+        self.hasNetwork = hasNetwork
+    }
+}
+
 /// A program that was started, with the group of processes that it leads.
 ///
 /// Foundation's `Process` hands on the signals that its thread has blocked, which are all of them on a pool's thread, and
@@ -16,11 +33,12 @@ package final class SpawnedProgram: Sendable {
     ///   - arguments: the first is the program's path.
     ///   - file: what the program finds open as descriptor 3, for reading.
     ///   - input: what it reads as its standard input, from the beginning; nil for nothing.
+    ///   - limits: nil for those that any program has.
     /// - Returns: the program, and the pipe's reading end, which does not block.
     /// - Throws: `Fault` (`.failed`) where it cannot be started.
     package static func start(
         _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil,
-        input: Descriptor? = nil
+        input: Descriptor? = nil, limits: ProgramLimits? = nil
     ) throws -> (program: SpawnedProgram, output: Descriptor) {
         let program = BytePath(arguments.first ?? "")
         let (output, writing) = try Descriptor.pipe(for: program)
@@ -28,16 +46,25 @@ package final class SpawnedProgram: Sendable {
         var id: Int32 = 0
         let code = withCStrings(arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                steward_spawn_program(
-                    arguments, environment, folder.raw, file?.raw ?? -1, input?.raw ?? -1, writing.raw, &id)
+                var start = steward_program()
+                (start.arguments, start.environment) = (arguments, environment)
+                (start.folder, start.file, start.input) = (folder.raw, file?.raw ?? -1, input?.raw ?? -1)
+                start.output = writing.raw
+                // The agent's own raised limit breaks programs that use select(2).
+                start.usual_files = OpenFiles.usual ?? 0
+                if let limits {
+                    start.memory = UInt64(clamping: limits.memory)
+                    start.open_files = UInt64(clamping: limits.openFiles)
+                    start.processes = steward_count_tasks() + UInt64(clamping: limits.processes)
+                    start.has_no_network = limits.hasNetwork ? 0 : 1
+                }
+                return steward_spawn_program(&start, &id)
             }
         }
         withExtendedLifetime((writing, folder, file, input)) {}
         guard code == 0 else {
             throw Fault(.failed, "cannot start \(program) in \(folder.path): \(String(cString: strerror(code)))")
         }
-        // The agent's own raised limit breaks programs that use select(2); one that has ended already needs none.
-        if let usual = OpenFiles.usual { _ = steward_limit_files(id, usual) }
         return (SpawnedProgram(id), output)
     }
 

@@ -9,6 +9,8 @@
 
 #define RENDERER 100
 #define DESCRIPTORS 64
+// Where the hostile file is.
+#define INPUT 0
 const int STEWARD_RENDERER = RENDERER;
 
 int steward_arrange_renderer(int program, int result) {
@@ -54,10 +56,12 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 // - No socket, no tracing, no reading of another process's memory: these kill. To ask for a socket only fails where the
 //   program is one that does so by itself (`sockets_fail`), since a C library looks for the user's name by one.
 // - No new code: memory is never both writable and executable, anonymous or protected into being executable; with no
-//   way to write a file, what runs is the renderer and what lies in the folders that Landlock lets it read.
+//   way to write a file, what runs is the renderer and what lies in the folders that Landlock lets it read. The hostile
+//   file is not mapped executable either, by the descriptor that it is handed over as, and that gets no other number.
 // - No file is written: to open one for that fails, here and in Landlock. Names and modes cannot be changed: the calls
 //   are not on the list and fail.
-// What does not hold: it may read every file in those folders and learn of any path whether it exists; and it may say
+// What does not hold: whoever is led to open the file anew, by /dev/fd/0 as the renderer does, gets a number like any
+// library's, which the filter cannot tell from one. It may read every file in those folders and learn of any path whether it exists; and it may say
 // what it likes on its pipe, which the agent therefore checks. Other calls fail with ENOSYS instead of killing, so that
 // a later C library that tries something new first goes on with the old.
 int steward_filter_renderer(int sockets_fail) {
@@ -87,14 +91,14 @@ int steward_filter_renderer(int sockets_fail) {
 #endif
         CASE(openat, 4), LOAD(args[2]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
         // Address 0 leaves the choice to the kernel, unless the mapping is to stand there.
-        CASE(mmap, 19), LOAD(args[3]), JUMP(JSET, MAP_FIXED | MAP_FIXED_NOREPLACE, 4, 0), LOAD_HIGH(args[0]),
+        CASE(mmap, 22), LOAD(args[3]), JUMP(JSET, MAP_FIXED | MAP_FIXED_NOREPLACE, 4, 0), LOAD_HIGH(args[0]),
         JUMP(JEQ, 0, 0, 7), LOAD(args[0]), JUMP(JEQ, 0, 5, 0), KILL_LOW(args[0]),
-        LOAD(args[2]), JUMP(JSET, PROT_EXEC, 0, 5), IF_ANY(PROT_WRITE),
-        FAIL(EPERM), LOAD(args[3]), IF_ANY(MAP_ANONYMOUS), FAIL(EPERM), ALLOW,
+        LOAD(args[2]), JUMP(JSET, PROT_EXEC, 0, 8), IF_ANY(PROT_WRITE),
+        FAIL(EPERM), LOAD(args[3]), IF_ANY(MAP_ANONYMOUS), FAIL(EPERM), LOAD(args[4]), IF(INPUT), FAIL(EPERM), ALLOW,
         CASE(mremap, 8), LOAD(args[3]), JUMP(JSET, MREMAP_FIXED | MREMAP_DONTUNMAP, 0, 5), KILL_LOW(args[4]), ALLOW,
         CASE(mprotect, 4), LOAD(args[2]), IF_ANY(PROT_EXEC), FAIL(EPERM), ALLOW,
-        CASE(fcntl, 10), LOAD(args[1]), IF(F_GETFD), ALLOW, IF(F_SETFD), ALLOW, IF(F_GETFL), ALLOW,
-        IF(F_DUPFD_CLOEXEC), ALLOW, FAIL(EINVAL),
+        CASE(fcntl, 12), LOAD(args[1]), IF(F_GETFD), ALLOW, IF(F_SETFD), ALLOW, IF(F_GETFL), ALLOW,
+        JUMP(JEQ, F_DUPFD_CLOEXEC, 0, 3), LOAD(args[0]), UNLESS(INPUT), ALLOW, FAIL(EINVAL),
         // Limits may be read, never set: the new value's address must be 0.
         CASE(prlimit64, 7), LOAD(args[2]), UNLESS(0), KILL, LOAD_HIGH(args[2]), UNLESS(0), KILL, ALLOW,
         CALL(setrlimit, KILL),

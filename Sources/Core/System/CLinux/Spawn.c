@@ -1,29 +1,24 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "Filter.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
 int steward_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int steward_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
 
 int steward_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
-
-int steward_limit_files(int id, uint64_t files) {
-    struct rlimit limit;
-    if (prlimit(id, RLIMIT_NOFILE, NULL, &limit) != 0) return -1;
-    limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
-    return prlimit(id, RLIMIT_NOFILE, &limit, NULL);
-}
 
 int steward_open_process(int id) { return (int)syscall(SYS_pidfd_open, id, 0); }
 
@@ -74,37 +69,114 @@ void steward_begin_worker(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-int steward_spawn_program(
-    char *const *arguments, char *const *environment, int folder, int file, int input, int output, int *id) {
+uint64_t steward_count_tasks(void) {
+    DIR *all = opendir("/proc");
+    if (!all) return 0;
+    uint64_t count = 0;
+    for (struct dirent *entry; (entry = readdir(all));) {
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+        char path[300], text[4096];
+        snprintf(path, sizeof path, "/proc/%s/status", entry->d_name);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        // It has ended meanwhile.
+        if (file < 0) continue;
+        ssize_t length = read(file, text, sizeof text - 1);
+        close(file);
+        text[length > 0 ? length : 0] = 0;
+        const char *user = strstr(text, "\nUid:"), *threads = strstr(text, "\nThreads:");
+        if (user && threads && strtoul(user + 5, NULL, 10) == getuid()) count += strtoul(threads + 9, NULL, 10);
+    }
+    closedir(all);
+    return count;
+}
+
+#define FAIL(code) RETURN(SECCOMP_RET_ERRNO | (code))
+// Calls with this bit are those of another table, x32.
+#define OTHER_TABLE 0x40000000
+
+// Sockets of this machine stay: the desktop, the journal, a database. Programs of another architecture end: their calls have
+// other numbers.
+static int forbid_network(void) {
+#ifdef OWN_ARCHITECTURE
+    struct sock_filter rules[] = {
+        LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0), KILL,
+        LOAD(nr),
+#ifdef __x86_64__
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, 0, 1), KILL,
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1), FAIL(EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0), ALLOW,
+        LOAD(args[0]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1), ALLOW, FAIL(EACCES),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+// No higher than it is, for a limit may not be raised.
+static int lower(int resource, uint64_t value, int is_soft) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) return -1;
+    uint64_t most = value < limit.rlim_max ? value : limit.rlim_max;
+    return set_limit(resource, most, is_soft ? limit.rlim_max : most);
+}
+
+// What the new process does before it becomes the program. It has the memory of its parent, who waits for it: nothing here
+// takes a lock or memory. Comes back only with an errno.
+static int become(const struct steward_program *program, int folder, int file, int input, int output) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
+    if (setpgid(0, 0) != 0 || fchdir(folder) != 0) return errno;
+    if (input < 0) input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
+    if (file >= 0 && dup2(file, 3) < 0) return errno;
+    if (close_range(file >= 0 ? 4 : 3, ~0U, 0) != 0) return errno;
+    if (program->memory && lower(RLIMIT_DATA, program->memory, 0) != 0) return errno;
+    if (program->usual_files && lower(RLIMIT_NOFILE, program->usual_files, 1) != 0) return errno;
+    if (program->open_files && lower(RLIMIT_NOFILE, program->open_files, 0) != 0) return errno;
+    if (program->processes && lower(RLIMIT_NPROC, program->processes, 0) != 0) return errno;
+    if (program->has_no_network && forbid_network() != 0) return errno;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(program->arguments[0], program->arguments, program->environment);
+    return errno;
+}
+
+int steward_spawn_program(const struct steward_program *program, int *id) {
     // Out of the way of the numbers that they will have in the program.
-    int high_output = fcntl(output, F_DUPFD_CLOEXEC, 16);
-    int high_folder = fcntl(folder, F_DUPFD_CLOEXEC, 16);
-    int high_file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 16);
-    int high_input = input < 0 ? -1 : fcntl(input, F_DUPFD_CLOEXEC, 16);
-    int code = high_output < 0 || high_folder < 0 || (file >= 0 && high_file < 0) || (input >= 0 && high_input < 0)
-        ? errno : 0;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    prepare(&attributes);
-    posix_spawn_file_actions_addfchdir_np(&actions, high_folder);
-    if (high_input >= 0)
-        posix_spawn_file_actions_adddup2(&actions, high_input, 0);
-    else
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, high_output, 1);
-    posix_spawn_file_actions_adddup2(&actions, high_output, 2);
-    if (high_file >= 0) posix_spawn_file_actions_adddup2(&actions, high_file, 3);
-    posix_spawn_file_actions_addclosefrom_np(&actions, high_file >= 0 ? 4 : 3);
+    int output = fcntl(program->output, F_DUPFD_CLOEXEC, 16);
+    int folder = fcntl(program->folder, F_DUPFD_CLOEXEC, 16);
+    int file = program->file < 0 ? -1 : fcntl(program->file, F_DUPFD_CLOEXEC, 16);
+    int input = program->input < 0 ? -1 : fcntl(program->input, F_DUPFD_CLOEXEC, 16);
+    volatile int code =
+        output < 0 || folder < 0 || (program->file >= 0 && file < 0) || (program->input >= 0 && input < 0) ? errno : 0;
     // Where it was read before is where it would go on.
-    if (high_file >= 0) lseek(high_file, 0, SEEK_SET);
-    if (high_input >= 0) lseek(high_input, 0, SEEK_SET);
-    if (code == 0) code = posix_spawn(id, arguments[0], &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (high_output >= 0) close(high_output);
-    if (high_folder >= 0) close(high_folder);
-    if (high_file >= 0) close(high_file);
-    if (high_input >= 0) close(high_input);
+    if (file >= 0) lseek(file, 0, SEEK_SET);
+    if (input >= 0) lseek(input, 0, SEEK_SET);
+    if (code == 0) {
+        // No handler of ours runs in the child, which has our memory. posix_spawn(3), which does the same, knows no limits
+        // and no filters.
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int child = vfork();
+        if (child == 0) {
+            code = become(program, folder, file, input, output);
+            _exit(127);
+        }
+        if (child < 0) code = errno;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (child > 0 && code != 0) while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+        *id = child;
+    }
+    if (output >= 0) close(output);
+    if (folder >= 0) close(folder);
+    if (file >= 0) close(file);
+    if (input >= 0) close(input);
     return code;
 }

@@ -105,11 +105,7 @@ struct DeleteFile: RuleAction {
     }
 
     private static func requireOneName(_ open: Descriptor) throws {
-        let links = try open.status().links
-        guard links > 1 else { return }
-        throw Fault(
-            .failed,
-            "\(open.path) has \(links - 1) other \(links == 2 ? "name" : "names") (hard links), under which it would be "
-                + "there all the same; it was not deleted. Use `trash` to take this name away", path: open.path)
+        try JudgedContent.requireOneName(
+            open, "it would be there all the same; it was not deleted. Use `trash` to take this name away")
     }
 }

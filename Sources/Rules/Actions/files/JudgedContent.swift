@@ -27,6 +27,19 @@ struct JudgedContent: Codable, Sendable, Equatable {
         self.identity = identity
     }
 
+    /// Throws where the file has other names: what is done to it would be done to what lies under them as well, and nobody
+    /// has judged that. Blocks.
+    ///
+    /// - Parameter consequence: what would come of it, and what was not done therefore.
+    static func requireOneName(_ open: Descriptor, _ consequence: String) throws {
+        let links = try open.status().links
+        guard links > 1 else { return }
+        throw Fault(
+            .failed,
+            "\(open.path) has \(links - 1) other \(links == 2 ? "name" : "names") (hard links), under which \(consequence)",
+            path: open.path)
+    }
+
     /// Whether the open file holds what was judged. It is read only where its times or its size leave that open. Blocks.
     func isHeld(by open: Descriptor) throws -> Bool {
         let now = try open.status().fingerprint

@@ -23,7 +23,10 @@ struct SetFile: RuleAction {
     }
 
     static let declaration = ActionDeclaration(
-        name: "set", summary: "Sets the file's mode, owner, group or times.", guarantee: .exactlyOnce, work: .disk,
+        name: "set",
+        summary:
+            "Sets the file's mode, owner, group or times. A file that has other names (hard links) stays as it is.",
+        guarantee: .exactlyOnce, work: .disk,
         canUndo: true,
         parameters: [
             ParameterSpec(
@@ -76,6 +79,7 @@ struct SetFile: RuleAction {
         let files = input.files
         return try await services.files.run {
             let open = try files.file(content.file)
+            try Self.requireOneName(open)
             let status = try open.status()
             var (before, after) = (Settings(), Settings())
             if let mode {
@@ -100,6 +104,7 @@ struct SetFile: RuleAction {
         let files = context.files
         return try await services.files.run {
             let open = try files.present(intent.content.file)
+            try Self.requireOneName(open)
             try intent.content.require(open)
             return try set(intent.after, intent.content, open)
         }
@@ -136,6 +141,10 @@ struct SetFile: RuleAction {
     func targets(of intent: Intent) -> [BytePath] { [intent.content.file] }
 
     func summary(of intent: Intent) -> String { "set \(intent.after.shown) of \(intent.content.file)" }
+
+    private static func requireOneName(_ open: Descriptor) throws {
+        try JudgedContent.requireOneName(open, "its mode, owner and times would be set as well; nothing was set")
+    }
 
     private func time(_ name: String, _ input: StepInput) throws -> Int64? {
         guard arguments.has(name) else { return nil }

@@ -25,7 +25,10 @@ struct TagFile: RuleAction {
     static let attribute = "user.xdg.tags"
 
     static let declaration = ActionDeclaration(
-        name: "tag", summary: "Adds tags to the file, or removes them (extended attribute `user.xdg.tags`).",
+        name: "tag",
+        summary:
+            "Adds tags to the file, or removes them (extended attribute `user.xdg.tags`). A file that has other names "
+            + "(hard links) stays as it is.",
         guarantee: .exactlyOnce, work: .disk, canUndo: true,
         parameters: [
             ParameterSpec("add", .templateList, "tags to add"),
@@ -62,6 +65,7 @@ struct TagFile: RuleAction {
         let files = input.files
         return try await services.files.run {
             let open = try files.file(path)
+            try Self.requireOneName(open)
             let before = try read(open)
             var all = (before ?? "").split(separator: ",").map(String.init).filter { !remove.contains($0) }
             for tag in add where !all.contains(tag) { all.append(tag) }
@@ -74,7 +78,9 @@ struct TagFile: RuleAction {
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let files = context.files
         return try await services.files.run {
-            try set(intent.after, intent.content, files.present(intent.file))
+            let open = try files.present(intent.file)
+            try Self.requireOneName(open)
+            return try set(intent.after, intent.content, open)
         }
     }
 
@@ -104,6 +110,10 @@ struct TagFile: RuleAction {
     func targets(of intent: Intent) -> [BytePath] { [intent.file] }
 
     func summary(of intent: Intent) -> String { "set the tags of \(intent.file) to \(intent.after ?? "none")" }
+
+    private static func requireOneName(_ open: Descriptor) throws {
+        try JudgedContent.requireOneName(open, "it would have the same tags; they were left as they are")
+    }
 
     private func read(_ file: Descriptor) throws -> String? {
         try ExtendedAttributes.value(Self.attribute, of: file).map { String(decoding: $0, as: UTF8.self) }

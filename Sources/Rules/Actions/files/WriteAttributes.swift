@@ -62,6 +62,7 @@ struct WriteAttributes: RuleAction {
         return try await services.files.run { [wanted, judged = content] in
             var content = judged
             let open = try files.file(content.file)
+            try Self.requireOneName(open)
             content.identity = try open.identity()
             let changes = try wanted.map {
                 Change(name: $0.name, before: try Self.value($0.name, open), after: $0.value)
@@ -73,7 +74,9 @@ struct WriteAttributes: RuleAction {
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let files = context.files
         return try await services.files.run {
-            try set(intent.changes, intent.content, files.present(intent.content.file)) { $0.after }
+            let open = try files.present(intent.content.file)
+            try Self.requireOneName(open)
+            return try set(intent.changes, intent.content, open) { $0.after }
         }
     }
 
@@ -139,6 +142,10 @@ struct WriteAttributes: RuleAction {
             effects: try content.touched(
                 open, isJudged: isJudged,
                 set: Dictionary(changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 }))
+    }
+
+    private static func requireOneName(_ open: Descriptor) throws {
+        try JudgedContent.requireOneName(open, "it would have the same attributes; they were left as they are")
     }
 
     private static func value(_ name: String, _ open: Descriptor) throws -> Data? {

@@ -21,7 +21,7 @@ struct AppendBlock: RuleAction {
                 "anchor", .template, default: "cap", "the anchor's prefix; the local time is added: `^cap-0930`"),
             ParameterSpec(
                 "text", .template, required: true,
-                "the block; a value is one line that is shown and does nothing (see Templates; `md` escapes its emphasis and links, too)"
+                "the block; a value is one line that is shown and does nothing (see Templates)"
             ),
             ParameterSpec(
                 "at", .choice(["end-of-section", "end-of-file"]), default: "end-of-section",

@@ -59,18 +59,19 @@ enum ChildProcess {
 
     /// - Parameters:
     ///   - input: what it reads as its standard input; nil for nothing.
+    ///   - limits: nil for what any program may use.
     ///   - timeout: seconds; then the program and what it has started are asked to end, and killed two seconds
     ///   later, or when the program itself has ended.
     /// - Throws: `Fault(.failed)` where it cannot be started.
     static func run(
         _ arguments: [String], in folder: Folder, file: Descriptor?, input: Descriptor? = nil,
-        adding environment: [String: String],
+        adding environment: [String: String], limits: ProgramLimits? = nil,
         timeout: Double
     ) async throws -> Result {
         let (ended, open) = try Descriptor.pipe(for: BytePath(arguments.first ?? ""))
         let (program, pipe) = try SpawnedProgram.start(
             arguments, environment: ProgramEnvironment.inherited.merging(environment) { $1 }, in: folder,
-            file: file, input: input)
+            file: file, input: input, limits: limits)
         // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
         let state = Running(pipe, ended)
         Thread.detachNewThread { state.read() }

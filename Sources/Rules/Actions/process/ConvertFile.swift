@@ -11,6 +11,8 @@ struct ConvertFile: RuleAction {
         let words: [String]
         /// Seconds.
         let timeout: Double
+        /// Nil in what an agent of before has planned: then those that a rule has which says nothing.
+        var limits: ProgramLimits?
     }
 
     static let declaration = ActionDeclaration(
@@ -36,7 +38,7 @@ struct ConvertFile: RuleAction {
                     + "puts the old one in the trash"),
             ParameterSpec(
                 "timeout", .duration, "after how long the program is ended; the configuration's limit where not given"),
-        ],
+        ] + ProgramParameters.specs,
         provides: PlacementValues.specs + [
             ValueSpec("convert.input", "the file, for `command`", isForOwnStep: true),
             ValueSpec("convert.output", "a name for the product, for `command`", isForOwnStep: true),
@@ -61,6 +63,7 @@ struct ConvertFile: RuleAction {
             throw ArgumentFault("to", "\"\(BytePath.escape(Array(ending.utf8)))\" is no ending; write one such as pdf")
         }
         try arguments.checkDestination()
+        _ = try ProgramParameters.limits(arguments)
         self.arguments = arguments
         self.services = services
     }
@@ -83,7 +86,8 @@ struct ConvertFile: RuleAction {
                 isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
                 lanes: services.files),
             words: [program] + words.dropFirst(),
-            timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout)
+            timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout,
+            limits: try ProgramParameters.limits(arguments))
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
@@ -96,7 +100,7 @@ struct ConvertFile: RuleAction {
         let result = try await ChildProcess.run(
             intent.words, in: folder, file: file,
             adding: ["STEWARD_JOB_ID": context.stepID, "STEWARD_FILE": intent.placement.source.text],
-            timeout: intent.timeout)
+            limits: intent.limits ?? ProgramParameters.usual, timeout: intent.timeout)
         return try await services.files.run {
             do {
                 return try take(result, intent, context)

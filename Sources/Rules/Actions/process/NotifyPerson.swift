@@ -15,7 +15,7 @@ struct NotifyPerson: RuleAction {
         let mail: String?
         let urgency: Urgency
         let isRequired: Bool
-        /// In whose folder the program is started.
+        /// What it is about.
         let file: BytePath
     }
 
@@ -79,10 +79,10 @@ struct NotifyPerson: RuleAction {
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let (journal, files) = (services.journal, context.files)
+        let journal = services.journal
         if let said = try await services.files.run({ try journal.noted(step: context.stepID) }) { return Receipt(said) }
         let said: String
-        if let obstacle = try await tell(intent, context.stepID, files) {
+        if let obstacle = try await tell(intent, context.stepID) {
             guard !intent.isRequired else { throw Fault(.failed, obstacle, path: intent.file) }
             said = "told nobody: \(obstacle)"
         } else {
@@ -104,7 +104,7 @@ struct NotifyPerson: RuleAction {
     }
 
     /// - Returns: nil where it was told, else why not.
-    private func tell(_ intent: Intent, _ step: String, _ files: HeldFiles) async throws -> String? {
+    private func tell(_ intent: Intent, _ step: String) async throws -> String? {
         let name = intent.mail == nil ? services.notify.busctl : services.notify.sendmail ?? ""
         guard let program = RunProgram.find(name) else { return "there is no program \(name); install it" }
         let environment = ProcessInfo.processInfo.environment
@@ -118,11 +118,12 @@ struct NotifyPerson: RuleAction {
             added["DBUS_SESSION_BUS_ADDRESS"] = bus
         }
         let mail = intent.mail.map { MailText.message(to: $0, subject: intent.title, text: intent.text, id: step) }
-        let (folder, input) = try await services.files.run {
-            (try files.spot(intent.file).folder, try mail.map { try Self.inMemory($0) })
+        let input = try await services.files.run { try mail.map { try Self.inMemory($0) } }
+        let (command, variables) = (words, added)
+        let result = try await services.inPrivateFolder(for: step) { folder in
+            try await ChildProcess.run(
+                command, in: folder, file: nil, input: input, adding: variables, timeout: Self.patience)
         }
-        let result = try await ChildProcess.run(
-            words, in: folder, file: nil, input: input, adding: added, timeout: Self.patience)
         if result.status == 0 { return nil }
         let why = result.timedOut ? "took more than \(Int(Self.patience)) s" : "ended with \(result.status)"
         let output = result.output.suffix(300).replacingOccurrences(of: "\n", with: " ")

@@ -7,14 +7,35 @@ package struct ProcessServices: Sendable {
     let run: RunPolicy
     let notify: NotifyPolicy
     let placing: FileServices
+    /// Where programs are started.
+    let folders: PrivateFolders
 
     var files: BlockingLanes { placing.files }
     var journal: EffectJournal { placing.journal }
 
-    package init(run: RunPolicy, notify: NotifyPolicy, placing: FileServices) {
+    package init(run: RunPolicy, notify: NotifyPolicy, placing: FileServices, folders: PrivateFolders) {
+        self.folders = folders
         self.run = run
         self.notify = notify
         self.placing = placing
+    }
+
+    /// Starts a program in an empty folder that is gone when it has ended.
+    func inPrivateFolder<R: Sendable>(
+        for step: String, _ body: @Sendable (Folder) async throws -> R
+    ) async throws -> R {
+        let folders = folders
+        let own = try await files.run { try folders.make(for: step) }
+        let outcome: Result<R, any Error>
+        do {
+            let folder = try await files.run { try own.openFolder() }
+            guard let folder else { throw Fault(.transient, "\(own.path) is gone", path: own.path) }
+            outcome = .success(try await body(folder))
+        } catch {
+            outcome = .failure(error)
+        }
+        try await files.run { folders.remove(own) }
+        return try outcome.get()
     }
 }
 

@@ -14,5 +14,7 @@ enum ProgramEnvironment {
 
     static var inherited: [String: String] {
         ProcessInfo.processInfo.environment.filter { variables.contains($0.key) || $0.key.hasPrefix(locale) }
+            // Python would else look for its modules in the folder it is started in before it looks in its own.
+            .merging(["PYTHONSAFEPATH": "1"]) { $1 }
     }
 }

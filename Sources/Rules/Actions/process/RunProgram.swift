@@ -9,14 +9,18 @@ struct RunProgram: RuleAction {
         let environment: [String: String]
         /// Seconds.
         let timeout: Double
+        /// Nil in what an agent of before has planned: then those that a rule has which says nothing.
+        var limits: ProgramLimits?
+        /// Whether it is started in the file's folder.
+        var isInFileFolder: Bool?
     }
 
     static let declaration = ActionDeclaration(
         name: "run",
         summary:
-            "Runs a program in the file's folder: an argument list, never a shell. The file that was judged is open for "
-            + "it as `/dev/fd/3`, whatever its name stands for by then. Off unless the configuration says "
-            + "`run: { allow: true }`.",
+            "Runs a program: an argument list, never a shell. It is started in an empty folder of its own, which goes when "
+            + "it has ended, and finds the file that was judged open as `/dev/fd/3`, whatever its name stands for by then. "
+            + "Off unless the configuration says `run: { allow: true }`.",
         guarantee: .atMostOnce, work: .process, canUndo: false, mayBeRepeated: true,
         parameters: [
             ParameterSpec(
@@ -24,14 +28,19 @@ struct RunProgram: RuleAction {
                 "the program and its arguments; where a value begins an argument it cannot make it an option: `--help.pdf` is passed as `./--help.pdf`. Write `./{{ file.name }}`, or put `--` before it, to have all names alike"
             ),
             ParameterSpec(
+                "in", .choice(["private", "file"]), default: "private",
+                "where it is started: in an empty folder that nobody else can write to, or, by `file`, in the file's own, "
+                    + "where names such as `./{{ file.name }}` lead to it. Many programs take settings and code from the "
+                    + "folder they are started in: `steward check` warns where others can write to it"),
+            ParameterSpec(
                 "timeout", .duration, "after how long it is ended; the configuration's limit where not given"),
             ParameterSpec(
                 "environment", .templateMap,
                 "variables to add to the program's environment. `STEWARD_JOB_ID` and `STEWARD_FILE` tell it the job and the file; of the agent's own variables it sees \(ProgramEnvironment.names), and no keys, credentials or sockets"
             ),
-        ],
+        ] + ProgramParameters.specs,
         provides: [ValueSpec("run.output", "the first 4 KiB of what it printed")],
-        example: "run: { command: [ocrmypdf, \"./{{ file.name }}\", \"./{{ file.stem }}.ocr.pdf\"] }")
+        example: "run: { command: [ocrmypdf, \"./{{ file.name }}\", \"./{{ file.stem }}.ocr.pdf\"], in: file }")
 
     private let arguments: Arguments
     private let services: ProcessServices
@@ -42,6 +51,7 @@ struct RunProgram: RuleAction {
                 "command", "rules may not run programs here; say `run: { allow: true }` in steward.yaml to allow it",
                 isLack: true)
         }
+        _ = try ProgramParameters.limits(arguments)
         self.arguments = arguments
         self.services = services
     }
@@ -69,14 +79,22 @@ struct RunProgram: RuleAction {
         environment["STEWARD_FILE"] = input.file.absolute.text
         return Intent(
             arguments: [path] + words.dropFirst(), environment: environment,
-            timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout)
+            timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout,
+            limits: try ProgramParameters.limits(arguments),
+            isInFileFolder: try arguments.literal("in") == "file")
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
         let files = context.files
-        let (folder, file) = try await services.files.run { try Self.opened(intent, files) }
-        let result = try await ChildProcess.run(
-            intent.arguments, in: folder, file: file, adding: intent.environment, timeout: intent.timeout)
+        let (beside, file) = try await services.files.run { try Self.opened(intent, files) }
+        @Sendable func run(in folder: Folder) async throws -> ChildProcess.Result {
+            try await ChildProcess.run(
+                intent.arguments, in: folder, file: file, adding: intent.environment,
+                limits: intent.limits ?? ProgramParameters.usual, timeout: intent.timeout)
+        }
+        let result =
+            intent.isInFileFolder == true
+            ? try await run(in: beside) : try await services.inPrivateFolder(for: context.stepID, run)
         let name = intent.arguments.first ?? ""
         guard result.status == 0 else {
             throw Fault(
@@ -93,8 +111,8 @@ struct RunProgram: RuleAction {
 
     func summary(of intent: Intent) -> String { "run \(intent.arguments.joined(separator: " "))" }
 
-    /// The folder that the program is started in, and the file that it finds open as descriptor 3; both held since the
-    /// job began. A file that is gone is none.
+    /// The file's folder, and the file that the program finds open as descriptor 3; both held since the job began. A file
+    /// that is gone is none.
     private static func opened(_ intent: Intent, _ files: HeldFiles) throws -> (Folder, Descriptor?) {
         let path = BytePath(intent.environment["STEWARD_FILE"] ?? "")
         let folder = try files.spot(path).folder

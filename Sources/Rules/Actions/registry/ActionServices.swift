@@ -27,6 +27,7 @@ package struct ActionServices: Sendable {
 
     /// - Parameters:
     ///   - device: for anchors: this machine's name as a suffix.
+    ///   - programFolders: where programs of rules are started.
     ///   - homeTrash: the user's home trash (`$XDG_DATA_HOME/Trash`).
     ///   - unpacker: the program that unpacks and packs archives; nil looks for it beside this one.
     ///   - reader: the program that looks into files; nil looks for it beside this one.
@@ -34,7 +35,7 @@ package struct ActionServices: Sendable {
     package init(
         journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicImporter,
         files: BlockingLanes,
-        timeZone: TimeZone, device: String, run: RunPolicy, homeTrash: BytePath,
+        timeZone: TimeZone, device: String, run: RunPolicy, programFolders: PrivateFolders, homeTrash: BytePath,
         vaults: VaultKeeper = VaultKeeper(), reviews: ReviewTools = ReviewTools(),
         publishing: PublishServices? = nil, unpacker: BytePath? = nil,
         reader: BytePath? = nil,
@@ -47,7 +48,8 @@ package struct ActionServices: Sendable {
         self.comics = ComicServices(comics: comics, vaults: vaults, placing: self.files)
         media = MediaServices(placing: self.files, program: reader, unpacker: unpacker)
         self.reviews = ReviewServices(reviews: reviews, files: files, journal: journal, device: device)
-        processes = ProcessServices(run: run, notify: notify, placing: self.files)
+        processes = ProcessServices(
+            run: run, notify: notify, placing: self.files, folders: programFolders)
         self.publishing = publishing ?? PublishServices(outbox: Outbox(ledger: journal.ledger), targets: [])
     }
 }

@@ -76,12 +76,13 @@ struct ConditionReader {
     func texts(_ node: YamlNode, _ name: String) -> [String]? { reader.texts(node, "`\(name)`") }
 
     /// Globs, from a list or a single one; faults are reported at their character.
-    func globs(_ node: YamlNode, _ name: String) -> [Glob]? {
+    /// - Parameter change: what is done to each pattern before it is read.
+    func globs(_ node: YamlNode, _ name: String, _ change: (String) -> String = { $0 }) -> [Glob]? {
         let items = reader.oneOrMore(node)
         guard let texts = texts(node, name) else { return nil }
         var globs: [Glob] = []
         for (item, text) in zip(items, texts) {
-            if let glob = glob(text, item) { globs.append(glob) }
+            if let glob = glob(change(text), item) { globs.append(glob) }
         }
         return globs.count == texts.count ? globs : nil
     }

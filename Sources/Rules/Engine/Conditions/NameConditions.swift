@@ -1,3 +1,4 @@
+import Foundation
 import JSONText
 import Platform
 
@@ -11,6 +12,24 @@ extension ConditionSpec {
             guard let globs = context.globs(node, "name") else { return nil }
             return Loaded(extensions: ends(of: globs)) { facts, _ in
                 Observation(globs.contains { $0.matches(facts.path.name) }, seen: BytePath.escape(facts.path.name))
+            }
+        },
+        ConditionSpec(
+            "stem",
+            "The name without its ending (`report.tar` of `report.tar.gz`), by globs, as `name`. A letter and its accent "
+                + "count as one character, however the name writes them; a name with a line break in it matches nothing.",
+            example: "stem: \"*draft*\"", schema: oneOrMoreTexts, takes: .both
+        ) { node, context in
+            guard let globs = context.globs(node, "stem", { $0.precomposedStringWithCanonicalMapping }) else {
+                return nil
+            }
+            return Loaded { facts, _ in
+                let bytes = facts.path.stemAndExtension.stem
+                let seen = BytePath.escape(bytes)
+                guard !bytes.contains(UInt8(ascii: "\n")) else { return Observation(false, seen: seen) }
+                let text = String(validating: bytes, as: UTF8.self)?.precomposedStringWithCanonicalMapping
+                let stem = text.map { Array($0.utf8) } ?? bytes
+                return Observation(globs.contains { $0.matches(stem) }, seen: seen)
             }
         },
         ConditionSpec(

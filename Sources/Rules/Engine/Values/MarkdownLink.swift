@@ -17,15 +17,6 @@ enum MarkdownLink {
         return !isPicture && schemes.contains(String(view).lowercased())
     }
 
-    /// As ``isInert(_:isPicture:)`` for what follows `](`: false, too, where the address does not end within it.
-    static func isInert(inline rest: ArraySlice<Unicode.Scalar>) -> Bool {
-        var address = rest.drop { $0 == " " }
-        guard let end = address.firstIndex(of: ")") else { return false }
-        address = address[..<end]
-        if address.first == "<" { address = address.dropFirst() }
-        return isInert(address, isPicture: false)
-    }
-
     /// `<https://…>` at the beginning of `text`, without anything that would be markup if it were none; or nil.
     static func webAddress(_ text: some Collection<Unicode.Scalar>) -> [Unicode.Scalar]? {
         guard let end = text.firstIndex(of: ">") else { return nil }
@@ -38,10 +29,20 @@ enum MarkdownLink {
         return isWeb && inside.allSatisfy { !" <`[]\\".unicodeScalars.contains($0) } ? address : nil
     }
 
-    /// Whether `text` begins with an entity: `&lt;`, `&#60;`.
-    static func isEntity(_ text: ArraySlice<Unicode.Scalar>) -> Bool { entityEnd(text) == ";" }
+    /// Whether a byte stands there as URLs write it: `%20`.
+    static func isPercented(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+        let digits = text.dropFirst().prefix(2)
+        return digits.count == 2 && digits.allSatisfy { $0.properties.isASCIIHexDigit }
+    }
 
-    /// As ``isEntity(_:)``, or whether what comes next could make it one.
+    /// An address in which `%` stands before two digits alone.
+    static func percented(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        source.enumerated().flatMap { index, scalar -> [Unicode.Scalar] in
+            scalar == "%" && !isPercented(source[index...]) ? ["%", "2", "5"] : [scalar]
+        }
+    }
+
+    /// Whether `text` begins with an entity (`&lt;`, `&#60;`), or what comes next could make it one.
     static func mayBeEntity(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         let end = entityEnd(text)
         return end == ";" || end == nil

@@ -2,9 +2,7 @@ import Platform
 
 /// What becomes of a value's own markup where the value is put into Markdown.
 package enum Markup: Sendable {
-    /// Emphasis and links to the web work; nothing that would run, fetch or begin a block does.
-    case inert
-    /// All of it shows as it was typed.
+    /// All of it shows as it was typed, and does nothing; an address of the web can be clicked.
     case escaped
     /// As it is, because the rule says so.
     case raw
@@ -66,8 +64,8 @@ package struct SafeMarkdown {
     }
 
     /// A text from outside, and what we say of it, where a line of Markdown begins that holds no link of ours. Its code
-    /// works, besides what works of a value's markup.
-    package static func line(_ text: String) -> String { self.text([.value(text, .inert)], as: .line) }
+    /// works.
+    package static func line(_ text: String) -> String { self.text([.value(text, .escaped)], as: .line) }
 
     private init(kind: Kind) { self.kind = kind }
 
@@ -144,7 +142,11 @@ package struct SafeMarkdown {
         if isEscaped { out.append("\\") }
         if isInFrontMatter {
             if mayBecomeFence(with: text) { out.append("\\") }
-            out += text.unicodeScalars
+            // Templater reads the whole file, and YAML has no escape that holds in every scalar.
+            for scalar in text.unicodeScalars {
+                if scalar == "%", out.last == "<" { out.append(" ") }
+                out.append(scalar)
+            }
         } else if destination != nil, markup != .raw {
             appendAddress(Array(text.unicodeScalars))
         } else {
@@ -152,11 +154,7 @@ package struct SafeMarkdown {
             if opening == .empty || opening == .marks { text = text.drop { $0 == " " } }
             let source = Array(text.unicodeScalars)
             var piece =
-                switch markup {
-                case .inert: inert(source)
-                case .escaped: Self.escaped(source)
-                case .raw: source
-                }
+                markup == .raw ? source : shown(source)
             let first = piece.first
             switch opening {
             case .digits: MarkdownBlockStart.disarmNumber(&piece, isGoingOn: true)
@@ -194,7 +192,8 @@ package struct SafeMarkdown {
         let isFirst = out[destination.start...].allSatisfy { $0 == " " }
         for (index, scalar) in source.enumerated() where !(isFirst && source[...index].allSatisfy { $0 == " " }) {
             switch scalar {
-            case "\\", "<", ">", "`": out += ["\\", scalar]
+            case "\\", "<", ">", "`", "$": out += ["\\", scalar]
+            case "%" where !MarkdownLink.isPercented(source[index...]): out += ["\\", scalar]
             case "(",
                 ")" where !destination.isInAngles:
                 out += ["\\", scalar]
@@ -209,51 +208,44 @@ package struct SafeMarkdown {
         out.insert(contentsOf: "./".unicodeScalars, at: start)
     }
 
-    /// Without what would run or fetch: tags, pictures, and links to anything but the web and files.
-    private func inert(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    /// As it was typed, with what may be markup escaped. In a line of ours its code works, which no escape reaches.
+    private func shown(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        guard kind == .line else {
+            // Within the angles of the template's, an address of the web is whole as it is.
+            if out.last == "<", !isEscaped(at: out.count - 1), MarkdownLink.webAddress(["<"] + source + [">"]) != nil {
+                return MarkdownLink.percented(source)
+            }
+            return MarkdownPunctuation.escaped(source)
+        }
         var piece: [Unicode.Scalar] = []
-        let isInTable = line.first { !Self.isBlank($0) } == "|"
-        var index = 0
-        while index < source.count {
-            let scalar = source[index]
-            let rest = source[(index + 1)...]
-            let escapes =
-                switch scalar {
-                case "\\": rest.first.map(Self.isPunctuation) ?? true
-                case "&": MarkdownLink.isEntity(source[index...])
-                case "<": rest.first.map(Self.beginsTag) ?? true
-                case "[": !brackets.isEmpty || index > 0 && source[index - 1] == "!"
-                case "]": !brackets.isEmpty || rest.first == "(" && !MarkdownLink.isInert(inline: rest.dropFirst())
-                // Code that began in one value and ended in another would take the template's markup between them.
-                case "`": kind != .line
-                case "|": isInTable
-                default: false
+        var rest = source[...]
+        while let start = rest.firstIndex(of: "`") {
+            let mark = rest[start...].prefix { $0 == "`" }
+            var inside = rest[mark.endIndex...]
+            var end: Int?
+            while let next = inside.firstIndex(of: "`") {
+                let run = inside[next...].prefix { $0 == "`" }
+                if run.count == mark.count {
+                    end = run.endIndex
+                    break
                 }
-            if scalar == "<", let address = MarkdownLink.webAddress(source[index...]) {
-                piece += address
-                index += address.count
+                inside = inside[run.endIndex...]
+            }
+            let code = end.map { rest[mark.endIndex..<($0 - mark.count)] }
+            guard let end, let code, code.first != "=", !code.contains("$"), !code.contains("%") else {
+                piece += MarkdownPunctuation.escaped(Array(rest[..<mark.endIndex]))
+                rest = rest[mark.endIndex...]
                 continue
             }
-            piece += escapes ? ["\\", scalar] : [scalar]
-            index += 1
+            piece += MarkdownPunctuation.escaped(Array(rest[..<start])) + rest[start..<end]
+            rest = rest[end...]
         }
-        return piece
-    }
-
-    /// All inline markup of CommonMark and GFM, as text.
-    static func escaped(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
-        source.enumerated().flatMap { index, scalar -> [Unicode.Scalar] in
-            switch scalar {
-            case "\\", "`", "*", "_", "[", "]", "<", ">", "~", "|": ["\\", scalar]
-            case "&" where MarkdownLink.isEntity(source[index...]): ["\\", scalar]
-            default: [scalar]
-            }
-        }
+        return piece + MarkdownPunctuation.escaped(Array(rest))
     }
 
     static func escaped(_ text: String) -> String {
         var view = String.UnicodeScalarView()
-        view.append(contentsOf: escaped(Array(SafeText.withoutControls(text).unicodeScalars)))
+        view.append(contentsOf: MarkdownPunctuation.escaped(Array(SafeText.withoutControls(text).unicodeScalars)))
         return String(view)
     }
 
@@ -261,7 +253,10 @@ package struct SafeMarkdown {
 
     /// A value's last character makes nothing together with the template's next, or another value's first.
     private mutating func part(from next: Unicode.Scalar) {
-        guard endsInValue, let last = out.last, !isEscaped(at: out.count - 1) else { return }
+        guard endsInValue, let last = out.last else { return }
+        // A comment of Obsidian's, a template of Templater's: neither knows a backslash before its first sign.
+        if next == "%", last == "%" || last == "<" { out.append("\\") }
+        guard !isEscaped(at: out.count - 1) else { return }
         if last == "!" && next == "[" || last == "]" && ["(", "[", ":"].contains(next) {
             out.insert("\\", at: out.count - 1)
         }
@@ -355,9 +350,5 @@ package struct SafeMarkdown {
 
     private static func beginsTag(_ scalar: Unicode.Scalar) -> Bool {
         MarkdownLink.isLetter(scalar) || scalar == "/" || scalar == "!" || scalar == "?"
-    }
-
-    private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
-        (0x21..<0x7F).contains(scalar.value) && !MarkdownLink.isLetter(scalar) && !("0"..."9").contains(scalar)
     }
 }

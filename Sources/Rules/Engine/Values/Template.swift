@@ -134,7 +134,7 @@ package struct Template: Sendable {
             case .value(let source, let filters):
                 let markup = filters.last?.filter.markup
                 let others = markup == nil ? filters : filters.dropLast()
-                return .value(try Self.render(source, others, context), markup ?? .inert)
+                return .value(try Self.render(source, others, context), markup ?? .escaped)
             }
         }
     }

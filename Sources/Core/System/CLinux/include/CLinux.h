@@ -86,14 +86,34 @@ int steward_spawn_worker(int program, char *const *arguments, int archive, int r
 /// To be called first in a worker: closes its executable, and calls the process by `name`, of 15 bytes at most.
 void steward_begin_worker(const char *name);
 
-/// Starts the program `arguments[0]` in the open folder `folder` and in a process group of its own, with `output` as its
-/// standard output and error, `file` as descriptor 3 and `input` as standard input (none where they are negative), and
-/// nothing else open; both are read from their beginning. All signals at their defaults. 0 and the process in `id`, or an errno.
-int steward_spawn_program(
-    char *const *arguments, char *const *environment, int folder, int file, int input, int output, int *id);
+/// How a program is started, and what it may use. Descriptors that are negative are none, limits that are 0 are those of the
+/// caller.
+struct steward_program {
+    char *const *arguments;
+    char *const *environment;
+    /// The open folder that it is started in.
+    int folder;
+    /// Descriptor 3, and standard input; both are read from their beginning.
+    int file, input;
+    /// Standard output and error.
+    int output;
+    /// RLIMIT_DATA, in bytes.
+    uint64_t memory;
+    /// RLIMIT_NOFILE, for good; `usual_files` is a soft limit, which the program may raise.
+    uint64_t open_files, usual_files;
+    /// RLIMIT_NPROC: tasks of this user, all that there are counted.
+    uint64_t processes;
+    /// Whether sockets of the network are refused, and io_uring, which would make them past the filter. It gains no
+    /// privileges by what it executes then.
+    int has_no_network;
+};
 
-/// Gives the process `id`, a child, a soft limit of open files (RLIMIT_NOFILE), within its hard limit; 0, or -1 with errno.
-int steward_limit_files(int id, uint64_t files);
+/// Starts the program `arguments[0]` in a process group of its own, with nothing else open and all signals at their defaults.
+/// 0 and the process in `id`, or an errno.
+int steward_spawn_program(const struct steward_program *program, int *id);
+
+/// How many tasks of this real user there are, as /proc tells; 0 where it cannot be read.
+uint64_t steward_count_tasks(void);
 
 /// pidfd_open(2): a descriptor of the process `id`, readable once it has ended; or -1 with errno set.
 int steward_open_process(int id);

@@ -2,7 +2,8 @@
 /// may take the place of words, and everything else stays as it is
 /// (docs/design/draft-anchors.md, "What a proposal may change").
 ///
-/// What stays is code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote marks, pipes of
+/// The blocks of the text stay as CommonMark has them, in every format, and no sign is added that prose is not punctuated with.
+/// What stays besides is code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote marks, pipes of
 /// tables, and the marks that make these what they are. It is compared before and after, so that a proposal may hold code
 /// that stood there already, and may neither drop nor add any, nor turn words into it.
 ///
@@ -36,14 +37,28 @@ public struct ProposalGate: Sendable {
             lead + draft[region.lowerBound..<range.lowerBound] + replacement
                 + draft[range.upperBound..<region.upperBound],
             syntax: draft.syntax)
-        return KeptMarks(before, DraftMask(before), fragments)
+        if let kept = KeptMarks(before, DraftMask(before), fragments)
             .difference(from: KeptMarks(after, DraftMask(after), fragments))
+        {
+            return kept
+        }
+        if AddedMarks.are(in: replacement.unicodeScalars, since: draft.scalars[range]) { return Self.marks }
+        let version = draft[0..<range.lowerBound] + replacement + draft[range.upperBound..<draft.count]
+        return BlockStructure(draft.string) == BlockStructure(version) ? nil : Self.blocks
     }
+
+    private static let marks = "marks that are no punctuation of prose"
+    private static let blocks = "the blocks of the text: a paragraph, a heading, a list or the like"
 
     /// What a whole new version of the draft would change that stays; nil where it changes words alone.
     public func objection(to version: String) -> String? {
         let after = DraftText(version, syntax: draft.syntax)
-        return KeptMarks(draft, mask, fragments).difference(from: KeptMarks(after, DraftMask(after), fragments))
+        if let kept = KeptMarks(draft, mask, fragments).difference(from: KeptMarks(after, DraftMask(after), fragments))
+        {
+            return kept
+        }
+        if AddedMarks.are(in: after.scalars, since: draft.scalars) { return Self.marks }
+        return BlockStructure(draft.string) == BlockStructure(version) ? nil : Self.blocks
     }
 
     /// A proposal as it may be shown: without its wording where that would change more than words. The reason says so.

@@ -15,7 +15,8 @@ extension TemplateFilter {
         TemplateFilter(
             name: "md",
             summary:
-                "In Markdown, the value as plain text: all of its own markup is escaped, and `*` is an asterisk. Stands last.",
+                "In Markdown, the value as plain text, as without a filter: its own markup is escaped, and `*` is an asterisk. "
+                + "Stands last.",
             example: "**{{ comic.title | md }}**", argument: .none, markup: .escaped
         ) { call in call.value.map { .text(SafeMarkdown.escaped($0.shown(call.timeZone))) } },
         TemplateFilter(

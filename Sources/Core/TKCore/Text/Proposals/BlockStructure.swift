@@ -1,0 +1,63 @@
+import CCmarkGfm
+
+/// The blocks of a text as CommonMark and GFM have them, whatever format it is in: which there are, how they lie in each other,
+/// and in which order. Two texts of one structure differ in words within lines alone.
+struct BlockStructure: Equatable {
+    private var blocks: [String] = []
+
+    private static let isRegistered: Bool = {
+        cmark_gfm_core_extensions_ensure_registered()
+        return true
+    }()
+
+    init(_ text: String) {
+        guard Self.isRegistered, let parser = cmark_parser_new(CMARK_OPT_DEFAULT | CMARK_OPT_FOOTNOTES) else { return }
+        defer { cmark_parser_free(parser) }
+        // The other extensions change global tables of cmark while they parse (see ``MarkdownBlocks``).
+        if let table = cmark_find_syntax_extension("table") { cmark_parser_attach_syntax_extension(parser, table) }
+        Array(text.utf8).withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            cmark_parser_feed(parser, start.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        guard let document = cmark_parser_finish(parser) else { return }
+        defer { cmark_node_free(document) }
+        // Not by recursion: a text may hold quotations in quotations without end.
+        guard let walk = cmark_iter_new(document) else { return }
+        defer { cmark_iter_free(walk) }
+        while case let event = cmark_iter_next(walk), event != CMARK_EVENT_DONE {
+            guard let node = cmark_iter_get_node(walk) else { continue }
+            let type = cmark_node_get_type(node)
+            guard type.rawValue & UInt32(CMARK_NODE_TYPE_MASK) == UInt32(CMARK_NODE_TYPE_BLOCK) else { continue }
+            let level = type == CMARK_NODE_HEADING ? cmark_node_get_heading_level(node) : 0
+            let list = type == CMARK_NODE_LIST ? cmark_node_get_list_type(node).rawValue : 0
+            let edge = event == CMARK_EVENT_ENTER ? "+" : "-"
+            blocks.append("\(edge)\(String(cString: cmark_node_get_type_string(node))) \(level) \(list)")
+        }
+    }
+}
+
+/// The ASCII punctuation that no proposal may add: all but what prose is punctuated with.
+enum AddedMarks {
+    private static let ofProse = Set(".,;:?!'\"()-/".unicodeScalars)
+
+    /// Whether `new` holds more of any such sign than `old`.
+    static func are(in new: some Sequence<Unicode.Scalar>, since old: some Sequence<Unicode.Scalar>) -> Bool {
+        let before = counts(old)
+        return counts(new).contains { $0.value > before[$0.key, default: 0] }
+    }
+
+    private static func counts(_ text: some Sequence<Unicode.Scalar>) -> [Unicode.Scalar: Int] {
+        var counts: [Unicode.Scalar: Int] = [:]
+        var last: Unicode.Scalar = " "
+        for scalar in text {
+            let isLetterOrDigit = scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            // Per cent, of a number.
+            let isPerCent = scalar == "%" && ("0"..."9").contains(last)
+            if (0x21..<0x7F).contains(scalar.value), !isLetterOrDigit, !ofProse.contains(scalar), !isPerCent {
+                counts[scalar, default: 0] += 1
+            }
+            if scalar != " " { last = scalar }
+        }
+        return counts
+    }
+}

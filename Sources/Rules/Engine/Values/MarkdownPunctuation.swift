@@ -1,0 +1,74 @@
+/// Which ASCII punctuation of a value may stand in Markdown as it was typed. All other is escaped: what nobody has thought of (a
+/// comment of Obsidian's, a template of Templater's) does nothing either.
+///
+/// What may stand has no meaning in CommonMark, GFM, Obsidian or its plugins where it stands alone between two letters or
+/// digits, or where it ends or begins a word as in a sentence; and an address of the web stays one that can be clicked.
+enum MarkdownPunctuation {
+    private static let between = Set(".,'-_/:@+=#&;?!\"()%".unicodeScalars)
+    private static let closing = Set(".,:;?!'\")/".unicodeScalars)
+    private static let opening = Set("('\"/".unicodeScalars)
+    private static let schemes = ["http", "https"].map { Array($0.unicodeScalars) }
+
+    /// The value with a backslash before all that may not stand.
+    static func escaped(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var out: [Unicode.Scalar] = []
+        out.reserveCapacity(source.count)
+        for (index, scalar) in source.enumerated() {
+            if isPunctuation(scalar), !mayStand(source, index) { out.append("\\") }
+            out.append(scalar)
+        }
+        return out
+    }
+
+    static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
+        (0x21..<0x7F).contains(scalar.value) && !MarkdownLink.isLetter(scalar) && !("0"..."9").contains(scalar)
+    }
+
+    private static func mayStand(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        let scalar = source[index]
+        if isWord(source, index - 1), isWord(source, index + 1) {
+            return between.contains(scalar) && !(scalar == "&" && MarkdownLink.mayBeEntity(source[index...]))
+        }
+        if opening.contains(scalar), isEdge(source, index - 1), isWord(source, index + 1) { return true }
+        if closing.contains(scalar), closesWord(source, index) { return true }
+        return (scalar == ":" || scalar == "/") && isOfAddress(source, index)
+    }
+
+    /// Whether it belongs to the marks between a word's end and a space: `).` of `(so it is).`
+    private static func closesWord(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        var (start, end) = (index, index + 1)
+        while start > 0, closing.contains(source[start - 1]) { start -= 1 }
+        while end < source.count, closing.contains(source[end]) { end += 1 }
+        // Two colons make a field of Dataview's.
+        guard !zip(source[start..<end], source[(start + 1)..<end]).contains(where: { $0 == ":" && $1 == ":" }) else {
+            return false
+        }
+        return isWord(source, start - 1) && isEdge(source, end)
+    }
+
+    /// Whether it is of the `://` of an address of the web.
+    private static func isOfAddress(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        guard let colon = [index, index - 1, index - 2].first(where: { $0 > 0 && source[$0] == ":" }),
+            source[(colon + 1)...].starts(with: "//".unicodeScalars), isWord(source, colon + 3)
+        else { return false }
+        return schemes.contains { scheme in
+            let start = colon - scheme.count
+            return start >= 0 && !isWord(source, start - 1)
+                && source[start..<colon].elementsEqual(scheme) { lowered($0) == $1 }
+        }
+    }
+
+    private static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        ("A"..."Z").contains(scalar) ? Unicode.Scalar(UInt8(scalar.value) + 0x20) : scalar
+    }
+
+    private static func isWord(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        guard source.indices.contains(index) else { return false }
+        return source[index].properties.isAlphabetic || source[index].properties.numericType != nil
+    }
+
+    /// Whether a space stands there, or nothing of the value.
+    private static func isEdge(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        !source.indices.contains(index) || source[index] == " "
+    }
+}
