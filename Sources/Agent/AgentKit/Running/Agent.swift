@@ -122,7 +122,7 @@ package final class Agent: Service {
         courier = Couriers.make(core, log) { changes.tell() }
         timer = state.alarm.timer
         time = state.alarm.keeper(core, runner, pipeline, log)
-        server = ControlServer(path: directories.socket, given: socket, log: log)
+        server = ControlServer(path: directories.socket, given: socket, group: configuration.controlGroup, log: log)
         try server.claim()
     }
 
