@@ -28,7 +28,8 @@ struct JournalSocketTests {
     private func logger(_ receiver: DatagramReceiver, json: Bool = false) throws -> Logger {
         let journal = try #require(JournalSocket(receiver.path))
         return Logger(label: "test") { _ in
-            StewardLogHandler(level: .debug, json: json, stamps: false, journal: journal)
+            StewardLogHandler(
+                level: .debug, format: LogFormat(json: json, stamps: false), output: LogOutput(journal: journal))
         }
     }
 
@@ -67,6 +68,6 @@ struct JournalSocketTests {
         #expect(JournalSocket(folder.path.appending("socket")) == nil)
         let receiver = try DatagramReceiver()
         let journal = try #require(JournalSocket(receiver.path))
-        #expect(!journal.write(String(repeating: "x", count: 8 << 20), .info, [:]))
+        #expect(!journal.send(JournalSocket.entry(String(repeating: "x", count: 8 << 20), .info, [:])))
     }
 }

@@ -7,6 +7,7 @@ import Ledger
 import Logging
 import Platform
 import Rules
+import Synchronization
 
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
@@ -78,7 +79,13 @@ enum Output {
         }
     }
 
+    /// Has complaints written with the log: an agent does not wait for whoever reads them.
+    static func complain(through lines: LogQueue) { log.withLock { $0 = lines } }
+
+    private static let log = Mutex<LogQueue?>(nil)
+
     static func complain(_ text: String) {
+        if let log = log.withLock({ $0 }) { return log.add(ShownText.lines(text), .error) }
         put(JournalStream.marked(ShownText.lines(text), .error) + "\n", to: STDERR_FILENO)
     }
 
@@ -136,7 +143,7 @@ struct DaemonOrHere {
         }
         let core = AgentCore(
             configuration: configuration, directories: directories, ledger: ledger,
-            log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
+            log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try await core.learnHiddenNames()
         // Nobody sends anything: the lock says so.

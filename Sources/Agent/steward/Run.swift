@@ -22,18 +22,32 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
+        let lines = LogQueue()
+        Output.complain(through: lines)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await serve(lines)) } catch { outcome = .failure(error) }
+        // Whoever reads neither ends the agent late.
+        try await lines.flush()
+        try await SystemNotification.manager.flush()
+        try outcome.get()
+    }
+
+    private func serve(_ lines: LogQueue) async throws {
         // The units start an agent anew unless it has ended with this.
         try await Output.guarding(fatal: 64) {
             // Not yet heard, they would end the process. An agent that starts reads the rules in any case; a vault that it
             // unlocks with a credential meanwhile stays open, until a later signal.
             for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
+            // Nor does a log that nobody reads any more.
+            signal(SIGPIPE, SIG_IGN)
             let directories = try options.directories()
             let socket = ActivationSocket.take(at: directories.socket)
             let configuration = try options.configuration(directories)
+            let format = LogFormat(json: configuration.logsJSON || options.json)
             let log = Logger(label: "steward") { _ in
-                StewardLogHandler(level: configuration.logLevel, json: configuration.logsJSON || options.json)
+                StewardLogHandler(level: configuration.logLevel, format: format, queue: lines)
             }
-            let agent = try await Agent.make(configuration, directories, socket: socket, log: log)
+            let agent = try await Agent.make(configuration, directories, socket: socket, log: log, lines: lines)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [
@@ -44,7 +58,7 @@ struct Run: AsyncParsableCommand {
                         .init(service: Signal.lock(agent), successTerminationBehavior: .ignore),
                     ], gracefulShutdownSignals: [.sigterm, .sigint],
                     logger: Logger(label: "lifecycle") { _ in
-                        StewardLogHandler(level: .error, json: configuration.logsJSON || options.json)
+                        StewardLogHandler(level: .error, format: format, queue: lines)
                     }))
             try await group.run()
         }

@@ -13,28 +13,36 @@ package final class ContentLibrary: Sendable {
         (self.program, self.cache) = (program, cache)
     }
 
+    /// What is remembered of a content; nil where that is nothing.
+    package func known(_ aspect: ContentAspect, mime: String, hash: ContentHash?) -> ContentReport? {
+        hash.flatMap { cache.report(ReportCache.Key(hash: $0, aspect: aspect, mime: mime)) }
+    }
+
     /// Looks into an open file, unless this content is remembered. Blocks.
     ///
     /// - Parameters:
     ///   - mime: what the file is by its first bytes and its name.
     ///   - hash: of its content; nil: nothing is remembered.
+    ///   - check: whether it may go on, asked about once a second; what it throws ends the process.
+    ///   - used: is told the processor's seconds that each process has used.
     /// - Throws: `Fault` where the machine is at fault; that is not remembered.
     package func look(
-        _ aspect: ContentAspect, in file: Descriptor, mime: String, hash: ContentHash?
+        _ aspect: ContentAspect, in file: Descriptor, mime: String, hash: ContentHash?,
+        check: @escaping @Sendable () throws -> Void = {}, used: @escaping @Sendable (Double) -> Void = { _ in }
     ) throws -> ContentReport {
-        guard let hash else { return try worker().look(aspect, in: file, mime: mime) }
+        if let known = known(aspect, mime: mime, hash: hash) { return known }
+        var worker = try ContentWorker(program: program)
+        (worker.check, worker.used) = (check, used)
+        guard let hash else { return try worker.look(aspect, in: file, mime: mime) }
         let key = ReportCache.Key(hash: hash, aspect: aspect, mime: mime)
-        if let known = cache.report(key) { return known }
         let report: ContentReport
         if aspect == .language {
-            let document = try look(.document, in: file, mime: mime, hash: hash)
-            report = try worker().language(of: document, file.path)
+            let document = try look(.document, in: file, mime: mime, hash: hash, check: check, used: used)
+            report = try worker.language(of: document, file.path)
         } else {
-            report = try worker().look(aspect, in: file, mime: mime)
+            report = try worker.look(aspect, in: file, mime: mime)
         }
         cache.keep(report, key)
         return report
     }
-
-    private func worker() throws -> ContentWorker { try ContentWorker(program: program) }
 }

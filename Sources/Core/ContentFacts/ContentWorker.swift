@@ -8,6 +8,10 @@ package struct ContentWorker: Sendable {
     private let program: CagedProgram
     /// Seconds by the clock for each process, with as many more as a slow disk takes to read the file.
     private let patience: Int64
+    /// Whether a process may go on: asked about once a second while one runs; what it throws ends the process.
+    package var check: @Sendable () throws -> Void = {}
+    /// Is told the processor's seconds that a process has used.
+    package var used: @Sendable (Double) -> Void = { _ in }
 
     /// - Parameters:
     ///   - program: the worker's executable; nil looks at `STEWARD_READ`, then beside the running program, then in
@@ -64,9 +68,13 @@ package struct ContentWorker: Sendable {
     private func process(_ words: [String], _ file: Descriptor) throws -> CagedProcess {
         // 2 MB a second is the slowest disk that is waited for.
         let reading = min(try file.status().size, 8 << 30) / 2_000_000
-        return CagedProcess(
+        var process = CagedProcess(
             program, ["steward-read"] + words, name: "the reading process", path: file.path,
             patience: patience + reading, processorSeconds: ContentLimits.processorSeconds)
+        let check = check
+        process.look = { _ in try check() }
+        process.used = used
+        return process
     }
 
     private func records(_ words: [String], _ file: Descriptor) throws -> ContentReport {

@@ -54,8 +54,17 @@ package final class Ledger: Sendable {
     /// How many threads may read at a time.
     private static let mostReaders = 4
 
+    /// Bytes that the log may have before it is folded into the file: 16 MiB, or an eighth of a disk below 128 MiB. Blocks.
+    private static func longestLog(_ file: BytePath) -> Int {
+        let most = 16 << 20
+        var disk = statvfs()
+        guard file.parent.withCString({ statvfs($0, &disk) }) == 0 else { return most }
+        return max(256 << 10, min(most, Int(disk.f_blocks) * Int(disk.f_frsize) / 8))
+    }
+
     private static func database(_ file: BytePath) -> SQLiteFile {
-        SQLiteFile(
+        let logBytes = longestLog(file)
+        return SQLiteFile(
             file, of: "the ledger", migrator: Migrations.migrator(),
             settings: [
                 // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections.
@@ -69,7 +78,9 @@ package final class Ledger: Sendable {
                 "cache_size = -4096",
                 // A burst's commits are of hundreds of pages, mostly the same ones: folded into the file after each, as
                 // they would be by itself, every page would be written twice.
-                "wal_autocheckpoint = 4096",
+                "wal_autocheckpoint = \(logBytes / 4_096)",
+                // What a long reader has made it grow beyond that is given back.
+                "journal_size_limit = \(logBytes)",
                 // What a savepoint may have to take back would go to temporary files, four times as much as to the log.
                 "temp_store = MEMORY",
             ],

@@ -76,12 +76,34 @@ package struct SQLiteFile {
         if try FileStatus.of(path) == nil, try FileStatus.of(BytePath(text + "-wal")) != nil {
             return try openAnew(text, now, because: "its log was found without it")
         }
+        makeRoom(text)
         do {
             return Opened(pool: try openChecked(text))
         } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
             return try openAnew(text, now, because: error.message ?? "\(error.resultCode)")
         } catch {
             throw openingFault("open \(contents) at \(path)", error)
+        }
+    }
+
+    /// On a full disk, folds the log into the database and gives its room back: else a log that has filled the disk would keep
+    /// the database from being written for ever. It uses the log without a file of shared memory beside it, for which there
+    /// may be no room.
+    private func makeRoom(_ text: String) {
+        do {
+            let log = try FileStatus.of(BytePath(text + "-wal"))
+            guard log?.size ?? 0 > 0, try FileStatus.of(path)?.size ?? 0 > 0, Self.lacksRoom(beside: path) else {
+                return
+            }
+            var alone = Configuration()
+            alone.label = contents
+            alone.qos = .default
+            alone.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let queue = try DatabaseQueue(path: text, configuration: alone)
+            _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try queue.close()
+        } catch {
+            // Somebody else has it open, or it is damaged: opening it says so.
         }
     }
 

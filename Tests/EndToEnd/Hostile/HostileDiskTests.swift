@@ -86,10 +86,39 @@ struct HostileDiskTests {
         try await expectEach(2, steward)
         try disk.fill()
         try await steward.stop()
+        try Durable.remove(disk.filler)
+        try await steward.start()
+        try await steward.stop()
+        // Its log is folded: nothing is left that could be given back.
+        try disk.fill()
         _ = try await steward.launch()
         let said = try steward.log().occurrences(of: "cannot start yet")
         try await steward.until("it waits again") { try steward.log().occurrences(of: "cannot start yet") > said }
         // Told to stop while it waits, it does.
+        try await steward.stop()
+    }
+
+    @Test(
+        "A burst does not fill a state disk of 8 MB, and where all else has, the agent starts on what its own log gives back"
+    )
+    func smallState() async throws {
+        let steward = try agent()
+        let disk = try SmallDisk(steward.home.path.appending("state"), "8m", steward)
+        defer { disk.unmount() }
+        steward.variables["STEWARD_STATE"] = disk.path.text
+        try await steward.start()
+        for number in 1...300 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await expectEach(300, steward)
+        let log = disk.path.appending("ledger.sqlite-wal")
+        // A group of commits may go beyond the limit.
+        #expect(try FileStatus.of(log)?.size ?? 0 < 3 << 20)
+        try await steward.kill9()
+        #expect(try FileStatus.of(log)?.size ?? 0 > 0)
+        try disk.fill()
+        try await steward.start()
+        try Durable.remove(disk.filler)
+        try steward.drop("dropbox/301.md", "capture 301")
+        try await expectEach(301, steward)
         try await steward.stop()
     }
 

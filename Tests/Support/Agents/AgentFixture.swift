@@ -10,6 +10,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     package let home: TemporaryFolder
     /// Variables for all that the fixture starts, besides its own.
     package var variables: [String: String] = [:]
+    /// Where the agent writes its log, in place of `agent.log`.
+    package var standardError: FileHandle?
     /// What stands before `steward` in every command, so that it runs as another user.
     private let wrapper: [String]
     private var agent: Process?
@@ -137,7 +139,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         if try FileStatus.of(log) == nil { try home.write("agent.log", "") }
         let handle = FileHandle(forWritingAtPath: log.text)
         try handle?.seekToEnd()
-        process.standardError = handle
+        process.standardError = standardError ?? handle
         process.standardOutput = handle
         try process.run()
         agent = process

@@ -46,6 +46,8 @@ package struct Configuration: Sendable {
     package var settle: Double = 1
     /// Where metrics are served on this machine; nil for nowhere.
     package var metricsAddress: MetricsAddress?
+    /// Whose members may command the agent, besides its own user and root.
+    package var controlGroup: gid_t?
     package var logLevel: Logger.Level = .info
     package var logsJSON = false
 
@@ -67,7 +69,7 @@ private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
         "vaults", "quarantine", "captures", "publish", "notify",
-        "metrics", "confirm",
+        "metrics", "confirm", "control",
     ]
     static let place = ["path", "kind", "watch", "follow-links", "limits"]
     static let run = ["allow", "timeout"]
@@ -199,6 +201,16 @@ extension Configuration {
                 metricsAddress = try MetricsAddress(text)
             } catch {
                 reader.report(node.position, error.message, hint: "write it as `127.0.0.1:9464`")
+            }
+        }
+        if let node = top["control"], let part = reader.mapping(node, "`control`", keys: ["group"]),
+            let node = part["group"], let name = reader.text(node, "`group`")
+        {
+            controlGroup = gid_t(name) ?? BackupOwners().group(named: name)
+            if controlGroup == nil {
+                reader.report(
+                    node.position, "there is no group `\(printable(name))` on this machine",
+                    hint: "`groupadd --system \(printable(name))` makes it")
             }
         }
         if let node = top["log"], let part = reader.mapping(node, "`log`", keys: Key.log) {

@@ -77,6 +77,7 @@ package enum ConfigurationTemplate {
 
         # history: 90d                 # how long ended jobs can be explained and undone
         # poll: 30s                    # how often a place without events is looked at
+        # control: { group: steward }  # whose members may command the agent, besides its own user and root
         # log: { level: info, format: text }
 
         """

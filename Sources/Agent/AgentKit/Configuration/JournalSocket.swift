@@ -28,25 +28,30 @@ package final class JournalSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes an entry.
+    /// The bytes of an entry.
     ///
     /// - Parameters:
     ///   - message: shown already; its line breaks stay.
     ///   - metadata: each becomes a field of the name `STEWARD_` and its key.
+    package static func entry(_ message: String, _ level: Logger.Level, _ metadata: Logger.Metadata) -> [UInt8] {
+        var entry: [UInt8] = []
+        add("MESSAGE", message, to: &entry)
+        add("PRIORITY", "\(JournalStream.priority(level))", to: &entry)
+        add("SYSLOG_IDENTIFIER", "steward", to: &entry)
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
+            add(name(key), ShownText.line("\(value)"), to: &entry)
+        }
+        return entry
+    }
+
+    /// Sends an entry. Does not wait: the stream, which does, takes what the journal has no room for.
+    ///
     /// - Returns: false where the journal does not take it, because it is too long, or is not there just now: then it has to
     ///   be told by the stream.
-    package func write(_ message: String, _ level: Logger.Level, _ metadata: Logger.Metadata) -> Bool {
-        var entry: [UInt8] = []
-        Self.add("MESSAGE", message, to: &entry)
-        Self.add("PRIORITY", "\(JournalStream.priority(level))", to: &entry)
-        Self.add("SYSLOG_IDENTIFIER", "steward", to: &entry)
-        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-            Self.add(Self.name(key), ShownText.line("\(value)"), to: &entry)
-        }
+    package func send(_ entry: [UInt8]) -> Bool {
         while true {
-            // Not waiting: the stream, which waits, takes what the journal has no room for.
             let sent = entry.withUnsafeBytes {
-                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
             if sent >= 0 { return true }
             guard errno == EINTR else { return false }

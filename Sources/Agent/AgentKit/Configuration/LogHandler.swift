@@ -1,31 +1,72 @@
 import Foundation
-import Glibc
 import JSONText
 import Logging
 import Platform
 import Rules
 
-/// One line a happening on standard error: for a person and the journal, or as JSON. What a message holds from outside is
-/// shown and does nothing, line breaks included.
-package struct StewardLogHandler: LogHandler {
-    package var logLevel: Logger.Level
-    package var metadata: Logger.Metadata = [:]
-    private let json: Bool
+/// How a line of the log looks: for a person and the journal, or as JSON. What a message holds from outside is shown and
+/// does nothing, line breaks included.
+package struct LogFormat: Sendable {
+    package var json = false
     /// The journal stamps its lines itself.
-    private let stamps: Bool
-    private let journal: JournalSocket?
+    package var stamps = !JournalStream.isStandardError
+
+    package init(json: Bool = false, stamps: Bool = !JournalStream.isStandardError) {
+        (self.json, self.stamps) = (json, stamps)
+    }
 
     /// What a line for a person says already in its words.
     private static let inWords: Set<String> = [LogFields.place, LogFields.path]
 
-    package init(
-        level: Logger.Level, json: Bool, stamps: Bool = !JournalStream.isStandardError,
-        journal: JournalSocket? = .system
-    ) {
+    /// - Parameter journal: the socket that it is meant for, if any.
+    func line(
+        _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, for journal: JournalSocket?
+    ) -> LogLine {
+        let text =
+            json ? document(level, message, metadata) : ShownText.line(words(level, message, metadata))
+        return LogLine(
+            text: text, level: level, entry: journal.map { _ in JournalSocket.entry(text, level, metadata) },
+            format: self)
+    }
+
+    private func document(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+        var fields = metadata.mapValues { "\($0)" }
+        fields["time"] = Timestamp.now().description
+        fields["level"] = level.rawValue
+        fields["message"] = message
+        return (try? JSONText.shownLine(fields)) ?? ShownText.line(message)
+    }
+
+    private func words(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+        let extra = metadata.filter { !Self.inWords.contains($0.key) }.sorted { $0.key < $1.key }
+            .map { " \($0.key)=\($0.value)" }.joined()
+        return (stamps ? "\(Timestamp.now()) " : "") + "\(level.rawValue): \(message)\(extra)"
+    }
+}
+
+/// One line a happening, on standard error or in the journal.
+package struct StewardLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    private let format: LogFormat
+    private let output: LogOutput
+    /// Has its lines written; nil where they are written at once, by whoever logs.
+    private let queue: LogQueue?
+
+    /// Of a command, which may wait for whoever reads what it says.
+    package init(level: Logger.Level, format: LogFormat = LogFormat(), output: LogOutput = LogOutput()) {
         logLevel = level
-        self.json = json
-        self.stamps = stamps
-        self.journal = journal
+        self.format = format
+        self.output = output
+        queue = nil
+    }
+
+    /// Of the agent, which never waits for that.
+    package init(level: Logger.Level, format: LogFormat, queue: LogQueue) {
+        logLevel = level
+        self.format = format
+        output = queue.output
+        self.queue = queue
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -35,23 +76,7 @@ package struct StewardLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        var line: String
-        if json {
-            var fields = all.mapValues { "\($0)" }
-            fields["time"] = Timestamp.now().description
-            fields["level"] = event.level.rawValue
-            fields["message"] = event.message.description
-            line = (try? JSONText.shownLine(fields)) ?? ShownText.line(event.message.description)
-        } else {
-            let extra = all.filter { !Self.inWords.contains($0.key) }.sorted { $0.key < $1.key }.map {
-                " \($0.key)=\($0.value)"
-            }.joined()
-            line = ShownText.line(
-                (stamps ? "\(Timestamp.now()) " : "") + "\(event.level.rawValue): \(event.message)\(extra)")
-        }
-        if let journal, journal.write(line, event.level, all) { return }
-        line = JournalStream.marked(line, event.level) + "\n"
-        // One call a line, so that lines of several threads never mix.
-        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+        let line = format.line(event.level, event.message.description, all, for: output.journal)
+        if let queue { queue.add(line) } else { output.write(line) }
     }
 }

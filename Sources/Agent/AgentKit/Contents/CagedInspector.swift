@@ -7,20 +7,23 @@ import Rules
 /// Lets rules look into files: each by a caged process, and each content once.
 package struct CagedInspector: ContentInspector {
     private let library: ContentLibrary
+    private let pool: ContentPool
     private let timeZone: TimeZone
 
     /// - Parameters:
     ///   - program: `steward-read`; nil finds it when it is needed.
+    ///   - pool: whose tickets its processes are started with.
     ///   - timeZone: in which a camera's clock is taken to have been, so that dates are shown as it showed them.
-    package init(program: BytePath? = nil, timeZone: TimeZone) {
+    package init(program: BytePath? = nil, pool: ContentPool = ContentPool(width: 2), timeZone: TimeZone) {
         library = ContentLibrary(program: program)
+        self.pool = pool
         self.timeZone = timeZone
     }
 
     package func inspect(
         _ aspect: Rules.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentFindings {
-        let report = try library.look(Self.looked(aspect), in: file, mime: mime, hash: hash)
+        let report = try read(Self.looked(aspect), of: file, mime: mime, hash: hash)
         var findings = ContentFindings(
             text: report.text, pageEnds: report.pageEnds,
             entries: report.entries.map {
@@ -32,6 +35,28 @@ package struct CagedInspector: ContentInspector {
             findings.written[field.rawValue] = field.kind == .moment ? Self.dashed(text) : text
         }
         return findings
+    }
+
+    private func read(
+        _ aspect: ContentFacts.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
+    ) throws -> ContentReport {
+        if let known = library.known(aspect, mime: mime, hash: hash) { return known }
+        let ticket: ContentPool.Ticket
+        switch ContentTurn.current {
+        case .later?:
+            throw Fault(
+                .transient, "\(file.path) is yet to be looked into", path: file.path, code: ContentFindings.later)
+        case .now(let given)?:
+            ticket = given
+        case nil:
+            let client = ContentPool.Client(
+                place: Bulkhead.current?.label ?? "", user: try file.status().owner)
+            ticket = try pool.ticket(client)
+        }
+        defer { if ContentTurn.current == nil { ticket.leave() } }
+        try ticket.check()
+        return try library.look(
+            aspect, in: file, mime: mime, hash: hash, check: { try ticket.check() }, used: { ticket.spent($0) })
     }
 
     private static func looked(_ aspect: Rules.ContentAspect) -> ContentFacts.ContentAspect {

@@ -23,10 +23,13 @@ final class ControlConnection: Sendable {
         self.descriptor = descriptor
     }
 
-    /// - Parameter patience: seconds that the other side may keep this one waiting; nil for any time.
+    /// - Parameters:
+    ///   - patience: seconds that the other side may keep this one waiting; nil for any time.
+    ///   - anyone: whether it does not matter who listens: nothing is said to them.
     /// - Returns: nil where nobody listens at `path`.
-    /// - Throws: `Fault`; with the code ``late`` where somebody listens, and takes no more callers for so long.
-    static func connect(_ path: BytePath, patience: Int? = nil) throws -> ControlConnection? {
+    /// - Throws: `Fault`; with the code ``late`` where somebody listens, and takes no more callers for so long;
+    ///   where somebody listens whom this command does not trust (``TrustedListener``).
+    static func connect(_ path: BytePath, patience: Int? = nil, anyone: Bool = false) throws -> ControlConnection? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
         let connection = ControlConnection(owning: descriptor)
@@ -35,13 +38,19 @@ final class ControlConnection: Sendable {
             throw Fault(
                 .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
-        if result == 0 { return connection }
+        if result == 0 {
+            if !anyone { try TrustedListener.check(try connection.peer().user, at: path) }
+            return connection
+        }
         if errno == EAGAIN { throw tooLate }
         if errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR { return nil }
         throw Fault.system("reach the agent at", path)
     }
 
     deinit { close(descriptor) }
+
+    /// Who is at the other end.
+    func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
 
     /// The fault that says that the other side is not there any more.
     private static let away = Fault(.failed, "the other side went away")

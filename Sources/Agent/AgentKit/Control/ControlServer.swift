@@ -6,7 +6,8 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// The Unix socket between commands and the daemon: mode 0600, one request a connection.
+/// The Unix socket between commands and the daemon: one request a connection. Its mode lets in the agent's user, and the
+/// group of the configuration; whoever comes is asked for by the kernel's word all the same (``SocketPeer``).
 ///
 /// Each connection is read and written on a lane of its own, and only for so long: a command that dribbles, or takes
 /// nothing, holds up nobody else.
@@ -24,6 +25,7 @@ package final class ControlServer: Sendable {
     private let lane = BlockingLane("control.listen")
     private let patience: Int
     private let most: Int
+    private let group: gid_t?
     private let open = Mutex(0)
 
     /// Bytes of a request; an answer may have more.
@@ -34,12 +36,16 @@ package final class ControlServer: Sendable {
     ///   - patience: seconds that a command may say nothing, or take nothing of its answer, before it counts as gone. For
     ///     all of its request it has twice as long, and for all of the answer twelve times.
     ///   - most: connections at the same time, those that wait for their answers among them; more are turned away.
-    package init(path: BytePath, given: Descriptor? = nil, patience: Int = 5, most: Int = 128, log: Logger) {
+    ///   - group: whose members are answered, besides the agent's own user and root.
+    package init(
+        path: BytePath, given: Descriptor? = nil, patience: Int = 5, most: Int = 128, group: gid_t? = nil, log: Logger
+    ) {
         self.path = path
         self.given = given
         ending = Ending()
         self.patience = patience
         self.most = most
+        self.group = group
         self.log = log
     }
 
@@ -92,6 +98,12 @@ package final class ControlServer: Sendable {
     }
 
     private func accepts(_ connection: ControlConnection) throws -> Bool {
+        let peer = try connection.peer()
+        guard peer.mayCommand(group: group) else {
+            log.debug("user \(peer.user) was refused an answer")
+            try connection.sendAtOnce(ControlReply(failure: refusal(peer)))
+            return false
+        }
         let isFree = open.withLock { open in
             guard open < most else { return false }
             open += 1
@@ -99,6 +111,14 @@ package final class ControlServer: Sendable {
         }
         if !isFree { try connection.sendAtOnce(ControlReply(failure: busy)) }
         return isFree
+    }
+
+    private func refusal(_ peer: SocketPeer) -> Fault {
+        let others = group.map { "root and members of group \($0)" } ?? "root"
+        return Fault(
+            .failed,
+            "the agent of user \(geteuid()) answers its own user, \(others), and not user \(peer.user); `control: { group: "
+                + "… }` in its configuration names a group whose members may command it")
     }
 
     private var busy: Fault {
@@ -204,7 +224,7 @@ package final class ControlServer: Sendable {
 
     private func isAnswered() throws -> Bool {
         do {
-            return try ControlConnection.connect(path, patience: patience) != nil
+            return try ControlConnection.connect(path, patience: patience, anyone: true) != nil
         } catch let fault as Fault where fault.code == ControlConnection.late {
             return true
         }
@@ -226,7 +246,24 @@ package final class ControlServer: Sendable {
         }
     }
 
+    /// Lets the group come as far as the socket.
+    private func openFolder() throws {
+        guard group != nil else { return }
+        let folder = path.parent
+        // Where it is systemd's or another's, they say who may enter.
+        guard try FileStatus.of(folder)?.owner == geteuid() else { return }
+        guard admitGroup(folder, mode: 0o710) else {
+            throw Fault.system("let the group of `control` into", folder)
+        }
+    }
+
+    private func admitGroup(_ path: BytePath, mode: mode_t) -> Bool {
+        if let group, chown(path.text, uid_t.max, group) != 0 { return false }
+        return chmod(path.text, mode) == 0
+    }
+
     private func listen() throws -> Int32 {
+        try openFolder()
         if let given {
             listener.withLock { $0 = given.raw }
             return given.raw
@@ -243,7 +280,8 @@ package final class ControlServer: Sendable {
                 .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
         // Its folder is the user's alone and nobody is listened to yet. Not by the mask, which is every thread's.
-        guard result == 0, chmod(path.text, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
+        guard result == 0, admitGroup(path, mode: group == nil ? 0o600 : 0o660), Glibc.listen(descriptor, 16) == 0
+        else {
             let fault = Fault.system("listen on the control socket", path)
             close(descriptor)
             throw fault

@@ -51,6 +51,8 @@ package struct StatusReport: Codable, Sendable {
     package var jobs: [String: Int]
     package var places: [Place]
     package var settling: [Pending]
+    /// Files that wait for a process which reads what is in them; nil for none.
+    package var unread: Int?
     /// Notes that cannot be written just now, and why.
     package var heldUpNotes: [String: String] = [:]
     /// Calls that have not returned: of places, rules and notes whose file system does not answer.
@@ -100,6 +102,15 @@ package struct StatusReport: Codable, Sendable {
             Pending(
                 place: $0.place, path: $0.path, waitingFor: "its \($0.size) bytes to be read, one large file at a time")
         }
+        report.settling += agent.core.contents.looks.map { look in
+            let seconds = Int((look.since.duration(to: .now) / .seconds(1)).rounded(.down))
+            let called = look.path.map { agent.core.ledger.names.called(look.place, $0) }
+            return Pending(
+                place: look.place, path: BytePath(called ?? "a file"),
+                waitingFor: "a process reads it, for \(seconds) s so far")
+        }
+        let unread = agent.core.contents.waiting
+        if unread > 0 { report.unread = unread }
         for (note, reason) in agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
         report.overflows = watch.overflows
         report.watchLimitHit = watch.watchLimitHit
@@ -276,6 +287,7 @@ package struct StatusReport: Codable, Sendable {
         if heldLanes.count > 10 { out.append("  \(heldLanes.count - 10) more orders are held: `steward outbox`") }
         if !settling.isEmpty { out.append("settling:") }
         out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
+        if let unread { out.append("  \(unread) more wait for a process that reads what is in them") }
         out += heldUpNotes.sorted { $0.key < $1.key }.map { "waiting to write \($0.key): \($0.value)" }
         if !missingBlocks.isEmpty { out.append("missing in notes (`steward blocks restore` puts them back):") }
         out += missingBlocks.prefix(10).map { "  \($0.line)" }

@@ -67,6 +67,7 @@ package struct AgentMetrics: Sendable {
             Self.gauge("steward_notes_held_up", Double(agent.core.notes.waitingFor().count)),
             Self.gauge("steward_rules", Double(agent.core.planner.ruleSet.rules.count)),
             Self.gauge("steward_rules_valid", agent.reloadDiagnostics.hasErrors ? 0 : 1),
+            Self.counter("steward_log_lines_lost_total", agent.lines.lost),
             Self.gauge("steward_ledger_writable", agent.core.ledger.problem == nil ? 1 : 0),
         ]
     }

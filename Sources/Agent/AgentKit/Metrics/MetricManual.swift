@@ -77,6 +77,9 @@ package enum MetricManual {
             "steward_last_backup_timestamp_seconds",
             "When the last backup that was finished was begun, since unix epoch in seconds; absent before the first."),
         gauge("steward_ledger_writable", "0 while the ledger cannot be written, such as on a full disk."),
+        counter(
+            "steward_log_lines_lost_total",
+            "Lines of the log that were dropped, because nobody read standard error or the journal in time."),
         gauge("steward_ledger_bytes", "Size of the ledger's file, and of its log, by file."),
         gauge("process_resident_memory_bytes", "Resident memory size in bytes."),
         gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."),

@@ -27,6 +27,8 @@ package final class Agent: Service {
     private let server: ControlServer
     private let opening: Ledger.Opening
     private let log: Logger
+    /// By which its log is written.
+    package let lines: LogQueue
     package let started = Timestamp.now()
     private let reloads = Mutex<[Diagnostic]>([])
     private let statusLine = Mutex<StatusLine?>(nil)
@@ -40,10 +42,13 @@ package final class Agent: Service {
     /// Where the rules are not valid it starts all the same, but judges nothing until they are: with half of its rules
     /// it would do half of its work, and count the files as seen.
     ///
-    /// - Parameter socket: one that listens for commands already, where somebody has handed it on.
+    /// - Parameters:
+    ///   - socket: one that listens for commands already, where somebody has handed it on.
+    ///   - lines: by which what is logged is written.
     /// - Throws: `Fault`.
     package static func make(
-        _ configuration: Configuration, _ directories: Directories, socket: Descriptor? = nil, log: Logger
+        _ configuration: Configuration, _ directories: Directories, socket: Descriptor? = nil, log: Logger,
+        lines: LogQueue
     ) async throws -> Agent {
         Blocking.forbidOnPool()
         let lane = BlockingLane("start")
@@ -60,7 +65,7 @@ package final class Agent: Service {
         let state = try await StartPatience(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
-        return try await lane.run { try Agent(configuration, directories, source, state, socket, log) }
+        return try await lane.run { try Agent(configuration, directories, source, state, socket, log, lines) }
     }
 
     /// What an agent has for itself alone.
@@ -94,9 +99,10 @@ package final class Agent: Service {
     /// Blocks.
     private init(
         _ configuration: Configuration, _ directories: Directories, _ source: InotifySource, _ state: State,
-        _ socket: Descriptor?, _ log: Logger
+        _ socket: Descriptor?, _ log: Logger, _ lines: LogQueue
     ) throws {
         self.log = log
+        self.lines = lines
         self.source = source
         lock = state.lock
         opening = state.opening
@@ -116,7 +122,7 @@ package final class Agent: Service {
         courier = Couriers.make(core, log) { changes.tell() }
         timer = state.alarm.timer
         time = state.alarm.keeper(core, runner, pipeline, log)
-        server = ControlServer(path: directories.socket, given: socket, log: log)
+        server = ControlServer(path: directories.socket, given: socket, group: configuration.controlGroup, log: log)
         try server.claim()
     }
 

@@ -31,6 +31,8 @@ package final class AgentCore: Sendable {
     package let vaults: VaultKeeper
     package let outbox: Outbox
     package let inWork: PathsInWork
+    /// By which rules look into files; a core is left to all else.
+    package let contents = ContentPool(width: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
     package let journal: EffectJournal
     /// What is counted of its work.
     package let metrics = MetricRegistry()
@@ -85,7 +87,8 @@ package final class AgentCore: Sendable {
         let lanes = BlockingLanes("judge", count: 4, apart: true)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
-            host: configuration.device, inspector: CagedInspector(timeZone: configuration.timeZone), log: log)
+            host: configuration.device, inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone),
+            log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
         folderJudge = FolderJudge(planner: planner, inWork: inWork)

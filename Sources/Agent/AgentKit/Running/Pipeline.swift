@@ -135,6 +135,7 @@ package actor Pipeline {
     package func stop() {
         isStopped = true
         core.planner.reader.stop()
+        core.contents.stop()
         for task in tasks { task.cancel() }
         for inflow in inflows.values {
             inflow.looking?.cancel()
@@ -220,14 +221,19 @@ package actor Pipeline {
                     again[key] = settled
                     continue
                 }
-                if case .whole(_, _, let status) = settled, status.size > ContentReader.large {
-                    beingRead[key] = status.size
-                    judgeLarge(key)
-                    continue
+                var owner: UInt32 = 0
+                if case .whole(_, _, let status) = settled {
+                    owner = status.owner
+                    if status.size > ContentReader.large {
+                        beingRead[key] = status.size
+                        judgeLarge(key, owner)
+                        continue
+                    }
                 }
+                let client = ContentPool.Client(place: name, user: owner)
                 await inflow.judging.enter()
                 Task {
-                    await self.judge(key)
+                    if await self.judge(key, .later) { await self.lookInside(key, client) }
                     inflow.judging.leave()
                 }
             }
@@ -236,14 +242,42 @@ package actor Pipeline {
     }
 
     /// One at a time, so that the small ones never wait for them.
-    private func judgeLarge(_ key: Key) {
+    private func judgeLarge(_ key: Key, _ owner: UInt32) {
         guard let reading = inflows[key.root]?.reading else { return }
         Task {
             await reading.enter()
-            await self.judge(key)
+            if await self.judge(key, .later) {
+                await self.lookInside(key, ContentPool.Client(place: key.root, user: owner))
+            }
             self.beingRead[key] = nil
             reading.leave()
         }
+    }
+
+    /// Has a file judged again once there is a ticket for a process that looks into it: neither its place's threads nor its
+    /// place among those that are judged are held meanwhile.
+    private func lookInside(_ key: Key, _ client: ContentPool.Client) async {
+        guard let inside = inflows[key.root]?.inside else { return }
+        await inside.enter()
+        core.contents.enter(client, for: key.path) { ticket in
+            // On behalf of this place, whoever has given the ticket back.
+            Task.detached {
+                await Bulkhead.$current.withValue(.place(key.root)) {
+                    await self.judgeInside(key, ticket)
+                }
+                ticket?.leave()
+                inside.leave()
+            }
+        }
+    }
+
+    private func judgeInside(_ key: Key, _ ticket: ContentPool.Ticket?) async {
+        guard let ticket else {
+            // The agent stops: the next start finds the file as it is.
+            inJudgement.remove(key)
+            return
+        }
+        await judge(key, .now(ticket))
     }
 
     private static func key(_ settled: Settled) -> Key {
@@ -252,18 +286,27 @@ package actor Pipeline {
         }
     }
 
-    private func judge(_ key: Key) async {
+    /// - Returns: whether a process has to look into the file first; then it counts as being judged until that is done.
+    @discardableResult
+    private func judge(_ key: Key, _ turn: ContentTurn) async -> Bool {
         guard !isStopped, let place = core.places[name: key.root] else {
             inJudgement.remove(key)
-            return
+            return false
         }
+        let threads: Bulkhead? =
+            switch turn {
+            case .later: nil
+            case .now: .contents(key.root)
+            }
         var isDone = true
         var isRefused = false
         var denial: Fault?
         do {
             let baseline = baselines[key.root].flatMap { isInBaseline($0, key) ? $0 : nil }
-            let verdict = try await core.judge.judge(
-                place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
+            let verdict = try await ContentTurn.$current.withValue(turn) {
+                try await core.judge.judge(
+                    place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began, on: threads)
+            }
             meters.judged(key.root, JudgedAs(verdict))
             switch verdict {
             case .known: break
@@ -283,6 +326,8 @@ package actor Pipeline {
                 // Also one of the baseline: the agent may have written into it before.
                 if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }
+        } catch let fault as Fault where fault.code == ContentFindings.later {
+            return true
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             denial = fault
             meters.judged(key.root, .unreadable)
@@ -309,6 +354,7 @@ package actor Pipeline {
         inJudgement.remove(key)
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
         if isDone, surveys[key.root]?.unjudged.remove(key.path) != nil { await endSurvey(key.root) }
+        return false
     }
 
     /// Ledgers hold a baseline that is not complete under this name.

@@ -19,6 +19,8 @@ struct PlaceInflow {
     var looking: Task<Void, Never>?
     /// How many files are judged at the same time.
     let judging = Gate(limit: 128)
+    /// How many files may wait to be looked into by a process; more keep the place's other files waiting.
+    let inside = Gate(limit: 8_192)
     /// Large files wait for each other to be read, in the order in which they came.
     let reading = Gate(limit: 1)
 

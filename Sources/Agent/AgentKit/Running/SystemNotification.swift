@@ -1,14 +1,27 @@
+import Dispatch
 import Foundation
 import Glibc
+import Platform
+import Synchronization
 
 /// The service manager that has started this process, if one has, as sd_notify(3) speaks to it: one datagram a word.
-package struct SystemNotification: Sendable {
+///
+/// Nobody waits for a manager that does not read: what its socket has no room for waits here, in order, and a thread sends
+/// it when there is room. A newer word of the same kind takes the place of an older one that still waits.
+package final class SystemNotification: Sendable {
     /// That of this process.
     package static let manager = SystemNotification(environment: ProcessInfo.processInfo.environment)
+
+    private struct Waiting {
+        var words: [String] = []
+        var isSending = false
+    }
 
     private let socket: String?
     /// The manager ends a process that says nothing for so long; nil where it does not wait for it.
     package let watchdog: Duration?
+    private let waiting = Mutex(Waiting())
+    private let queue = DispatchQueue(label: "steward.notify")
 
     /// - Parameters:
     ///   - environment: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, as systemd sets them.
@@ -25,16 +38,54 @@ package struct SystemNotification: Sendable {
     /// Whether anybody is told.
     package var isHeard: Bool { socket != nil }
 
-    /// - Parameter state: lines such as `READY=1` and `STATUS=…`.
+    /// Sends a word, or has it sent when there is room. Never blocks.
+    ///
+    /// - Parameter state: lines such as `READY=1` and `STATUS=…`; the first says which kind of word it is.
     package func send(_ state: String) {
-        guard let path = socket else { return }
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        _ = UnixAddress.with(path) { address, length in
-            // A service manager that does not listen is none of our work.
-            sendto(descriptor, state, state.utf8.count, Int32(MSG_NOSIGNAL), address, length)
+        guard isHeard else { return }
+        waiting.withLock { waiting in
+            if !waiting.isSending, deliver(state, Int32(MSG_DONTWAIT)) { return }
+            waiting.words.removeAll { Self.kind($0) == Self.kind(state) }
+            waiting.words.append(state)
+            guard !waiting.isSending else { return }
+            waiting.isSending = true
+            queue.async { self.sendWaiting() }
         }
+    }
+
+    private static func kind(_ word: String) -> Substring { word.prefix { $0 != "=" } }
+
+    private func sendWaiting() {
+        while let word = next() { _ = deliver(word, 0) }
+    }
+
+    private func next() -> String? {
+        waiting.withLock { waiting in
+            guard waiting.words.isEmpty else { return waiting.words.removeFirst() }
+            waiting.isSending = false
+            return nil
+        }
+    }
+
+    /// - Returns: false where there is no room for it. A service manager that does not listen is none of our work.
+    private func deliver(_ word: String, _ flags: Int32) -> Bool {
+        guard let path = socket else { return true }
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        return UnixAddress.with(path) { address, length in
+            while sendto(descriptor, word, word.utf8.count, Int32(MSG_NOSIGNAL) | flags, address, length) < 0 {
+                guard errno == EINTR else { return errno != EAGAIN }
+            }
+            return true
+        } ?? true
+    }
+
+    /// Waits until all is sent, at most for so many seconds: to be called at the end of the process.
+    package func flush(within seconds: Double = 2) async throws {
+        guard waiting.withLock({ $0.isSending }) else { return }
+        let queue = queue
+        _ = try await answer(within: seconds) { queue.sync {} }
     }
 
     package static func send(_ state: String) { manager.send(state) }

@@ -11,5 +11,8 @@ package struct Bulkhead: Hashable, Sendable {
 
     package static func place(_ name: String) -> Bulkhead { Bulkhead("the place \(name)") }
 
+    /// Of what waits for processes that look into a place's files: it never has the threads of the place itself.
+    package static func contents(_ place: String) -> Bulkhead { Bulkhead("the contents of the place \(place)") }
+
     package static func vault(_ name: String) -> Bulkhead { Bulkhead("the vault \(name)") }
 }

@@ -27,10 +27,17 @@ package indirect enum Condition: Sendable {
             return seen.held ? seen.values : nil
         case .all(let parts):
             var all: Values = [:]
+            var later: Fault?
             for part in parts {
-                guard let found = try part.values(facts, block: block) else { return nil }
-                all.merge(found) { $1 }
+                do {
+                    guard let found = try part.values(facts, block: block) else { return nil }
+                    all.merge(found) { $1 }
+                } catch let fault as Fault where fault.code == ContentFindings.later {
+                    // Another part may decide without a look into the file.
+                    later = fault
+                }
             }
+            if let later { throw later }
             return all
         case .any(let parts):
             for part in parts {

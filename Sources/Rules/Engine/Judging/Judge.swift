@@ -49,12 +49,15 @@ package final class Judge: Sendable {
 
     /// Judges a file that stands still.
     ///
-    /// - Parameter began: when the baseline was begun: what has changed since was not there before, but has arrived.
+    /// - Parameters:
+    ///   - began: when the baseline was begun: what has changed since was not there before, but has arrived.
+    ///   - threads: on whose threads; nil for the place's.
     @concurrent
     package func judge(
-        _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil
+        _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
+        on threads: Bulkhead? = nil
     ) async throws -> Verdict {
-        try await BlockingThreads.run(for: .place(place.name)) {
+        try await BlockingThreads.run(for: threads ?? .place(place.name)) {
             try await self.judgeHere(place, path, baseline, began)
         }
     }

@@ -49,6 +49,10 @@ package struct ContentFindings: Sendable, Equatable {
         (self.pageEnds, self.isCut, self.trouble) = (pageEnds, isCut, trouble)
     }
 
+    /// In ``Fault/code`` of what an inspector throws that does not look into the file now: what was asked is to be asked
+    /// again when it may.
+    package static let later = "content-later"
+
     /// The text of each page, without blanks at its ends; nil where pages are not known.
     package var pages: [String]? {
         guard let text, let pageEnds else { return nil }
@@ -70,7 +74,8 @@ package protocol ContentInspector: Sendable {
     ///   - mime: what it is by its first bytes and its name.
     ///   - hash: of the content, where it is known.
     /// - Returns: also where the file is damaged or hostile: ``ContentFindings/trouble`` says so.
-    /// - Throws: `Fault` where the machine is at fault: it may be asked again.
+    /// - Throws: `Fault` where the machine is at fault: it may be asked again; with the code ``ContentFindings/later`` where it
+    ///   is not looked into now.
     func inspect(
         _ aspect: ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentFindings

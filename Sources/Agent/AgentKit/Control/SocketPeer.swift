@@ -1,0 +1,87 @@
+import Glibc
+import OwnFiles
+import Platform
+
+/// Who is at the other end of a Unix socket, as the kernel knows it: of a caller the process that called connect(2), of a
+/// listener the one that called listen(2).
+struct SocketPeer: Sendable, Equatable {
+    let user: uid_t
+    let group: gid_t
+    /// The groups that it is in besides.
+    let groups: [gid_t]
+
+    init(user: uid_t, group: gid_t, groups: [gid_t] = []) {
+        (self.user, self.group, self.groups) = (user, group, groups)
+    }
+
+    /// - Throws: `Fault` where the kernel does not tell.
+    init(of descriptor: Int32) throws {
+        // A `struct ucred`: process, user, group.
+        var found: (pid_t, uid_t, gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: found))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &found, &size) == 0 else {
+            throw Fault.system("ask who is at the other end of the control socket")
+        }
+        self.init(user: found.1, group: found.2, groups: try Self.groups(of: descriptor))
+    }
+
+    private static func groups(of descriptor: Int32) throws -> [gid_t] {
+        var groups = [gid_t](repeating: 0, count: 64)
+        while true {
+            var size = socklen_t(groups.count * MemoryLayout<gid_t>.stride)
+            let result = getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, &groups, &size)
+            let count = Int(size) / MemoryLayout<gid_t>.stride
+            if result == 0 { return Array(groups.prefix(count)) }
+            guard errno == ERANGE, count > groups.count else {
+                throw Fault.system("ask for the groups of whoever is at the other end of the control socket")
+            }
+            groups = [gid_t](repeating: 0, count: count)
+        }
+    }
+
+    /// Whether an agent of `user` answers this caller: itself, root, and who is in the group of the configuration.
+    func mayCommand(agentOf user: uid_t = geteuid(), group: gid_t?) -> Bool {
+        if self.user == user || self.user == 0 { return true }
+        guard let group else { return false }
+        return self.group == group || groups.contains(group)
+    }
+}
+
+/// Whom a command talks to: an agent of its own user, root, which systemd listens as, and the user to whom root or the
+/// command's own user has given the folder of the socket, as systemd gives /run/steward to the user of the service.
+enum TrustedListener {
+    /// - Parameters:
+    ///   - user: who listens.
+    ///   - own: whose command it is.
+    /// - Throws: `Fault` that says who it is, where it is somebody else. Blocks.
+    static func check(_ user: uid_t, at socket: BytePath, own: uid_t = geteuid()) throws {
+        if user == own || user == 0 { return }
+        guard try !isGiven(socket.parent, to: user, own: own) else { return }
+        throw Fault(
+            .failed,
+            "user \(user) listens at \(socket), where neither root nor you have let them: nothing was sent. If it is the "
+                + "agent that you mean, run the command as that user, or as root; otherwise find out what listens there, or use "
+                + "another folder (STEWARD_RUNTIME)", path: socket)
+    }
+
+    /// Whether a folder is somebody's because root or the own user has made it theirs: folders of these, into which nobody
+    /// else may write, down to a folder of that user.
+    private static func isGiven(_ folder: BytePath, to user: uid_t, own: uid_t) throws -> Bool {
+        guard let real = folder.real else { return false }
+        var path: BytePath = "/"
+        var isTheirs = false
+        for name in [[UInt8]()] + real.components.map(Array.init) {
+            if !name.isEmpty { path = path.appending(name: name) }
+            guard let status = try FileStatus.of(path), status.kind == .directory else { return false }
+            if status.owner == user {
+                isTheirs = true
+            } else {
+                // Whoever may write there can make a folder of their own in it; the sticky bit does not keep them from it.
+                guard !isTheirs, status.owner == 0 || status.owner == own, status.mode & 0o022 == 0 else {
+                    return false
+                }
+            }
+        }
+        return isTheirs
+    }
+}
