@@ -98,6 +98,31 @@ struct FileIdentityTests {
         #expect(try steward.files("dropbox/copies").map(\.nameText) == ["c.txt"])
     }
 
+    @Test("Files whose folder is renamed just as they are judged are dealt with once each, whatever the moment")
+    func renamedAsJudged() async throws {
+        let steward = try await agent(
+            """
+            - rule: All
+              in: dropbox
+              settle: 50ms
+              do: { append-block: { note: log, text: "seen {{ file.text }}" } }
+            """)
+        var expected: [String] = []
+        for moment in 0..<24 {
+            for number in 0..<8 {
+                try steward.drop(BytePath("dropbox/old-\(moment)/\(number).txt"), "\(moment).\(number)")
+                expected.append("seen \(moment).\(number)")
+            }
+            // No state tells of the moment between two transactions: the moments are spread over the time that it takes.
+            usleep(UInt32(40_000 + 2_500 * moment))
+            let (old, new) = ("dropbox/old-\(moment)", "dropbox/new-\(moment)")
+            #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)
+        }
+        try await steward.until("all are seen") { try self.lines(steward).count >= expected.count }
+        try steward.wait()
+        #expect(try lines(steward) == expected.sorted())
+    }
+
     @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
     func firstMatch() async throws {
         let steward = try await agent(
