@@ -215,7 +215,7 @@ package final class JobExecutor: Sendable {
             for (index, step) in open.enumerated() {
                 if stopping.load(ordering: .relaxed) { return .stopped }
                 files.closeFiles()
-                files.expect(job.file.absolute, size: job.file.fingerprint?.size)
+                files.begin(on: job.file.absolute, size: job.file.fingerprint?.size)
                 var step = step
                 if step.state == .intended {
                     if try await recover(step, of: &job, files) { continue }
