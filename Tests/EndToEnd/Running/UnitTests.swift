@@ -106,7 +106,8 @@ struct UnitTests {
         expectWellSaid(try machine.journal(["_SYSTEMD_USER_UNIT=steward.service", "_COMM=steward"]))
     }
 
-    @Test("A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
+    @Test(
+        "A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
     func unmounted() async throws {
         let machine = try await systemMachine()
         let mount = "[Mount]\nWhat=/var/disk\nWhere=/srv/steward\nType=none\nOptions=bind\n"

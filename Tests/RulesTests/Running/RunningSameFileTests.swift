@@ -116,6 +116,39 @@ struct RunningSameFileTests {
         #expect(try await bench.see("new") == .known)
     }
 
+    @Test("A file that counts as gone, and comes back under another name, has arrived")
+    func backAgain() async throws {
+        for round in 0..<3 {
+            let (old, new) = (BytePath("old \(round)"), BytePath("new \(round)"))
+            try bench.write(BytePath("inbox").appending(old), "A")
+            #expect(Self.event(try await bench.see(old)) == .arrived)
+            let away = folder.path.appending("away").text
+            #expect(rename(bench.path(BytePath("inbox").appending(old)).text, away) == 0)
+            #expect(Self.event(try await bench.see(old)) == .removed)
+            #expect(rename(away, bench.path(BytePath("inbox").appending(new)).text) == 0)
+            #expect(Self.event(try await bench.see(new)) == .arrived)
+        }
+    }
+
+    @Test("A file that a job has moved out, and that comes back under another name, has arrived")
+    func backFromJob() async throws {
+        let (inbox, out) = (bench.path("inbox"), bench.path("out"))
+        bench.script.perform("out") { intent, _ in
+            let to = out.appending("kept")
+            _ = try Durable.renameNew(intent.file, to: to)
+            let print = try #require(try FileStatus.of(to)).fingerprint
+            return Receipt("moved it", effects: [.moved(intent.file, to: to, print, ContentHash(of: Array("A".utf8)))])
+        }
+        try bench.setRules("- { rule: R, in: inbox, on: [arrived], do: { probe: { name: out } } }")
+        try bench.write("inbox/a", "A")
+        try await bench.process("a")
+        #expect(try await bench.onlyJob().state == .done)
+        bench.script.perform("out") { _, _ in Receipt("saw it again") }
+        #expect(try Durable.renameNew(out.appending("kept"), to: inbox.appending("b")))
+        #expect(Self.event(try await bench.process("b")) == .arrived)
+        #expect(bench.script.lines == ["perform out a", "perform out b"])
+    }
+
     @Test("A new rule takes a file under the name that it got while the rule was planned")
     func plannedWhileRenamed() async throws {
         try bench.write("inbox/a", "A")

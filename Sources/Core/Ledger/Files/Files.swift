@@ -123,13 +123,14 @@ extension LedgerTransaction {
         return record
     }
 
-    /// The first of these.
+    /// The present file of `place` with this inode, under the name under which it was seen last.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
         try files(place, device: device, inode: inode).first
     }
 
-    /// The rows of `place` with this inode: those that are present, then those that have gone in the last minute and whose
-    /// birth is known; of each the one that was seen last first.
+    /// The present rows of `place` with this inode, the one that was seen last first. A name that counts as gone is none of
+    /// its names: whether a file was renamed, or left and came back, is told before its old name is judged
+    /// (docs/design/events.md).
     ///
     /// - Parameter own: a name that is left out.
     package func files(
@@ -138,13 +139,9 @@ extension LedgerTransaction {
         // By itself SQLite takes the primary key, and goes through all files of the place.
         try all(
             """
-            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ?
-                AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC
-            """,
-            [
-                place, Int64(bitPattern: inode), Int64(bitPattern: device),
-                Timestamp.now().nanoseconds - 60_000_000_000,
-            ], shown
+            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ? AND present
+                ORDER BY seen DESC
+            """, [place, Int64(bitPattern: inode), Int64(bitPattern: device)], shown
         ).filter { $0.path != own }
     }
 

@@ -115,10 +115,9 @@ package final class Judge: Sendable {
         var renamed: FileRecord?
         if let known, known.present {
             event = .changed
-        } else if let former = left.first(where: { Self.isFormer($0, of: record) }) {
+        } else if let former = left.first(where: { Self.isSame($0, record) }) {
             event = .renamed
             renamed = former
-            renamed?.present = true
             record.version = max(record.version, former.version + 1)
         }
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
@@ -190,9 +189,16 @@ package final class Judge: Sendable {
         }
     }
 
-    /// Whether a row of its inode is what the ledger has of the file; that the old name is gone may have been judged first.
-    private static func isFormer(_ found: FileRecord, of record: FileRecord) -> Bool {
-        isSame(found, record) && (found.present || record.born != nil && found.hash == record.hash)
+    /// Whether a file that is missing under the name by which the ledger has it lies at `path` now, as far as that can be
+    /// told without reading it: then it was renamed, and its old name is judged after the new one.
+    package func isNow(_ path: BytePath, _ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
+        try await lanes.run { () -> Bool in
+            guard let (spot, status) = try look(at: path, in: place), status.kind == .file,
+                status.inode == known.fingerprint.inode, status.device == known.fingerprint.device
+            else { return false }
+            if let old = known.born, let new = try spot.birth() { return old == new }
+            return status.size == known.fingerprint.size && status.fingerprint.modified == known.fingerprint.modified
+        }
     }
 
     /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.
