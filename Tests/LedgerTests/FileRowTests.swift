@@ -48,6 +48,42 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 42)?.path } == "new")
     }
 
+    @Test("A file with one link stands under one present name of its place, and a second name changes nothing")
+    func oneName() async throws {
+        @Sendable func file(_ path: BytePath, links: Int?, in place: String = "inbox") -> FileRecord {
+            var file = Sample.file(path, inode: 42)
+            (file.links, file.place) = (links, place)
+            return file
+        }
+        let first = file("a", links: 1)
+        try await ledger.write { try $0.setFile(first) }
+        await #expect(throws: KnownUnderOtherName.self) {
+            try await ledger.write { transaction in
+                try transaction.setMeta("of the same transaction", "is not kept")
+                try transaction.setFile(file("b", links: 1))
+            }
+        }
+        #expect(try await ledger.read { try $0.file("inbox", "a") } == first)
+        #expect(try await ledger.read { try $0.file("inbox", "b") } == nil)
+        #expect(try await ledger.read { try $0.meta("of the same transaction") } == nil)
+        // The same name again, another place, more names by right, and names that nobody has counted.
+        let others = [
+            first, file("b", links: 1, in: "other"), file("c", links: 2), file("d", links: 2), file("e", links: nil),
+        ]
+        try await ledger.write { transaction in for other in others { try transaction.setFile(other) } }
+        // A name that does not stand for the file any more is in nobody's way, and is yet to be judged.
+        try await ledger.write { transaction in
+            try transaction.setStale([first])
+            try transaction.setFile(file("b", links: 1))
+        }
+        #expect(try await ledger.read { try $0.file("inbox", "a") } == file("a", links: nil))
+        try await ledger.write { transaction in
+            try transaction.setGone("inbox", "b")
+            try transaction.setFile(file("f", links: 1))
+        }
+        #expect(try await ledger.read { try $0.file("inbox", "f")?.present } == true)
+    }
+
     @Test("Files within a folder are those of the folder, not of one whose name begins alike")
     func within() async throws {
         let paths: [BytePath] = ["a", "a/x", "a/y/z", "a0", "a-b", "ab/x", "b", BytePath(bytes: [0x61, 0x2F, 0xFF])]

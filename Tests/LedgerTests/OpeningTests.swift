@@ -229,6 +229,37 @@ struct OpeningTests {
     }
 
     @Test(
+        "One that holds a file under two names is brought up to date with both, and enters no third",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func olderDuplicates() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        try await ledger.write { try $0.setFile(Sample.file("a")) }
+        try await ledger.write { try $0.setFile(Sample.file("b")) }
+        try ledger.close()
+        for statement in [
+            "drop index fileOnce", "alter table file drop column links",
+            "delete from grdb_migrations where identifier like '28 %'",
+        ] {
+            try execute(statement)
+        }
+        let reader = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await reader.read { try $0.file("inbox", "b") } == Sample.file("b"))
+        let opened = try Ledger.open(directory: folder.path).ledger
+        for path: BytePath in ["a", "b"] {
+            #expect(try await opened.read { try $0.file("inbox", path) } == Sample.file(path))
+        }
+        // As when the one is judged anew, and then the other.
+        @Sendable func judged(_ path: BytePath) -> FileRecord {
+            var file = Sample.file(path)
+            file.links = 1
+            return file
+        }
+        try await opened.write { try $0.setFile(judged("a")) }
+        await #expect(throws: KnownUnderOtherName.self) { try await opened.write { try $0.setFile(judged("b")) } }
+        await #expect(throws: KnownUnderOtherName.self) { try await opened.write { try $0.setFile(judged("c")) } }
+    }
+
+    @Test(
         "One whose intents hold their texts is brought up to date: they go on doing so, new ones name theirs",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func olderIntents() async throws {

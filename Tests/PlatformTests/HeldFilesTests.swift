@@ -60,6 +60,49 @@ struct HeldFilesTests {
         #expect(try listDirectory(victim).map(\.name) == [Array("file".utf8)])
     }
 
+    @Test(
+        "What the work is about is gone where any part of the way to it is, whatever is asked for",
+        arguments: ["in", "in/file"])
+    func gone(part: String) throws {
+        let hash = try self.files().hash(at("in/file"))
+        #expect(rename(at(part).text, at("moved").text) == 0)
+        let file = at("in/file")
+        let asked: [(HeldFiles) throws -> Void] = [
+            { _ = try $0.open(file) }, { _ = try $0.file(file) }, { _ = try $0.judged(file) },
+            { _ = try $0.present(file) }, { _ = try $0.hash(file) }, { _ = try $0.openFollowing(file) },
+            { _ = try $0.move(file, expecting: hash, to: [self.at("new")], record: self.noRecord) },
+            { _ = try $0.copy(file, expecting: hash, to: [self.at("new")], record: self.noRecord) },
+        ]
+        for ask in asked {
+            let files = self.files()
+            files.begin(on: file, size: nil)
+            let fault = #expect(throws: Fault.self) { try ask(files) }
+            #expect(fault?.kind == .superseded, "\(fault?.message ?? "")")
+            #expect(try files.isGone(file))
+        }
+        // What is missing elsewhere is a failure like any other.
+        let files = self.files()
+        files.begin(on: file, size: nil)
+        let fault = #expect(throws: Fault.self) { try files.open(at("no/such")) }
+        #expect(fault?.kind == .failed && fault?.errno == ENOENT)
+    }
+
+    @Test("A folder that the source has left with is not made again, but others are")
+    func notMadeAgain() throws {
+        let files = files()
+        files.begin(on: at("in/file"), size: nil)
+        #expect(rename(at("in").text, at("moved").text) == 0)
+        for target in ["in/new", "in/deep/new"] {
+            let fault = #expect(throws: Fault.self) { try files.makeFolders(for: at(target)) }
+            #expect(fault?.kind == .superseded)
+        }
+        try files.makeFolders(for: at("other/deep/new"))
+        #expect(
+            try listDirectory(place).map(\.name).sorted { $0.lexicographicallyPrecedes($1) } == [
+                Array("moved".utf8), Array("other".utf8),
+            ])
+    }
+
     @Test("A link on the way is refused, whatever is asked for, and says how it could be allowed")
     func link() throws {
         swap()

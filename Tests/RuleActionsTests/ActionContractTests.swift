@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import NoteWriting
+import OwnFiles
 import Platform
 import Rules
 import TestSupport
@@ -137,6 +139,48 @@ import Testing
         }
         #expect(receipt == deed.receipt)
         #expect(try scene.snapshot() == after)
+    }
+
+    /// What becomes of the folder that the file lies in.
+    enum Fate: String, CaseIterable, Sendable { case renamed, movedAway, replaced }
+
+    @Test(
+        "A file whose folder went after the decision is gone, for every action and whichever call finds that out",
+        arguments: ActionSample.all, Fate.allCases)
+    func folderWent(_ sample: ActionSample, _ fate: Fate) async throws {
+        let scene = try sample.scene()
+        let world = try scene.open()
+        let (dropbox, old) = (scene.path("dropbox"), scene.path("dropbox/old"))
+        let entries = try listDirectory(dropbox)
+        try Durable.makeDirectory(old)
+        for entry in entries {
+            let (from, to) = (dropbox.appending(name: entry.name), old.appending(name: entry.name))
+            #expect(rename(from.text, to.text) == 0)
+        }
+        let action = try world.action(sample.entry)
+        let intent = try await action.decided(world.input(BytePath("old").appending(sample.file)))
+        let new = fate == .movedAway ? scene.home.path.appending("elsewhere") : scene.path("dropbox/new")
+        #expect(rename(old.text, new.text) == 0)
+        let source = old.appending(sample.file)
+        if fate == .replaced { try scene.home.write(BytePath("dropbox/old").appending(sample.file), "another file") }
+        let before = try scene.snapshot()
+        let files = HeldFiles.fromTheTop
+        files.begin(on: source, size: nil)
+        do {
+            // What an action needs of its file it may have known since it was decided.
+            let receipt = try await action.performed(intent, step: "job.0", files: files)
+            #expect(!receipt.effects.contains { $0.origin == source }, "\(receipt)")
+        } catch let fault as Fault {
+            #expect(fault.kind == .superseded, "\(fault.kind): \(fault.message)")
+            // A folder that was made for what could not be put there harms nobody.
+            let after = try scene.snapshot().filter { $0.value != "folder" }
+            #expect(after == before.filter { $0.value != "folder" })
+        }
+        #expect(try FileStatus.of(new.appending(sample.file)) != nil)
+        #expect(try (FileStatus.of(old) != nil) == (fate == .replaced), "no folder that went is made again")
+        if fate == .replaced {
+            #expect(try scene.home.read(BytePath("dropbox/old").appending(sample.file)) == "another file")
+        }
     }
 
     @Test("Undo takes back what was done", arguments: ActionSample.all) func undoTakesBack(_ sample: ActionSample)

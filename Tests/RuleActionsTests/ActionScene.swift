@@ -293,10 +293,12 @@ extension RuleAction {
         try LedgerJSON.encode(try await intent(for: input), naming: texts)
     }
 
-    func performed(_ json: String, step: String, attempt: Int = 0) async throws -> Receipt {
+    func performed(
+        _ json: String, step: String, attempt: Int = 0, files: HeldFiles = .fromTheTop
+    ) async throws -> Receipt {
         try await perform(
             LedgerJSON.decode(Intent.self, from: json),
-            StepContext(jobID: "job", stepID: step, attempt: attempt, files: .fromTheTop))
+            StepContext(jobID: "job", stepID: step, attempt: attempt, files: files))
     }
 
     func recovered(_ json: String, step: String) async throws -> Recovery {

@@ -89,8 +89,16 @@ enum Migrations {
         }
         // Nothing is changed: versions before cannot read how values are written now, and are not to try.
         migrator.registerMigration("27 values as JSON has them") { _ in }
+        migrator.registerMigration("28 one present name for a file with one link") { db in try db.execute(sql: once) }
         return migrator
     }
+
+    /// `docs/design/events.md`, "One file, one name". Rows of before, and rows that the agent enters for what it made, have
+    /// no link count and stand outside the index: duplicates that an older ledger holds do not break it.
+    private static let once = """
+        ALTER TABLE file ADD COLUMN links INTEGER;
+        CREATE UNIQUE INDEX fileOnce ON file (place, inode, device) WHERE present AND links = 1;
+        """
 
     /// The rows of a job lie on one page, behind those of the job before. Ordered by the jobs' ids, which are hashes, each
     /// lay on a page of its own, with what was too long for that order on another.

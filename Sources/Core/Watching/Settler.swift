@@ -18,6 +18,7 @@ package actor Settler {
     private var ready: [Settled] = []
     /// Those two, and how often each is among them.
     private var settledKeys: [Key: Int] = [:]
+    private var seenFiles = SeenFiles()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
     private var lastTurn = 0
@@ -160,7 +161,8 @@ package actor Settler {
 
     /// Forgets what is pending for a root that is no longer watched.
     package func forget(root: String) {
-        for key in entries.keys where key.root == root {
+        for (key, entry) in entries where key.root == root {
+            seenFiles.set(key, entry.seen, nil)
             entries[key] = nil
             deadlines.remove(key)
         }
@@ -198,6 +200,9 @@ package actor Settler {
             let key = Key(file)
             let count = settledKeys[key] ?? 0
             settledKeys[key] = count > 1 ? count - 1 : nil
+            if count <= 1, entries[key] == nil, case .whole(_, _, let status) = file {
+                seenFiles.set(key, status.fingerprint, nil)
+            }
         }
         handedOut = []
         if settledKeys.isEmpty { settledKeys = [:] }
@@ -224,6 +229,9 @@ package actor Settler {
         let key = Key(root: root, path: path)
         return entries[key] != nil || settledKeys[key] != nil
     }
+
+    /// The name under which a file of this inode settles, or waits to be fetched and acknowledged; nil for none.
+    package func name(of file: Fingerprint, in root: String) -> BytePath? { seenFiles.name(of: file, in: root) }
 
     /// Whether a file settles: it has been named again since it was last told what it is.
     package func isSettling(_ path: BytePath, of root: String) -> Bool {
@@ -324,7 +332,7 @@ package actor Settler {
 
     private func apply(_ finding: Finding, _ key: Key) {
         guard var entry = entries[key] else { return }
-        let wasHeld = entry.waitsForOthers
+        let (wasHeld, before) = (entry.waitsForOthers, entry.seen)
         var wait = entry.settle
         switch finding {
         case .whole(let status):
@@ -374,6 +382,7 @@ package actor Settler {
                 wait = entry.settle + Self.renameGrace
             }
         }
+        seenFiles.set(key, before, entry.seen)
         entries[key] = entry
         held += (entry.waitsForOthers ? 1 : 0) - (wasHeld ? 1 : 0)
         if held > 0 { tellOfRoom() }
@@ -383,7 +392,12 @@ package actor Settler {
     private func finish(_ key: Key, _ result: Settled) {
         let entry = entries.removeValue(forKey: key)
         if entry?.waitsForOthers == true { held -= 1 }
-        if let entry, case .whole = result { settled(Double(WatchLoop.now() - entry.since) / 1e9) }
+        var seen: Fingerprint?
+        if let entry, case .whole(_, _, let status) = result {
+            settled(Double(WatchLoop.now() - entry.since) / 1e9)
+            seen = status.fingerprint
+        }
+        seenFiles.set(key, entry?.seen, seen)
         deadlines.remove(key)
         // What a burst has taken is given back: a dictionary never shrinks by itself.
         if entries.isEmpty { entries = [:] }

@@ -98,6 +98,79 @@ struct FileIdentityTests {
         #expect(try steward.files("dropbox/copies").map(\.nameText) == ["c.txt"])
     }
 
+    private static let both = """
+        - rule: All
+          in: dropbox
+          settle: 50ms
+          do: { append-block: { note: log, text: "seen {{ file.name }}" } }
+        - rule: Gone
+          in: dropbox
+          on: removed
+          do: { append-block: { note: log, text: "seen no {{ file.name }}" } }
+        """
+
+    @Test("A tree that leaves its place and comes back under another name arrives")
+    func treeComesBack() async throws {
+        let steward = try await agent(Self.both)
+        let names = (0..<20).map { "\($0).txt" }
+        for name in names { try steward.drop(BytePath("dropbox/old/in/\(name)"), name) }
+        try await steward.until("all are seen") { try self.lines(steward).count == names.count }
+        let away = steward.home.path.appending("away")
+        #expect(rename(steward.path("dropbox/old").text, away.text) == 0)
+        try await steward.until("all are missed") { try self.lines(steward).count == 2 * names.count }
+        #expect(rename(away.text, steward.path("dropbox/new").text) == 0)
+        try await steward.until("all are seen again") { try self.lines(steward).count == 3 * names.count }
+        try steward.wait()
+        let expected = names.flatMap { ["seen \($0)", "seen \($0)", "seen no \($0)"] }
+        #expect(try lines(steward) == expected.sorted())
+    }
+
+    @Test("A file in a renamed folder is the file that it was, however long somebody has it open there")
+    func openInRenamedFolder() async throws {
+        let steward = try await agent(Self.both)
+        for name in ["old/a", "old/b", "z"] { try steward.drop(BytePath("dropbox/\(name).txt"), name) }
+        try await steward.until("all are seen") { try self.lines(steward).count == 3 }
+        // It does not settle while somebody has it open.
+        let writer = try FileHolder(steward.path("dropbox/old/a.txt"), .appending)
+        #expect(rename(steward.path("dropbox/old").text, steward.path("dropbox/new").text) == 0)
+        try await steward.until("it waits under its new name") {
+            try steward.status().settling.contains {
+                $0.path == "new/a.txt" && $0.waitingFor == "its writer to close it"
+            }
+        }
+        // What is missed after the rename is told.
+        try Durable.remove(steward.path("dropbox/z.txt"))
+        try await steward.until("it is missed") { try self.lines(steward).contains("seen no z.txt") }
+        try writer.release()
+        try steward.wait()
+        #expect(try lines(steward) == ["seen a.txt", "seen b.txt", "seen no z.txt", "seen z.txt"])
+    }
+
+    @Test("Files whose folder is renamed just as they are judged are dealt with once each, whatever the moment")
+    func renamedAsJudged() async throws {
+        let steward = try await agent(
+            """
+            - rule: All
+              in: dropbox
+              settle: 50ms
+              do: { append-block: { note: log, text: "seen {{ file.text }}" } }
+            """)
+        var expected: [String] = []
+        for moment in 0..<24 {
+            for number in 0..<8 {
+                try steward.drop(BytePath("dropbox/old-\(moment)/\(number).txt"), "\(moment).\(number)")
+                expected.append("seen \(moment).\(number)")
+            }
+            // No state tells of the moment between two transactions: the moments are spread over the time that it takes.
+            usleep(UInt32(40_000 + 2_500 * moment))
+            let (old, new) = ("dropbox/old-\(moment)", "dropbox/new-\(moment)")
+            #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)
+        }
+        try await steward.until("all are seen") { try self.lines(steward).count >= expected.count }
+        try steward.wait()
+        #expect(try lines(steward) == expected.sorted())
+    }
+
     @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
     func firstMatch() async throws {
         let steward = try await agent(

@@ -225,6 +225,37 @@ struct RuleActionTests {
         #expect(result.output.contains("run: { allow: true }"))
     }
 
+    @Test(
+        "Files that arrive together for one name are handled as the rule says", arguments: ["skip", "same", "replace"])
+    func takenTogether(policy: String) async throws {
+        let steward = try AgentFixture()
+        try steward.addPlace("out")
+        try steward.rule(
+            """
+            - rule: Collect
+              in: dropbox
+              settle: 100ms
+              do: [{ move: { place: out, name: one.txt, exists: \(policy) } }]
+            """)
+        let contents = (0..<12).map { "content \($0 / 2)" }
+        for (number, text) in contents.enumerated() { try steward.drop(BytePath("dropbox/\(number)/f.txt"), text) }
+        try await steward.start()
+        try steward.wait()
+        try await steward.until("all are done") { try steward.json(["status"])["jobs"]["done"].number == 12 }
+        let status = try steward.status()
+        #expect(status.parked.map(\.problem) == [] && status.waiting.map(\.problem) == [])
+        let (out, left, trash) = (try steward.files("out"), try steward.files("dropbox"), try steward.trash())
+        switch policy {
+        case "skip": #expect(out.count == 1 && left.count == 11 && trash.isEmpty)
+        case "same":
+            // One of each content.
+            #expect(out.count == 6 && left.count == 6 && trash.isEmpty)
+            let texts = try out.map { String(decoding: try Descriptor($0).readAll(), as: UTF8.self) }
+            #expect(Set(texts) == Set(contents))
+        default: #expect(out.count == 1 && left.isEmpty && trash.count == 11)
+        }
+    }
+
     @Test("A name that is taken is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
     func exists(policy: String) async throws {
         let steward = try AgentFixture()

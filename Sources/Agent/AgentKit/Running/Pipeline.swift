@@ -27,6 +27,8 @@ package actor Pipeline {
     var surveys: [String: Survey] = [:]
     var folderBaselines: [String: FolderBaseline] = [:]
     private(set) var inJudgement: Set<Key> = []
+    /// Which files those are that were there when they had settled.
+    private(set) var filesInJudgement: [Key: Fingerprint] = [:]
     private var again: [Key: Settled] = [:]
     /// Names that were given up, until it has been judged what has become of them.
     var givenUp = GivenUpNames()
@@ -223,6 +225,7 @@ package actor Pipeline {
                 }
                 var owner: UInt32 = 0
                 if case .whole(_, _, let status) = settled {
+                    filesInJudgement[key] = status.fingerprint
                     owner = status.owner
                     if status.size > ContentReader.large {
                         beingRead[key] = status.size
@@ -290,7 +293,7 @@ package actor Pipeline {
     @discardableResult
     private func judge(_ key: Key, _ turn: ContentTurn) async -> Bool {
         guard !isStopped, let place = core.places[name: key.root] else {
-            inJudgement.remove(key)
+            endJudgement(key)
             return false
         }
         let threads: Bulkhead? =
@@ -351,10 +354,15 @@ package actor Pipeline {
         }
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
         if isDone, !isRefused { tooLarge[key] = nil }
-        inJudgement.remove(key)
+        endJudgement(key)
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }
         if isDone, surveys[key.root]?.unjudged.remove(key.path) != nil { await endSurvey(key.root) }
         return false
+    }
+
+    private func endJudgement(_ key: Key) {
+        inJudgement.remove(key)
+        filesInJudgement[key] = nil
     }
 
     /// Ledgers hold a baseline that is not complete under this name.

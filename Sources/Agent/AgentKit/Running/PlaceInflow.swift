@@ -103,7 +103,11 @@ extension Pipeline {
     /// Whether it is too early to judge a name that was given up: as long as its file is yet to be judged under the new
     /// one, the old one is not gone. What is known of the file is known by that, and goes with it.
     func isElsewhere(_ settled: Settled, _ key: Key, _ settler: Settler) async -> Bool {
-        guard let name = givenUp.name(of: key) else { return false }
+        guard let name = givenUp.name(of: key) else {
+            guard case .gone = settled, await isYetToBeJudgedElsewhere(key, settler) else { return false }
+            await settle(key.root, key.path, extra: Self.renamedExtra)
+            return true
+        }
         switch settled {
         case .whole:
             // It was so before the name was given up; what it is now comes later.
@@ -119,6 +123,29 @@ extension Pipeline {
         // Unless it has been given up once more meanwhile.
         if givenUp.name(of: key) == name { givenUp.forget(key) }
         return false
+    }
+
+    /// Whether a file that is gone from its name is yet to be judged under another, where no event has told which: its folder
+    /// was renamed, or a look through the place has found both. A name that is judged as gone first is none that the
+    /// file has had.
+    private func isYetToBeJudgedElsewhere(_ key: Key, _ settler: Settler) async -> Bool {
+        do {
+            guard let place = core.places[name: key.root],
+                let known = try await core.ledger.read({ try $0.file(key.root, key.path) }), known.present
+            else { return false }
+            let print = known.fingerprint
+            let judged = filesInJudgement.first { other, file in
+                other.root == key.root && file.inode == print.inode && file.device == print.device
+            }
+            var name = judged?.key.path
+            if name == nil { name = await settler.name(of: print, in: key.root) }
+            guard let name, name != key.path else { return false }
+            return try await core.judge.isNow(name, known, in: place)
+        } catch {
+            log.debug(
+                "cannot tell where a file has gone: \(explain(error))", metadata: [LogFields.place: "\(key.root)"])
+            return false
+        }
     }
 
     /// Lets files settle of which events told; where very many do so already, when there is room again.

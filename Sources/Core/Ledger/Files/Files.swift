@@ -24,12 +24,16 @@ package struct FileRecord: Sendable, Equatable {
     package var attributes: SeenAttributes?
     /// When the file came, by its first name here; nil where that is not known.
     package var arrived: Timestamp?
+    /// How many names the file had when it was judged; nil where nobody counted them. A file with one link has one present
+    /// row in its place: ``LedgerTransaction/setFile(_:due:)`` throws where there would be two.
+    package var links: Int?
 
     package init(
         place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
         version: Int = 1, born: Int64? = nil, matched: MatchedRules? = nil, attributes: SeenAttributes? = nil,
-        arrived: Timestamp? = nil
+        arrived: Timestamp? = nil, links: Int? = nil
     ) {
+        self.links = links
         self.attributes = attributes
         self.arrived = arrived
         self.born = born
@@ -41,6 +45,13 @@ package struct FileRecord: Sendable, Equatable {
         self.present = present
         self.version = version
     }
+}
+
+/// A file that has one link is known as present under another name already, so this name cannot be entered as well.
+/// Whoever judged it read the ledger before that name was entered, and has to judge anew.
+package struct KnownUnderOtherName: Error, Sendable {
+    package let place: String
+    package let path: BytePath
 }
 
 /// Which rules a file has matched: those that have wanted it as an arrival at one judgement or another.
@@ -112,19 +123,38 @@ extension LedgerTransaction {
         return record
     }
 
-    /// The file of `place` with this inode, under whatever name it was last seen: one that is present, else one that has
-    /// gone in the last minute and whose birth is known.
+    /// The present file of `place` with this inode, under the name under which it was seen last.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
+        try files(place, device: device, inode: inode).first
+    }
+
+    /// The present rows of `place` with this inode, the one that was seen last first. A name that counts as gone is none of
+    /// its names: whether a file was renamed, or left and came back, is told before its old name is judged
+    /// (docs/design/events.md).
+    ///
+    /// - Parameter own: a name that is left out.
+    package func files(
+        _ place: String, device: UInt64, inode: UInt64, besides own: BytePath? = nil
+    ) throws -> [FileRecord] {
         // By itself SQLite takes the primary key, and goes through all files of the place.
-        try first(
+        try all(
             """
-            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ?
-                AND (present OR (born IS NOT NULL AND seen > ?)) ORDER BY present DESC, seen DESC LIMIT 1
-            """,
-            [
-                place, Int64(bitPattern: inode), Int64(bitPattern: device),
-                Timestamp.now().nanoseconds - 60_000_000_000,
-            ], shown)
+            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ? AND present
+                ORDER BY seen DESC
+            """, [place, Int64(bitPattern: inode), Int64(bitPattern: device)], shown
+        ).filter { $0.path != own }
+    }
+
+    /// Notes that names no longer stand for the file that they were known for: the rows stay, to be judged as gone or
+    /// changed, but the file may be entered under another name.
+    package func setStale(_ files: [FileRecord]) throws {
+        for file in files {
+            for form in try names.forms(file.place, file.path) {
+                try execute(
+                    sql: "UPDATE file SET links = NULL WHERE place = ? AND path = ?",
+                    arguments: [file.place, form.blob])
+            }
+        }
     }
 
     /// The present files of `place` at or below `path`, as many as a page has, and where the next page begins; nil there
@@ -209,6 +239,8 @@ extension LedgerTransaction {
     ///
     /// - Parameter due: the rules, by identity, that may come to want it by time alone, and when; nil where that is yet to be
     ///   told.
+    /// - Throws: ``KnownUnderOtherName`` where another present name of the place stands for the file, and the file has one
+    ///   link. Nothing of the transaction may be kept then.
     package func setFile(_ file: FileRecord, due: [String: Timestamp]? = nil) throws {
         if let due {
             try setDue(file.place, file.path, due)
@@ -220,22 +252,34 @@ extension LedgerTransaction {
         for old in forms.dropFirst() {
             try execute(sql: "DELETE FROM file WHERE place = ? AND path = ?", arguments: [file.place, old.blob])
         }
-        try execute(
-            sql: """
-                INSERT OR REPLACE INTO file
-                    (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met,
-                    attributes, arrived, contentSince)
-                    VALUES (?1, ?2, ?, ?, ?, ?, ?, ?8, ?, ?, ?11, ?, ?, ?, ?, ?, coalesce(
-                        (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present AND hash IS ?8), ?11))
-                """,
-            arguments: [
-                file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
-                Int64(bitPattern: print.inode), print.size,
-                print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
-                file.born, file.matched?.era, try file.matched.map { try Self.json($0.rules) },
-                try file.attributes?.json, file.arrived?.nanoseconds,
-            ])
+        let arguments: StatementArguments = [
+            file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
+            Int64(bitPattern: print.inode), print.size,
+            print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
+            file.born, file.matched?.era, try file.matched.map { try Self.json($0.rules) },
+            try file.attributes?.json, file.arrived?.nanoseconds, file.links,
+        ]
+        do {
+            // Not INSERT OR REPLACE: that would delete the other row where an index is unique.
+            try execute(sql: Self.upsert, arguments: arguments)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw KnownUnderOtherName(place: file.place, path: file.path)
+        }
     }
+
+    private static let upsert = """
+        INSERT INTO file
+            (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met,
+            attributes, arrived, links, contentSince)
+            VALUES (?1, ?2, ?, ?, ?, ?, ?, ?8, ?, ?, ?11, ?, ?, ?, ?, ?, ?, coalesce(
+                (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present AND hash IS ?8), ?11))
+            ON CONFLICT (place, path) DO UPDATE SET
+                device = excluded.device, inode = excluded.inode, size = excluded.size, modified = excluded.modified,
+                changed = excluded.changed, hash = excluded.hash, present = excluded.present,
+                version = excluded.version, seen = excluded.seen, kept = 0, born = excluded.born, era = excluded.era,
+                met = excluded.met, attributes = excluded.attributes, arrived = excluded.arrived,
+                links = excluded.links, contentSince = excluded.contentSince
+        """
 
     /// Marks a name as gone; its version number stays for the day it comes back.
     package func setGone(_ place: String, _ path: BytePath) throws {
@@ -336,5 +380,6 @@ extension FileRecord {
         }
         attributes = SeenAttributes(json: row["attributes"])
         arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
+        links = row["links"]
     }
 }

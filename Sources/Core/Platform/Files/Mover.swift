@@ -133,8 +133,7 @@ package enum Mover {
                 return placed
             }
         }
-        throw Fault(
-            .failed, "no free name for \(source.spot.path) in the folder it should go to", path: source.spot.path)
+        throw Fault.noFreeName(for: source.spot.path.description, path: source.spot.path)
     }
 
     /// Copying takes its time. What somebody has moved on meanwhile would lie there twice.
@@ -187,9 +186,7 @@ package enum Mover {
                 return placed
             }
         }
-        throw Fault(
-            .failed, "no free name for a copy of \(source.spot.path) in the folder it should go to",
-            path: source.spot.path)
+        throw Fault.noFreeName(for: "a copy of \(source.spot.path)", path: source.spot.path)
     }
 
     /// Writes a new file at the first of `targets` that is free; durable when it returns.
@@ -205,7 +202,7 @@ package enum Mover {
                 return Placed(path: target.path, fingerprint: status.fingerprint, hash: ContentHash(of: bytes))
             }
         }
-        throw Fault(.failed, "no free name for a new file in the folder it should go to")
+        throw Fault.noFreeName(for: "a new file")
     }
 
     /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
@@ -343,5 +340,14 @@ package enum Mover {
             throw Fault(.failed, "\(target.path) vanished as soon as it was made", path: target.path)
         }
         return status
+    }
+}
+
+extension Fault {
+    /// The ``code`` of what found every name taken that it may have.
+    package static let noFreeName = "no-free-name"
+
+    package static func noFreeName(for what: String, path: BytePath? = nil) -> Fault {
+        Fault(.failed, "no free name for \(what) in the folder it should go to", path: path, code: noFreeName)
     }
 }

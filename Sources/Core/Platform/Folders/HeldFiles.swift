@@ -15,7 +15,8 @@ package final class HeldFiles: Sendable {
     private let find: Finder
     private let folders = Mutex<[BytePath: Folder]>([:])
     private let files = Mutex<[BytePath: Descriptor]>([:])
-    private let sizes = Mutex<[BytePath: Int64]>([:])
+    /// What the work is about, and of which size it was judged.
+    private let source = Mutex<(path: BytePath, size: Int64?)?>(nil)
 
     package init(_ find: @escaping Finder) { self.find = find }
 
@@ -50,28 +51,90 @@ package final class HeldFiles: Sendable {
 
     // MARK: Reaching
 
-    /// The name of that path, in its folder held open.
+    /// Says what the work is about, before each of its steps. It was judged, so from here on a part of the way to it that is
+    /// missing means that it is gone (`.superseded`), whoever finds that out and by whichever call.
     ///
-    /// - Throws: `Fault`; ENOENT where the folder is not there, ELOOP or EXDEV where a link is in the way.
-    package func spot(_ path: BytePath) throws -> Spot {
+    /// - Parameter size: a file of another one is not read to its end: what was judged is gone then. Nil for any.
+    package func begin(on path: BytePath, size: Int64?) { source.withLock { $0 = (path, size) } }
+
+    /// What is found on the way to a name.
+    private enum Way {
+        /// Its folder, held open; whether anything has the name is another question.
+        case open(Spot)
+        /// A folder on the way is gone, or something else stands in its place.
+        case gone(Fault)
+    }
+
+    /// The one place that decides what it means that a part of the way is missing.
+    private func way(to path: BytePath) throws -> Way {
         let parent = path.parent
-        if let folder = folders.withLock({ $0[parent] }) { return folder[path.name] }
+        if let folder = folders.withLock({ $0[parent] }) { return .open(folder[path.name]) }
         let (root, relative) = try find(path)
-        let spot = try root.spot(relative)
+        let spot: Spot
+        do {
+            spot = try root.spot(relative)
+        } catch let fault as Fault where Self.isMissing(fault) {
+            return .gone(fault)
+        }
         let held = folders.withLock { folders in
             let first = folders[parent] ?? spot.folder
             folders[parent] = first
             return first
         }
-        return held[path.name]
+        return .open(held[path.name])
+    }
+
+    private static func isMissing(_ fault: Fault) -> Bool {
+        fault.errno == ENOENT || fault.errno == ENOTDIR || fault.code == Fault.link
+    }
+
+    /// Whether a folder that is missing on the way to `path` means that the source is missing too: the way there leads
+    /// through the same folder.
+    private func leadsToSource(_ path: BytePath) -> Bool {
+        guard let source = source.withLock({ $0?.path }) else { return false }
+        return path.isWithin(source) || source.isWithin(path.parent)
+    }
+
+    private func missing(_ path: BytePath, _ fault: Fault) -> Fault {
+        guard leadsToSource(path) else { return fault }
+        return Fault(.superseded, "\(path) is gone", path: path, errno: fault.errno)
+    }
+
+    /// Does something with a name. Where that fails because the name is gone, and the work is about it, that is said.
+    private func reaching<R>(_ path: BytePath, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let fault as Fault where Self.isMissing(fault) && fault.kind == .failed {
+            guard let source = source.withLock({ $0?.path }), path.isWithin(source) else { throw fault }
+            throw Fault(.superseded, "\(path) is gone", path: path, errno: fault.errno)
+        }
+    }
+
+    /// The name of that path, in its folder held open.
+    ///
+    /// - Throws: `Fault`; ENOENT where the folder is not there, ELOOP or EXDEV where a link is in the way; `.superseded`
+    ///   instead where that means that what the work is about is gone (``begin(on:size:)``).
+    package func spot(_ path: BytePath) throws -> Spot {
+        switch try way(to: path) {
+        case .open(let spot): return spot
+        case .gone(let fault): throw missing(path, fault)
+        }
     }
 
     /// As ``spot(_:)``; nil where the folder is not there, or something that is none stands in its place.
     package func spotIfAny(_ path: BytePath) throws -> Spot? {
-        do {
-            return try spot(path)
-        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
-            return nil
+        switch try way(to: path) {
+        case .open(let spot): return spot
+        case .gone(let fault) where fault.code == Fault.link: throw fault
+        case .gone: return nil
+        }
+    }
+
+    /// Whether nothing has the name any more, or the way to it is gone or leads through a link.
+    package func isGone(_ path: BytePath) throws -> Bool {
+        switch try way(to: path) {
+        case .open(let spot): return try spot.status() == nil
+        case .gone: return true
         }
     }
 
@@ -89,7 +152,7 @@ package final class HeldFiles: Sendable {
 
     /// Opens what has the name now.
     package func open(_ path: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
-        try spot(path).open(flags, mode: mode)
+        try reaching(path) { try spot(path).open(flags, mode: mode) }
     }
 
     /// The regular file that had the name when it was first asked for, open for reading; the same each time.
@@ -100,7 +163,7 @@ package final class HeldFiles: Sendable {
         let file: Descriptor
         do {
             file = try spot(path).openFile()
-        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR || fault.code == Fault.link {
+        } catch let fault as Fault where Self.isMissing(fault) {
             throw Fault(.superseded, "\(path) is gone", path: path, errno: fault.errno)
         }
         return files.withLock { files in
@@ -113,7 +176,9 @@ package final class HeldFiles: Sendable {
     /// The same, if it has the size that was judged: for what is about to be read to its end.
     package func judged(_ path: BytePath) throws -> Descriptor {
         let file = try file(path)
-        if let size = sizes.withLock({ $0[path] }), try file.status().size != size {
+        if let source = source.withLock({ $0 }), source.path == path, let size = source.size,
+            try file.status().size != size
+        {
             throw Fault(.superseded, "\(path) has changed since it was looked at", path: path)
         }
         return file
@@ -133,7 +198,9 @@ package final class HeldFiles: Sendable {
     /// Opens what the name leads to, through such links at its end as its place follows.
     package func openFollowing(_ path: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
         let (root, relative) = try find(path)
-        return root.links == .never ? try spot(path).open(flags) : try root.open(relative, flags)
+        return try reaching(path) {
+            root.links == .never ? try spot(path).open(flags) : try root.open(relative, flags)
+        }
     }
 
     /// The name itself, or where its place follows links, the one that it leads to: what is to be replaced.
@@ -167,7 +234,7 @@ package final class HeldFiles: Sendable {
     package func folder(_ path: BytePath) throws -> Folder {
         // A name below it is what finds its root.
         let (root, relative) = try find(path.appending("."))
-        return try root.folder(relative.parent)
+        return try reaching(path) { try root.folder(relative.parent) }
     }
 
     /// The names in a folder; see ``Folder/entries()``.
@@ -177,16 +244,22 @@ package final class HeldFiles: Sendable {
     /// name, and the agent's own lease needs it closed.
     package func closeFiles() { files.withLock { $0 = [:] } }
 
-    /// Has files of another size than was judged not be read to their end: what was judged is gone then.
-    package func expect(_ path: BytePath, size: Int64?) { sizes.withLock { $0[path] = size } }
-
     // MARK: Changing
 
-    /// Makes the folders that `path` is to lie in, as far as they are missing, but never the root.
+    /// Makes the folders that `path` is to lie in, as far as they are missing, but never the root, nor one that the source
+    /// lay in: that one has another name by now.
+    ///
+    /// - Throws: `Fault(.superseded)` where such a one is missing.
     package func makeFolders(for path: BytePath, mode: mode_t = 0o755) throws {
         // One that was removed meanwhile is made anew.
         if let held = folders.withLock({ $0[path.parent] }), try held.status().links > 0 { return }
         let (root, relative) = try find(path)
+        if let shared = source.withLock({ $0?.path.parent.common(with: path.parent) }),
+            shared.isWithin(root.folder.path),
+            shared != root.folder.path
+        {
+            _ = try spot(shared.appending("source"))
+        }
         let folder = try root.makeFolder(relative.parent, mode: mode)
         folders.withLock { $0[path.parent] = folder }
     }

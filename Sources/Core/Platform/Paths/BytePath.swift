@@ -105,6 +105,13 @@ package struct BytePath: Hashable, Sendable, Comparable {
         return BytePath(clean: Array(bytes.dropFirst(other.bytes.count).drop { $0 == Self.slash }))
     }
 
+    /// The deepest folder that both lie in, or are.
+    package func common(with other: BytePath) -> BytePath {
+        var shared = self
+        while !shared.isEmpty, !other.isWithin(shared), shared != shared.parent { shared = shared.parent }
+        return shared
+    }
+
     /// Calls `body` with the NUL-terminated path.
     package func withCString<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R {
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in

@@ -156,9 +156,8 @@ struct UnpackArchive: RuleAction {
             throw error
         }
         try forget(staging, name, context)
-        throw Fault(
-            .failed, "no free name for \(placement.destination.target) in the folder it should go to",
-            path: placement.source)
+        throw placement.destination.taken(
+            .noFreeName(for: placement.destination.target.description, path: placement.source))
     }
 
     /// Removes what got no name, and forgets it then.

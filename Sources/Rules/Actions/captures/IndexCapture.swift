@@ -108,13 +108,21 @@ struct IndexCapture: RuleAction {
         let files = context.files
         let file = try await services.files.run { hasFile ? try files.file(intent.source) : nil }
         let hash = hasFile ? intent.hash : nil
-        if let folder = intent.folder {
-            let name = Array(intent.source.name)
-            let joined = try await store.join(
-                request, of: folder, key: intent.key, name: name, expecting: hash, file: file)
-            return receipt(joined, intent)
+        do {
+            if let folder = intent.folder {
+                let name = Array(intent.source.name)
+                let joined = try await store.join(
+                    request, of: folder, key: intent.key, name: name, expecting: hash, file: file)
+                return receipt(joined, intent)
+            }
+            return receipt(try await store.add(request, key: intent.key, expecting: hash, photo: file).record, intent)
+        } catch let fault as Fault where fault.kind == .failed {
+            // The store cannot know that another version of a file is news to the agent.
+            guard let file, try await services.files.run({ try ContentHash.of(file) }) != intent.hash else {
+                throw fault
+            }
+            throw Fault(.superseded, "\(intent.source) has changed since it was looked at", path: intent.source)
         }
-        return receipt(try await store.add(request, key: intent.key, expecting: hash, photo: file).record, intent)
     }
 
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {

@@ -29,8 +29,7 @@ extension Destination {
                 throw error
             }
             try Durable.discard(staged, record: record)
-            throw Fault(
-                .failed, "no free name for \(what ?? target.description) in the folder it should go to", path: source)
+            throw Fault.noFreeName(for: what ?? target.description, path: source)
         }
     }
 }

@@ -8,12 +8,16 @@ package enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
 
     package static let parameter = ParameterSpec(
         "exists", .choice(allCases.map(\.rawValue)), default: "rename",
-        "what to do where the name is taken: `rename` takes `name (1).ext`, `skip` leaves both as they are, `same` skips "
-            + "identical content and renames else, `replace` puts the old one in the trash")
+        "what to do where the name is taken: `rename` takes `name (1).ext`, or the next number up to 999; `skip` leaves "
+            + "both as they are; `same` skips what has the content of one of these names already, and renames else; "
+            + "`replace` puts the old one in the trash")
 }
 
 /// Where a file is to go, decided: everything that carrying it out needs.
 package struct Destination: Codable, Sendable, Equatable {
+    /// How many names are tried, the one without a number included.
+    static let mostNames = 1_000
+
     /// Absolute; with `rename`, the first name to try.
     package let target: BytePath
     package let exists: ExistsPolicy
@@ -21,15 +25,23 @@ package struct Destination: Codable, Sendable, Equatable {
     let replaces: ContentHash?
     /// What `skip` or `same` found: nothing is to be done.
     package let skips: Bool
+    /// What `same` has come to: the name to take, or the one that has the content already. Nil for the target itself, and in
+    /// intents of old.
+    var settled: BytePath?
+
+    /// The name to take, where the policy has one, or what lies there already.
+    package var there: BytePath { settled ?? target }
 
     /// Decides for a folder and a name below `root`.
     ///
-    /// - Parameter isFixed: what the rule alone says, so that the file cannot be at fault.
+    /// - Parameters:
+    ///   - isFixed: what the rule alone says, so that the file cannot be at fault.
+    ///   - size: of the content; nil where that is not known.
     /// - Throws: `Fault` where the path would leave the place or is no file name: `.refused`, or `.failed` where it is
     ///   fixed.
     package static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        content: ContentHash, lanes: BlockingLanes, files: HeldFiles
+        content: ContentHash, size: Int64?, lanes: BlockingLanes, files: HeldFiles
     ) async throws -> Destination {
         if let complaint = complaint(folder: folder) { throw Fault(isFixed.folder ? .failed : .refused, complaint) }
         if let complaint = complaint(name: name) { throw Fault(isFixed.name ? .failed : .refused, complaint) }
@@ -50,8 +62,7 @@ package struct Destination: Codable, Sendable, Equatable {
             case .rename: return Destination(target: target, exists: exists, replaces: nil, skips: false)
             case .skip: return Destination(target: target, exists: exists, replaces: nil, skips: true)
             case .same:
-                let same = found.kind == .file ? try files.hash(target) == content : false
-                return Destination(target: target, exists: exists, replaces: nil, skips: same)
+                return try same(target, content, size, files)
             case .replace:
                 guard found.kind == .file else {
                     throw Fault(.failed, "\(target) is no file, so it is not replaced", path: target)
@@ -60,6 +71,29 @@ package struct Destination: Codable, Sendable, Equatable {
                     target: target, exists: exists, replaces: try files.hash(target), skips: false)
             }
         }
+    }
+
+    /// One with a number may have the content as well as the one without; and one that is gone leaves a gap.
+    private static func same(
+        _ target: BytePath, _ content: ContentHash, _ size: Int64?, _ files: HeldFiles
+    ) throws -> Destination {
+        var free: BytePath?
+        for name in Mover.alternatives(target).prefix(mostNames) {
+            guard let found = try files.status(name) else {
+                free = free ?? name
+                continue
+            }
+            guard found.kind == .file, size == nil || found.size == size, try files.hash(name) == content else {
+                continue
+            }
+            return Destination(target: target, exists: .same, replaces: nil, skips: true, settled: name)
+        }
+        guard let free else {
+            throw Fault(
+                .failed, "no free name: \(target) and its numbers up to \(mostNames - 1) are taken", path: target,
+                code: Fault.noFreeName)
+        }
+        return Destination(target: target, exists: .same, replaces: nil, skips: false, settled: free)
     }
 
     /// Why a folder cannot lie within a place.
@@ -77,9 +111,22 @@ package struct Destination: Codable, Sendable, Equatable {
         return isName ? nil : "\"\(BytePath.escape(name))\" cannot be a file's name"
     }
 
-    /// The names to try, in order; each is made when it is asked for, for nearly always the first will do.
+    /// The names to try, in order; each is made when it is asked for, for nearly always the first will do. A policy that
+    /// looks at what is there has looked at one name, and takes no other unasked.
     package var candidates: some Sequence<BytePath> {
-        Mover.alternatives(target).prefix(exists == .replace ? 1 : 1000)
+        Mover.alternatives(there).prefix(exists == .rename ? Self.mostNames : 1)
+    }
+
+    /// All names that what is put there may have got, in order.
+    package var names: some Sequence<BytePath> {
+        Mover.alternatives(target).prefix(exists == .replace ? 1 : Self.mostNames)
+    }
+
+    /// What it means that none of ``candidates`` was free. With `rename` that is the end. For every other policy somebody
+    /// has taken the one name since: it is decided anew, under the same policy.
+    package func taken(_ fault: Fault) -> Fault {
+        guard fault.code == Fault.noFreeName, exists != .rename else { return fault }
+        return .nameTaken(there)
     }
 
     /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Only once the
@@ -101,7 +148,7 @@ package struct Destination: Codable, Sendable, Equatable {
     package func find(
         _ files: HeldFiles, isBegun: Bool, _ isOurs: (Spot, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
-        for candidate in candidates {
+        for candidate in names {
             guard let spot = try files.spotIfAny(candidate) else { return nil }
             guard let status = try spot.status() else {
                 if isBegun { continue }

@@ -39,8 +39,8 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             destination = Destination(target: source, exists: exists, replaces: nil, skips: true)
         } else {
             destination = try await Destination.decide(
-                root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash, lanes: lanes,
-                files: input.files)
+                root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash,
+                size: input.file.fingerprint?.size, lanes: lanes, files: input.files)
         }
         return FilePlacement(
             source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination,
@@ -56,7 +56,7 @@ package struct FilePlacement: Codable, Sendable, Equatable {
 
     /// Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
     package var targets: [BytePath] {
-        isFolder == true ? [source] + destination.candidates : [source, destination.target]
+        isFolder == true ? [source] + destination.candidates : [source, destination.there]
     }
 
     /// Carries it out as a copy.

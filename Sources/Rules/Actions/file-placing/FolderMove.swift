@@ -30,7 +30,7 @@ package struct FolderMove {
             let found = try compare(new, spot, status)
             return Mover.Placed(path: target, fingerprint: found.fingerprint, hash: contents)
         }
-        throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
+        throw Fault.noFreeName(for: source.description, path: source)
     }
 
     /// The folder, held open, if it is the one that was judged, with what was judged to lie in it.

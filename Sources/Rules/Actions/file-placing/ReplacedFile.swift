@@ -14,8 +14,10 @@ struct ReplacedFile: Codable, Sendable {
         _ path: BytePath, expecting hash: ContentHash, _ services: FileServices, _ context: StepContext
     ) throws {
         let (files, trash) = (context.files, services.trash)
-        guard try files.hash(path) == hash else {
-            throw Fault(.transient, "\(path) has changed since it was to be replaced", path: path)
+        guard try files.hash(path) == hash else { throw Fault.nameTaken(path) }
+        // An earlier decision of this step had put another file there, and somebody took the name before the step did.
+        if let old = try noted(services, context), try old.inTrash(files) != nil {
+            try tell("what was at \(old.path) before is in the trash as \(old.slot)", services, context)
         }
         let slot = try trash.slot(for: path, mark: hash.description.prefix(8), files)
         let free = try Mover.alternatives(slot).prefix(100).first { try files.status($0) == nil } ?? slot
@@ -57,6 +59,20 @@ struct ReplacedFile: Codable, Sendable {
         receipt.summary += "; what was there before is in the trash"
         receipt.effects.append(.created(old.slot, status.fingerprint, old.hash))
         return receipt
+    }
+
+    /// Has the history of the step's job say where a file is.
+    fileprivate static func tell(_ text: String, _ services: FileServices, _ context: StepContext) throws {
+        let journal = services.journal
+        let names = journal.ledger.names
+        try journal.ledger.writeBlocking { transaction in
+            let job = try transaction.job(context.jobID)
+            var text = text
+            if let job, let place = journal.places[name: job.place] {
+                text = names.redacted(text, job.place, root: place.root, job.path)
+            }
+            try transaction.note("replaced", text, job: context.jobID, place: job?.place, path: job?.path)
+        }
     }
 
     // MARK: For a step that comes to nothing
@@ -112,15 +128,18 @@ extension Destination {
         do {
             return try make()
         } catch {
-            guard exists == .replace else { throw error }
+            guard exists == .replace else {
+                guard let fault = error as? Fault else { throw error }
+                throw taken(fault)
+            }
             let rest: String?
             do {
                 rest = try ReplacedFile.takeBack(services, context)
             } catch let other {
                 rest = "what was at \(target) before may be in the trash: \(explain(other))"
             }
-            guard let rest else { throw error }
-            let fault = error as? Fault ?? Fault(.failed, explain(error))
+            let fault = taken(error as? Fault ?? Fault(.failed, explain(error)))
+            guard let rest else { throw fault }
             throw Fault(
                 fault.kind, "\(fault.message); \(rest)", path: fault.path, errno: fault.errno, code: fault.code)
         }
@@ -133,16 +152,7 @@ extension Destination {
     ) throws -> Recovery {
         if let receipt { return .done(receipt) }
         guard exists == .replace, let rest = try ReplacedFile.takeBack(services, context) else { return .notDone }
-        let journal = services.journal
-        let names = journal.ledger.names
-        try journal.ledger.writeBlocking { transaction in
-            let job = try transaction.job(context.jobID)
-            var text = rest
-            if let job, let place = journal.places[name: job.place] {
-                text = names.redacted(text, job.place, root: place.root, job.path)
-            }
-            try transaction.note("replaced", text, job: context.jobID, place: job?.place, path: job?.path)
-        }
+        try ReplacedFile.tell(rest, services, context)
         return .notDone
     }
 }

@@ -38,7 +38,7 @@ struct CopyFile: RuleAction {
         try await ProductRemoval(services: services).undo(receipt, context)
     }
 
-    func targets(of intent: FilePlacement) -> [BytePath] { [intent.destination.target] }
+    func targets(of intent: FilePlacement) -> [BytePath] { [intent.destination.there] }
 
     func summary(of intent: FilePlacement) -> String { "copy \(intent.source) to \(intent.destination.target)" }
 
@@ -51,8 +51,8 @@ struct CopyFile: RuleAction {
                 effects: [.created(placed.path, placed.fingerprint, placed.hash)])
         } skipped: {
             Receipt(
-                "made no copy: \(intent.destination.target) is there already",
-                values: PlacementValues.of(intent.destination.target))
+                "made no copy: \(intent.destination.there) is there already",
+                values: PlacementValues.of(intent.destination.there))
         }
     }
 }

@@ -37,8 +37,8 @@ struct FileMoving: Sendable {
                 effects: [intent.effect(placed)])
         } skipped: {
             Receipt(
-                "left \(intent.source) where it is: \(intent.destination.target) is there already",
-                values: PlacementValues.of(intent.destination.target))
+                "left \(intent.source) where it is: \(intent.destination.there) is there already",
+                values: PlacementValues.of(intent.destination.there))
         }
     }
 }

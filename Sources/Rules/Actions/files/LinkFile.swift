@@ -315,7 +315,7 @@ struct LinkFile: RuleAction {
     /// Whether one of the names, before the first that is free, is such a link already.
     private static func isThere(_ placement: FilePlacement, _ text: BytePath?, _ files: HeldFiles) throws -> Bool {
         if placement.destination.skips { return true }
-        for path in placement.destination.candidates {
+        for path in placement.destination.names {
             let status: FileStatus?
             do {
                 status = try files.status(path)
@@ -334,13 +334,11 @@ struct LinkFile: RuleAction {
     }
 
     private static func skipped(_ intent: Intent) -> Receipt {
-        let target = intent.placement.destination.target
+        let target = intent.placement.destination.there
         return Receipt("made no link: \(target) is there already", values: PlacementValues.of(target))
     }
 
     private static func noName(_ placement: FilePlacement) -> Fault {
-        Fault(
-            .failed, "no free name for a link to \(placement.source) in the folder it should go to",
-            path: placement.source)
+        .noFreeName(for: "a link to \(placement.source)", path: placement.source)
     }
 }

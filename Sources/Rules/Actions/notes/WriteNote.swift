@@ -59,7 +59,7 @@ struct WriteNote: RuleAction {
         let destination = try await Destination.decide(
             root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash,
-            lanes: services.files, files: input.files)
+            size: Int64(text.utf8.count), lanes: services.files, files: input.files)
         return Intent(
             destination: destination, text: IntentText(text), hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
     }
@@ -76,7 +76,7 @@ struct WriteNote: RuleAction {
         try await ProductRemoval(services: services.placing).undo(receipt, context)
     }
 
-    func targets(of intent: Intent) -> [BytePath] { [intent.destination.target] }
+    func targets(of intent: Intent) -> [BytePath] { [intent.destination.there] }
 
     func summary(of intent: Intent) -> String {
         "write \(intent.destination.target) (\(intent.text.shown.utf8.count) bytes)"
@@ -95,8 +95,8 @@ struct WriteNote: RuleAction {
                 effects: [.created(placed.path, placed.fingerprint, placed.hash)])
         } skipped: {
             Receipt(
-                "wrote nothing: \(intent.destination.target) is there already",
-                values: PlacementValues.of(intent.destination.target))
+                "wrote nothing: \(intent.destination.there) is there already",
+                values: PlacementValues.of(intent.destination.there))
         }
     }
 }

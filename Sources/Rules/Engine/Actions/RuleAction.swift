@@ -22,6 +22,9 @@ package protocol RuleAction: Sendable {
     func intent(for input: StepInput) async throws -> Intent
 
     /// Does it. Called again with the same intent it must end in the same state and give an equal receipt.
+    ///
+    /// - Throws: `Fault`; ``Fault/nameTaken(_:)`` where what the intent has decided does not hold any more, and nothing has been
+    ///   done: then the step is decided anew at once.
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt
 
     /// After a crash: was it done? A half-done effect is finished or rolled back here.
@@ -79,6 +82,15 @@ extension RuleAction {
 
     package func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(.failed, "`\(Self.declaration.name)` cannot be undone")
+    }
+}
+
+extension Fault {
+    /// The ``code`` of a step that found a name taken which was free when the step was decided, or another file there.
+    package static let nameTaken = "name-taken"
+
+    package static func nameTaken(_ path: BytePath) -> Fault {
+        Fault(.transient, "\(path) was taken by another file just now", path: path, code: nameTaken)
     }
 }
 

@@ -9,27 +9,31 @@ extension Planner {
     /// - Parameters:
     ///   - known: what the ledger held of it when it was judged.
     ///   - content: the file, open; what it holds is what was judged.
+    ///   - left: what the ledger has of the file's inode by names that do not stand for it any more.
     ///   - isFree: as for ``commit(_:_:known:in:event:former:status:baseline:isFree:)``.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     func commitTouch(
-        _ known: FileRecord, _ content: Descriptor, status: FileStatus, born: Int64?, in place: PlaceInfo,
-        baseline: Judge.Baseline, isFree: @Sendable () -> Bool
+        _ known: FileRecord, _ content: Descriptor, status: FileStatus, born: Int64?, left: [FileRecord],
+        in place: PlaceInfo, baseline: Judge.Baseline, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let ruleSet = ruleSet
         let attributes = ruleSet.attributes(place: place.name, name: known.path.name)
         var touched = known
         touched.fingerprint = status.fingerprint
         touched.born = born
+        touched.links = status.links
         let now = clock.now()
         guard !attributes.isEmpty else {
             touched.attributes = nil
             let record = touched
-            try await ledger.writeSeen { transaction in
+            return try await ledger.writeSeen { transaction in
+                guard try transaction.file(place.name, known.path) == known else { return nil }
+                try transaction.setStale(left)
                 try transaction.setFile(record)
                 // What it has come to be old enough for since this look has come with time.
                 try transaction.setUnreckoned(place.name, record.path, since: now)
+                return []
             }
-            return []
         }
         let first = try await ledger.read { try FirstMatch(of: known, ruleSet, in: $0) }
         let look = AttributeLook(
@@ -48,6 +52,7 @@ extension Planner {
             guard try transaction.file(place.name, known.path) == known,
                 try FirstMatch(of: known, ruleSet, in: transaction) == first
             else { return nil }
+            try transaction.setStale(left)
             try transaction.setFile(record)
             try transaction.setUnreckoned(place.name, record.path, since: now)
             return try Self.add(found.drafts, lineage: nil, to: transaction)

@@ -58,7 +58,12 @@ package final class Judge: Sendable {
         on threads: Bulkhead? = nil
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: threads ?? .place(place.name)) {
-            try await self.judgeHere(place, path, baseline, began)
+            do {
+                return try await self.judgeHere(place, path, baseline, began)
+            } catch is KnownUnderOtherName {
+                // It was entered under another name while this one was judged. Which of the two it has is seen anew.
+                return .again
+            }
         }
     }
 
@@ -71,34 +76,36 @@ package final class Judge: Sendable {
         let seen = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
         let print = status.fingerprint
-        let (known, former) = try await ledger.read { transaction in
-            let known = try transaction.file(place.name, path)
-            if known?.present == true { return (known, FileRecord?.none) }
-            return (known, try transaction.file(place.name, device: print.device, inode: print.inode))
+        let (known, others) = try await ledger.read { transaction in
+            (
+                try transaction.file(place.name, path),
+                try transaction.files(place.name, device: print.device, inode: print.inode, besides: path)
+            )
         }
         if let known, known.present, known.fingerprint == status.fingerprint {
             try await acceptKept(known, place)
-            return known.attributes?.isOpen == true ? try await judgeOwn(known, spot, status, place, asked) : .known
+            guard known.attributes?.isOpen == true else { return .known }
+            return try await judgeOwn(known, others, spot, status, place, asked)
         }
         // One time for all that is asked: what a rule comes to want between two would be missed by both.
         let now = planner.clock.now()
-        let isWanted = Self.arrivals(known, former, now).contains {
+        let isWanted = Self.arrivals(known, others, now).contains {
             planner.mightWant(path, in: place, status, now: now, arrived: $0)
         }
         guard isWanted else {
-            let (born, hasLeft) = try await lanes.run {
-                let hasLeft = try former.map { try look(at: $0.path, in: place)?.status.inode != print.inode }
-                return (try spot.birth(), hasLeft ?? false)
-            }
-            try await planner.see(
-                path, in: place, status, now: now, born: born, known: known, former: former, hasLeft: hasLeft)
-            return .known
+            let born = try await lanes.run { try spot.birth() }
+            let left = try await namesLeft(of: others, print, in: place)
+            let former = known?.present == true ? nil : left.first ?? others.first
+            let isSeen = try await planner.see(
+                path, in: place, status, now: now, born: born, known: known, former: former, left: left)
+            return isSeen ? .known : .again
         }
         if status.size > place.sizeLimit { return .tooLarge(status.size) }
         guard let (file, hash, born) = try await read(spot, status) else { return .again }
+        let left = try await namesLeft(of: others, print, in: place)
         if let known, known.present, known.hash == hash {
             let jobs = try await planner.commitTouch(
-                known, file, status: status, born: born, in: place, baseline: asked
+                known, file, status: status, born: born, left: left, in: place, baseline: asked
             ) { [inWork] in !inWork.contains(absolute) }
             guard let jobs else { return .again }
             try await acceptKept(known, place)
@@ -106,35 +113,36 @@ package final class Judge: Sendable {
         }
         var record = FileRecord(
             place: place.name, path: path, fingerprint: status.fingerprint, hash: hash,
-            version: (known?.version ?? 0) + 1, born: born)
+            version: (known?.version ?? 0) + 1, born: born, links: status.links)
         var event = FileEvent.arrived
         var renamed: FileRecord?
         if let known, known.present {
             event = .changed
-        } else if let former, let found = try await formerName(former, of: record, in: place) {
+        } else if let former = left.first(where: { Self.isSame($0, record) }) {
             event = .renamed
-            renamed = found
-            record.version = max(record.version, found.version + 1)
+            renamed = former
+            record.version = max(record.version, former.version + 1)
         }
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
         let baseline = isLater ? .normal : asked
         let jobs = try await planner.commit(
-            record, file, known: known, in: place, event: event, former: renamed, status: status, baseline: baseline
+            record, file, known: known, in: place, event: event, former: renamed, others: others, left: left,
+            status: status, baseline: baseline
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
     }
 
     /// When the file may have come: which file it is, by its birth or its content, is yet to be told.
-    private static func arrivals(_ known: FileRecord?, _ former: FileRecord?, _ now: Timestamp) -> [Timestamp?] {
+    private static func arrivals(_ known: FileRecord?, _ others: [FileRecord], _ now: Timestamp) -> [Timestamp?] {
         if let known, known.present { return [known.arrived] }
-        if let former { return [former.arrived, now] }
-        return [now]
+        return others.map(\.arrived) + [now]
     }
 
     /// A file of which the agent has set attributes, and nobody has changed anything since: what others had set before is
     /// yet to be seen.
     private func judgeOwn(
-        _ known: FileRecord, _ spot: Spot, _ status: FileStatus, _ place: PlaceInfo, _ baseline: Baseline
+        _ known: FileRecord, _ others: [FileRecord], _ spot: Spot, _ status: FileStatus, _ place: PlaceInfo,
+        _ baseline: Baseline
     ) async throws -> Verdict {
         let absolute = place.root.appending(known.path)
         let open = try await lanes.run { () -> Descriptor? in
@@ -146,8 +154,9 @@ package final class Judge: Sendable {
             }
         }
         guard let file = open else { return .again }
+        let left = try await namesLeft(of: others, status.fingerprint, in: place)
         let jobs = try await planner.commitTouch(
-            known, file, status: status, born: known.born, in: place, baseline: baseline
+            known, file, status: status, born: known.born, left: left, in: place, baseline: baseline
         ) { [inWork] in !inWork.contains(absolute) }
         guard let jobs else { return .again }
         return jobs.isEmpty ? .known : .news(.changed, jobs: jobs)
@@ -170,23 +179,29 @@ package final class Judge: Sendable {
         if known.isKept { try await lanes.run { try presence.accept(place) } }
     }
 
-    /// The name under which the ledger has this file, if nothing of that name is there any more.
-    ///
-    /// - Parameter found: what the ledger has of its inode.
-    private func formerName(
-        _ found: FileRecord, of record: FileRecord, in place: PlaceInfo
-    ) async throws -> FileRecord? {
-        guard found.path != record.path, Self.isSame(found, record) else { return nil }
-        let oldName = found.path
-        let still = try await lanes.run { try look(at: oldName, in: place)?.status }
-        // That the old name is gone may have been judged first.
-        guard still?.inode != record.fingerprint.inode, found.present || record.born != nil && found.hash == record.hash
-        else {
-            return nil
+    /// Those of the other names of an inode in the ledger that do not stand for it any more.
+    private func namesLeft(
+        of others: [FileRecord], _ print: Fingerprint, in place: PlaceInfo
+    ) async throws -> [FileRecord] {
+        guard !others.isEmpty else { return [] }
+        return try await lanes.run {
+            try others.filter { other in
+                let still = try look(at: other.path, in: place)?.status.fingerprint
+                return still?.inode != print.inode || still?.device != print.device
+            }
         }
-        var former = found
-        former.present = true
-        return former
+    }
+
+    /// Whether a file that is missing under the name by which the ledger has it lies at `path` now, as far as that can be
+    /// told without reading it: then it was renamed, and its old name is judged after the new one.
+    package func isNow(_ path: BytePath, _ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
+        try await lanes.run { () -> Bool in
+            guard let (spot, status) = try look(at: path, in: place), status.kind == .file,
+                status.inode == known.fingerprint.inode, status.device == known.fingerprint.device
+            else { return false }
+            if let old = known.born, let new = try spot.birth() { return old == new }
+            return status.size == known.fingerprint.size && status.fingerprint.modified == known.fingerprint.modified
+        }
     }
 
     /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.

@@ -127,11 +127,13 @@ package final class Planner: Sendable {
     /// - Parameters:
     ///   - now: when that was asked: what a rule comes to want later, it comes to want with time.
     ///   - former: what the ledger has of its inode, under another name.
-    ///   - hasLeft: whether that name is not the file's any more.
+    ///   - left: the names of its inode that do not stand for it any more.
+    /// - Returns: false where the ledger knows something else of the name by now, so that it must be judged anew.
+    /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
     func see(
         _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, born: Int64?, known: FileRecord?,
-        former: FileRecord?, hasLeft: Bool
-    ) async throws {
+        former: FileRecord?, left: [FileRecord]
+    ) async throws -> Bool {
         let absolute = place.root.appending(path)
         let ruleSet = ruleSet
         let isRenamed = born != nil && former?.born == born
@@ -146,14 +148,16 @@ package final class Planner: Sendable {
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
         let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
         let isScheduled = ruleSet.mayBeScheduled(place: place.name, name: path.name)
-        try await ledger.writeSeen { transaction in
+        return try await ledger.writeSeen { transaction in
+            guard try transaction.file(place.name, path) == known else { return false }
             // Whether it is still that is told when it is read.
             // What the agent has put there itself it knows best. Of what it made, no birth is known.
             let isFree = try known?.present == true || transaction.product(absolute) == nil
             if let former, isFree, isRenamed || former.born == nil {
                 try Self.copyProduct(place.root.appending(former.path), to: absolute, transaction)
             }
-            if let former, hasLeft, isFormer {
+            try transaction.setStale(left)
+            if let former, left.contains(former), isFormer {
                 try transaction.moveScheduled(place.name, former.path, to: path)
             }
             if upcoming.isEmpty, !isScheduled { try transaction.removeProduct(absolute) }
@@ -161,7 +165,9 @@ package final class Planner: Sendable {
             try transaction.setFile(
                 FileRecord(
                     place: place.name, path: path, fingerprint: status.fingerprint, hash: nil,
-                    version: (known?.version ?? 0) + 1, born: born, matched: matched, arrived: arrived), due: upcoming)
+                    version: (known?.version ?? 0) + 1, born: born, matched: matched, arrived: arrived,
+                    links: status.links), due: upcoming)
+            return true
         }
     }
 
@@ -171,11 +177,15 @@ package final class Planner: Sendable {
     ///   - content: the file that was judged, open.
     ///   - known: what the ledger held of the name when it was judged.
     ///   - former: what it held of the file's old name, where it was renamed.
+    ///   - others: what it held of the file's inode by other names.
+    ///   - left: those of them that do not stand for the file any more.
     ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
+    /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
     func commit(
         _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
-        former: FileRecord?, status: FileStatus, baseline: Judge.Baseline, isFree: @Sendable () -> Bool
+        former: FileRecord?, others: [FileRecord], left: [FileRecord], status: FileStatus,
+        baseline: Judge.Baseline, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let arrival = clock.now()
         let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
@@ -239,6 +249,11 @@ package final class Planner: Sendable {
         guard let drafts, isFree() else { return nil }
         return try await ledger.writeSeen { transaction in
             guard try transaction.file(place.name, record.path) == known,
+                // The file may have been entered under another name while it was hashed here, by whomever: of a file with
+                // more than one link, and of what the agent has made, the index does not tell that.
+                try transaction.files(
+                    place.name, device: record.fingerprint.device, inode: record.fingerprint.inode,
+                    besides: record.path) == others,
                 // Another file may have come under the old name while this one was hashed.
                 try oldName.map({ try transaction.file(place.name, $0)?.fingerprint }) == former?.fingerprint,
                 try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
@@ -261,6 +276,7 @@ package final class Planner: Sendable {
                 }
                 try transaction.removeProduct(old)
             }
+            try transaction.setStale(left)
             let lineage = try Self.lineage(of: record, in: place, upcoming, ruleSet, transaction)
             try transaction.setFile(record, due: upcoming)
             if let oldName, former?.hash == record.hash {
@@ -303,67 +319,6 @@ package final class Planner: Sendable {
             try transaction.setGone(place.name, record.path)
             try transaction.removeProduct(place.root.appending(record.path))
             return try Self.add(drafts, lineage: nil, to: transaction)
-        }
-    }
-
-    /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
-    ///
-    /// - Parameter again: also where the rule has run on this content before.
-    package func plan(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
-    ) async throws -> [PlannedJob] {
-        guard mightWant(seen.path, in: place) else { return [] }
-        let arrival = clock.now()
-        guard let (record, status, content) = try await read(seen, in: place) else { return [] }
-        let file = FileReference(
-            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
-        let ruleSet = ruleSet
-        let (host, hidden, sources) = (host, ledger.names, sources)
-        let drafts: [Draft] = try await lanes.run {
-            // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
-            let events: [FileEvent] = names == nil || !again ? [.arrived] : [.arrived, .scheduled]
-            let drafts = try events.flatMap { event -> [Draft] in
-                let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: event, now: arrival,
-                    content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
-                let matches = try ruleSet.match(facts).filter { match in
-                    names?.contains(match.rule.name) ?? true
-                        && (event == .arrived || !match.rule.events.contains(.arrived))
-                }
-                return try Self.drafts(
-                    matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
-                    arrival: arrival, host: host, names: hidden, values: [:])
-            }
-            return try content.status().fingerprint == status.fingerprint ? drafts : []
-        }
-        return try await ledger.write { transaction in
-            if again && !drafts.isEmpty || record != seen {
-                var next = record
-                if again { next.version += 1 }
-                try transaction.setFile(next)
-            }
-            return try Self.add(drafts, lineage: nil, to: transaction)
-        }
-    }
-
-    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone,
-    /// has changed since, and so is news, or is larger than its place takes.
-    private func read(
-        _ record: FileRecord, in place: PlaceInfo
-    ) async throws -> (FileRecord, FileStatus, Descriptor)? {
-        try await reader.run(record.fingerprint.size) {
-            guard let file = try open(record.path, in: place) else { return nil }
-            let status = try file.status()
-            guard status.size <= place.sizeLimit else { return nil }
-            if let hash = record.hash {
-                // Another version is yet to be judged, and is news then.
-                let isSame = try status.fingerprint == record.fingerprint || reader.hash(file) == hash
-                return isSame ? (record, status, file) : nil
-            }
-            guard status.fingerprint == record.fingerprint else { return nil }
-            var read = record
-            read.hash = try reader.hash(file)
-            return (read, status, file)
         }
     }
 

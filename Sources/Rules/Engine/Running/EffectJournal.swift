@@ -132,7 +132,7 @@ package struct EffectJournal: Sendable {
         }
         guard var file = try transaction.file(place.name, relative), file.present else { return }
         guard file.hash == base else { return }
-        if file.fingerprint.inode != fingerprint.inode { file.born = nil }
+        if file.fingerprint.inode != fingerprint.inode { (file.born, file.links) = (nil, nil) }
         file.fingerprint = fingerprint
         file.hash = hash
         try transaction.setFile(file)

@@ -3,16 +3,20 @@ import Ledger
 import Platform
 
 extension JobExecutor {
-    /// Why a step failed: a file or folder that was not found is not gone while its place is away.
+    /// Why a step failed: a file or folder that was not found is not gone while its place is away; and a step that missed
+    /// something on the way to its own file, which is not there, has failed for that, whichever call found it out.
     func cause(_ error: any Error, of job: JobRecord) async -> Fault {
         let fault = error as? Fault ?? Fault(.failed, String(describing: error))
-        guard fault.kind == .superseded || fault.errno == ENOENT else { return fault }
+        let isMissing = fault.errno == ENOENT || fault.errno == ENOTDIR || fault.code == Fault.link
+        guard fault.kind == .superseded || isMissing else { return fault }
         do {
-            let presence = journal.presence
-            for path in [try file(job).absolute, fault.path].compactMap({ $0 }) {
+            let (presence, files, source) = (journal.presence, journal.files(), try file(job).absolute)
+            for path in [source, fault.path].compactMap({ $0 }) {
                 if let away = try await presence.lanes.run({ try presence.absence(of: path) }) { return away }
             }
-            return fault
+            guard fault.kind == .failed, let missed = fault.path, source.isWithin(missed) else { return fault }
+            guard try await presence.lanes.run({ try files.isGone(source) }) else { return fault }
+            return Fault(.superseded, "\(source) is gone", path: source, errno: fault.errno)
         } catch {
             return error as? Fault ?? fault
         }

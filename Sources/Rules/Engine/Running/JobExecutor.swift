@@ -232,7 +232,7 @@ package final class JobExecutor: Sendable {
             for (index, step) in open.enumerated() {
                 if stopping.load(ordering: .relaxed) { return .stopped }
                 files.closeFiles()
-                files.expect(job.file.absolute, size: job.file.fingerprint?.size)
+                files.begin(on: job.file.absolute, size: job.file.fingerprint?.size)
                 var step = step
                 if step.state == .intended {
                     if try await recover(step, of: &job, files) { continue }
@@ -279,7 +279,7 @@ package final class JobExecutor: Sendable {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
                 try rules.requireKnown(template, step, of: job.record, job.values(of: step), in: journal.places)
-                try await perform(action, step, of: &job, later: later, files)
+                try await decideAndPerform(action, step, of: &job, later: later, files)
             }
         } catch {
             meter.step(step.action, failed: error)
@@ -288,6 +288,23 @@ package final class JobExecutor: Sendable {
         meter.step(step.action, doneAfter: ContinuousClock.now - start)
         if job.record.state == .done { meter.ended(job.record) }
     }
+
+    /// Where others have taken the name that a step had decided on, it is decided anew at once. When very many want one name,
+    /// the job waits for its turn like any other.
+    private func decideAndPerform(
+        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles
+    ) async throws {
+        for _ in 1..<Self.mostDecisions {
+            do {
+                return try await perform(action, step, of: &job, later: later, files)
+            } catch let fault as Fault where fault.code == Fault.nameTaken {
+                continue
+            }
+        }
+        try await perform(action, step, of: &job, later: later, files)
+    }
+
+    private static let mostDecisions = 16
 
     private func perform(
         _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles

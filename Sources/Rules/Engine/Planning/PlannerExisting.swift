@@ -1,0 +1,91 @@
+import Glibc
+import Ledger
+import Platform
+
+/// Rules for files that the ledger knows already.
+extension Planner {
+    /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
+    ///
+    /// - Parameter again: also where the rule has run on this content before.
+    package func plan(
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+    ) async throws -> [PlannedJob] {
+        var next: FileRecord? = seen
+        while let record = next {
+            if let jobs = try await planKnown(record, in: place, rules: names, again: again) { return jobs }
+            next = try await ledger.read { try Self.successor(of: record, in: $0) }
+        }
+        return []
+    }
+
+    /// What is known now of a file that was judged since `record` was read: under its name, or under the one that it got.
+    private static func successor(of record: FileRecord, in transaction: LedgerTransaction) throws -> FileRecord? {
+        let print = record.fingerprint
+        let found = try transaction.file(record.place, record.path)
+        if found?.present == true { return found }
+        let renamed = try transaction.file(record.place, device: print.device, inode: print.inode)
+        return renamed?.present == true && renamed?.hash == record.hash ? renamed : nil
+    }
+
+    /// - Returns: nil where the ledger knows something else of the file by now.
+    private func planKnown(
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+    ) async throws -> [PlannedJob]? {
+        guard mightWant(seen.path, in: place) else { return [] }
+        let arrival = clock.now()
+        guard let (record, status, content) = try await read(seen, in: place) else {
+            return try await ledger.read { try $0.file(place.name, seen.path) } == seen ? [] : nil
+        }
+        let file = FileReference(
+            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
+        let ruleSet = ruleSet
+        let (host, hidden, sources) = (host, ledger.names, sources)
+        let drafts: [Draft] = try await lanes.run {
+            // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
+            let events: [FileEvent] = names == nil || !again ? [.arrived] : [.arrived, .scheduled]
+            let drafts = try events.flatMap { event -> [Draft] in
+                let facts = FileFacts(
+                    place: place, path: record.path, status: status, event: event, now: arrival,
+                    content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
+                let matches = try ruleSet.match(facts).filter { match in
+                    names?.contains(match.rule.name) ?? true
+                        && (event == .arrived || !match.rule.events.contains(.arrived))
+                }
+                return try Self.drafts(
+                    matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
+                    arrival: arrival, host: host, names: hidden, values: [:])
+            }
+            return try content.status().fingerprint == status.fingerprint ? drafts : []
+        }
+        return try await ledger.write { transaction in
+            guard try transaction.file(place.name, seen.path) == seen else { return nil }
+            if again && !drafts.isEmpty || record != seen {
+                var next = record
+                if again { next.version += 1 }
+                try transaction.setFile(next)
+            }
+            return try Self.add(drafts, lineage: nil, to: transaction)
+        }
+    }
+
+    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone,
+    /// has changed since, and so is news, or is larger than its place takes.
+    private func read(
+        _ record: FileRecord, in place: PlaceInfo
+    ) async throws -> (FileRecord, FileStatus, Descriptor)? {
+        try await reader.run(record.fingerprint.size) {
+            guard let file = try open(record.path, in: place) else { return nil }
+            let status = try file.status()
+            guard status.size <= place.sizeLimit else { return nil }
+            if let hash = record.hash {
+                // Another version is yet to be judged, and is news then.
+                let isSame = try status.fingerprint == record.fingerprint || reader.hash(file) == hash
+                return isSame ? (record, status, file) : nil
+            }
+            guard status.fingerprint == record.fingerprint else { return nil }
+            var read = record
+            read.hash = try reader.hash(file)
+            return (read, status, file)
+        }
+    }
+}
