@@ -83,7 +83,7 @@ package final class CaptureStore: Sendable {
             // Under the lock, so that of two processes that find it corrupt only one sets it aside.
             return try photos.exclusively {
                 var left = try photos.removeUnfinishedCopies()
-                let path = folder.appending("captures.sqlite")
+                let path = folder.appending(Self.databaseName)
                 let opened = try SQLiteFile(
                     path, of: "the captures", migrator: CaptureSchema.migrator, isChecked: checked,
                     checksIndexes: true,
@@ -91,6 +91,7 @@ package final class CaptureStore: Sendable {
                     writerSettings: ["temp_store = MEMORY"],
                     whenCorrupt: checked
                         ? .setAside(
+                            LossRegistry([folder]),
                             hint: "The photos are untouched; restore \(path) from a backup to have the captures back")
                         : .refused(
                             remedy: "put a backup in its place, or move it away; the photos are untouched")

@@ -5,6 +5,7 @@ import Ledger
 import OwnFiles
 import Platform
 import Rules
+import SQLiteFile
 import Watching
 
 /// `steward doctor`: what the machine must offer, and what to do where it does not.
@@ -52,7 +53,7 @@ package struct Examination: Sendable {
                         "see whether its disk, server or program still runs; everything else goes on without it")
                 ]
         }
-        all += [watches(folders), queue(), space(directories.state, "state directory"), clock(), secrets()]
+        all += [watches(folders), queue(), space(directories.state, "state directory"), clock(), secrets()] + losses()
         return all + found
     }
 
@@ -138,6 +139,20 @@ package struct Examination: Sendable {
             return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it")
         }
         return good("clock", "\(Timestamp.now()), zone \(configuration.timeZone.identifier)")
+    }
+
+    private func losses() -> [Finding] {
+        do {
+            let standing = try directories.losses.standing()
+            if standing.isEmpty { return [good("databases", "none was lost")] }
+            return standing.map {
+                bad(
+                    "database \($0.database.nameText)", "\($0.time): \($0.message)",
+                    "steward losses acknowledge \($0.id), once you have dealt with it")
+            }
+        } catch {
+            return [bad("databases", explain(error), "run this as the agent's user")]
+        }
     }
 
     private func secrets() -> Finding {

@@ -6,6 +6,7 @@ import NoteWriting
 import Platform
 import PublishActions
 import Rules
+import SQLiteFile
 import Watching
 
 /// `steward status`: what the agent is doing, and what waits for a person.
@@ -73,6 +74,8 @@ package struct StatusReport: Codable, Sendable {
     package var overflows: Int
     package var watchLimitHit: Bool
     package var vaults: [VaultStatus] = []
+    /// Databases that were lost, as far as nobody has acknowledged it.
+    package var losses: [StoreLoss] = []
     /// Nil where no agent runs.
     package var work: WorkNumbers?
     /// What somebody should know: a lost ledger, rules that were not reloaded.
@@ -82,7 +85,8 @@ package struct StatusReport: Codable, Sendable {
         let watch = agent.source.status()
         // From memory: a place that does not answer is not asked.
         let there = Dictionary(watch.roots.map { ($0.name, $0.present) }) { first, _ in first }
-        var report = try await fromLedger(agent.core.ledger, agent.core.configuration, there)
+        var report = try await fromLedger(
+            agent.core.ledger, agent.core.configuration, agent.core.directories.losses, there)
         let runner = await agent.runner.status()
         report.hanging = HangWatch.shared.hangs.map(\.message)
         report.work = try await .of(agent)
@@ -136,7 +140,9 @@ package struct StatusReport: Codable, Sendable {
     }
 
     /// What the ledger alone tells, beside a daemon or without one.
-    package static func fromLedger(_ ledger: Ledger, _ configuration: Configuration) async throws -> StatusReport {
+    package static func fromLedger(
+        _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry
+    ) async throws -> StatusReport {
         var there: [String: Bool] = [:]
         var hanging: [String] = []
         for place in configuration.places.map(\.info) {
@@ -144,7 +150,7 @@ package struct StatusReport: Codable, Sendable {
             there[place.name] = isThere ?? false
             if isThere == nil { hanging.append(silent(place.root, place.name)) }
         }
-        var report = try await fromLedger(ledger, configuration, there)
+        var report = try await fromLedger(ledger, configuration, losses, there)
         report.hanging = hanging
         return report
     }
@@ -156,7 +162,7 @@ package struct StatusReport: Codable, Sendable {
 
     /// - Parameter there: by name, whether a folder stands where the place should be.
     private static func fromLedger(
-        _ ledger: Ledger, _ configuration: Configuration, _ there: [String: Bool]
+        _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry, _ there: [String: Bool]
     ) async throws -> StatusReport {
         let infos = configuration.places.map(\.info)
         let state = ledger.file.parent
@@ -195,10 +201,11 @@ package struct StatusReport: Codable, Sendable {
             } catch {
                 report.warnings.append(explain(error))
             }
-            if let rebuilt = try transaction.meta("rebuilt") {
-                report.warnings.append(
-                    "the ledger was lost and begun anew at \(rebuilt): what was there counts as seen; "
-                        + "`steward rebuild --process PLACE` has a place's files dealt with")
+            do {
+                report.losses = try losses.standing()
+                report.warnings += report.losses.map(\.line)
+            } catch {
+                report.warnings.append("whether a database was lost cannot be seen: \(explain(error))")
             }
             return report
         }

@@ -2,6 +2,7 @@ import DotLifeDomain
 import DotLifePersistence
 import Foundation
 import Platform
+import SQLiteFile
 
 /// What the commands on dots work with: the store of captures, the zone of its days, and the present.
 ///
@@ -33,6 +34,8 @@ package struct DotContext: Sendable {
             in: folder(directories), checked: false, thumbnailer: CaptureThumbnails.maker(),
             complain: { notice(explain($0)) })
         for text in opened.notices { notice(text) }
+        // An empty store says nothing by itself of what it held before.
+        for loss in try await opened.store.losses() { notice(loss.line) }
         return DotContext(
             store: opened.store, timeZone: configuration?.timeZone ?? .current,
             now: now ?? Date(timeIntervalSince1970: Timestamp.now().seconds),

@@ -8,6 +8,7 @@ import OwnFiles
 import Platform
 import PublishActions
 import Rules
+import SQLiteFile
 import ServiceLifecycle
 import Synchronization
 import Watching
@@ -57,17 +58,22 @@ package final class Agent: Service {
         OpenFiles.raiseLimit()
         // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
-        let state = try await StartPatience(log: log).until("opening the ledger") {
+        var state = try await StartPatience(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
-        return try await lane.run { try Agent(configuration, directories, source, state, socket, log) }
+        if state.opening == .new, let trace = try await AgentTraces(configuration, directories).find() {
+            let opened = state
+            state.opening = try await lane.run { try opened.lost(directories, trace) }
+        }
+        let ready = state
+        return try await lane.run { try Agent(configuration, directories, source, ready, socket, log) }
     }
 
     /// What an agent has for itself alone.
     private struct State {
         let lock: StateLock
         let ledger: Ledger
-        let opening: Ledger.Opening
+        var opening: Ledger.Opening
         let alarm: TimeKeeping
 
         /// Blocks.
@@ -78,6 +84,14 @@ package final class Agent: Service {
             let (ledger, found) = try Ledger.open(directory: directories.state)
             self.ledger = ledger
             opening = try Agent.judge(ledger, found, directories)
+        }
+
+        /// The state folder is not new but gone. Blocks.
+        ///
+        /// - Parameter trace: what shows that an agent has worked here before.
+        func lost(_ directories: Directories, _ trace: String) throws -> Ledger.Opening {
+            try Agent.noteLoss(
+                "the state folder was lost: \(directories.state) was empty, but \(trace)", of: ledger, directories)
         }
     }
 
@@ -198,7 +212,6 @@ package final class Agent: Service {
                 "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)"
             )
             try await core.ledger.write {
-                try $0.setMeta("rebuilt", Timestamp.now().description)
                 try $0.note("agent", "the ledger was lost (\(aside)); everything present counts as seen")
             }
         }
@@ -221,9 +234,28 @@ package final class Agent: Service {
         _ ledger: Ledger, _ found: Ledger.Opening, _ directories: Directories
     ) throws -> Ledger.Opening {
         if case .corrupt = found { return found }
-        if try ledger.readBlocking({ try $0.meta("created") }) != nil { return .existing }
+        if try ledger.readBlocking({ try $0.meta("created") }) != nil {
+            // Where an older version has noted a loss.
+            if let time = try ledger.readBlocking({ try $0.meta("rebuilt") }) {
+                _ = try noteLoss("the ledger was lost and begun anew at \(time)", of: ledger, directories)
+                try ledger.writeBlocking { try $0.setMeta("rebuilt", nil) }
+            }
+            return .existing
+        }
         guard try FileStatus.of(directories.alive) != nil else { return .new }
-        return .corrupt(setAside: directories.state.appending("ledger.sqlite (missing)"))
+        return try noteLoss(
+            "the ledger was lost: it was missing in \(directories.state), where an agent has run before", of: ledger,
+            directories)
+    }
+
+    private static func noteLoss(
+        _ what: String, of ledger: Ledger, _ directories: Directories
+    ) throws -> Ledger.Opening {
+        let losses = directories.losses
+        try losses.note(missing: ledger.file, "\(what). \(Ledger.lossHint)", now: .now())
+        // A command, or a start that was cut off, may have set it aside.
+        let aside = try losses.standing(of: ledger.file).last?.aside
+        return .corrupt(setAside: aside ?? BytePath("\(ledger.file) (missing)"))
     }
 
     /// All that lies there has its baseline: a start that is killed before this is made again as the same one,
