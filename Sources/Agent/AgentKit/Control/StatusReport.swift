@@ -76,6 +76,8 @@ package struct StatusReport: Codable, Sendable {
     package var vaults: [VaultStatus] = []
     /// Databases that were lost, as far as nobody has acknowledged it.
     package var losses: [StoreLoss] = []
+    /// Why ages and the history are not counted by the clock; nil where they are.
+    package var clock: String?
     /// Nil where no agent runs.
     package var work: WorkNumbers?
     /// What somebody should know: a lost ledger, rules that were not reloaded.
@@ -91,6 +93,7 @@ package struct StatusReport: Codable, Sendable {
         report.hanging = HangWatch.shared.hangs.map(\.message)
         report.work = try await .of(agent)
         report.isRunning = true
+        report.clock = agent.core.seen.look().held?.message
         report.process = getpid()
         report.since = agent.started
         report.isPaused = runner.paused
@@ -190,6 +193,10 @@ package struct StatusReport: Codable, Sendable {
                 Waiting(
                     job: job.id, rule: job.rule, path: job.path, problem: question.text, nextAttempt: question.until)
             }
+            if var seen = try transaction.keptTime() {
+                seen.look(.now(), elapsed: 0)
+                report.clock = seen.held?.message
+            }
             report.outbox = try transaction.outboxCounts()
             report.nextDue = try transaction.nextDue()
             let held = try transaction.heldLanes(of: configuration.publish.filter { $0.onDead == .hold }.map(\.name))
@@ -268,6 +275,7 @@ package struct StatusReport: Codable, Sendable {
         out += work?.lines ?? []
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
         if let lastBackup { out.append("last backup: \(lastBackup.time), \(lastBackup.path)") }
+        if let clock { out.append("held back: \(clock)") }
         if let nextDue { out.append("next with time: \(nextDue): `steward due`") }
         if outbox.waiting > 0 {
             out.append(

@@ -150,7 +150,7 @@ package final class Agent: Service {
             }
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
-            group.addTask { await self.houseKeeping() }
+            group.addTask { await HouseKeeping(self.core, self.log).run() }
             group.addTask { try await self.watchRules() }
             group.addTask {
                 try? await gracefulShutdown()
@@ -168,6 +168,11 @@ package final class Agent: Service {
         // Before a recovery that may take long: an upgrade may come meanwhile.
         await Workers.find(log)
         let patience = StartPatience(log: log)
+        try await patience.until("learning the time") {
+            try await self.core.learnTime()
+            try await self.core.keepTime()
+        }
+        if let held = core.seen.look().held { log.warning("\(held.message)") }
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
@@ -295,6 +300,7 @@ package final class Agent: Service {
         async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }
         if try await watching == nil { log.warning("watching has not ended in time") }
         if try await locking == nil { log.warning("a vault's disk does not answer; its keys go with the process") }
+        try await core.keepTime()
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
         lock.release()
@@ -375,26 +381,7 @@ package final class Agent: Service {
         return state
     }
 
-    // MARK: House-keeping
-
-    /// Once a day: a copy of the ledger, and what is older than the history's length is forgotten.
-    private func houseKeeping() async {
-        let backup = core.directories.state.appending("ledger.backup.sqlite")
-        while !Task.isCancelled {
-            do {
-                let old = Timestamp.now().adding(seconds: -core.configuration.history)
-                let pruned = try await core.ledger.prune(before: old)
-                if pruned > 0 { log.info("forgot \(pruned) jobs older than the history") }
-                try await core.ledger.backUp(replacing: backup)
-                try await Task.sleep(for: .seconds(86_400))
-            } catch is CancellationError {
-                return
-            } catch {
-                log.error("house-keeping failed: \(explain(error))")
-                do { try await Task.sleep(for: .seconds(3600)) } catch { return }
-            }
-        }
-    }
+    // MARK: Serving
 
     /// Serves the metrics to whoever scrapes on this machine.
     private func serveMetrics(_ address: MetricsAddress) async {
