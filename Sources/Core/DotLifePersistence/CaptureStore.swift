@@ -316,10 +316,20 @@ extension CaptureStore {
                         guard let found = try find(db) else { return nil }
                         try db.execute(sql: "DELETE FROM experience WHERE id = ?", arguments: [found.id.uuidString])
                         for file in found.attachments { try UnusedFile.note(file, db) }
+                        // The index keeps the words of what is deleted until its parts are merged.
+                        try db.execute(sql: "INSERT INTO experience_text (experience_text) VALUES ('optimize')")
                         return found
                     }
                 }
                 try removeUnused(from: record?.attachments ?? [])
+                // Its words stand in the log as well, and what was there before them.
+                if record != nil, try !SQLiteFile.emptyLog(of: folder.appending(Self.databaseName)) {
+                    complain(
+                        Fault(
+                            .transient,
+                            "the capture is deleted, but its words stay in the log of \(folder) for now, as another process "
+                                + "has been reading for long; they go when the store is next closed", path: folder))
+                }
                 return (record, record == nil ? try photos.removeLeftovers(of: id) : false)
             }
         }

@@ -109,6 +109,29 @@ package struct SQLiteFile {
         return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
     }
 
+    /// Folds the log of a database into it and leaves it empty, so that nothing stays there that was deleted; also where
+    /// other processes use the database.
+    ///
+    /// - Returns: whether that could be done; not where somebody reads for more than ten seconds.
+    package static func emptyLog(of path: BytePath) throws -> Bool {
+        Blocking.call()
+        guard try FileStatus.of(path) != nil else { return true }
+        var configuration = Configuration()
+        configuration.label = "steward.log"
+        configuration.busyMode = .timeout(10)
+        configuration.qos = .default
+        do {
+            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            defer { try? queue.close() }
+            _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            return true
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            return false
+        } catch {
+            throw fault("empty the log of the database \(path)", error)
+        }
+    }
+
     private func text() throws -> String {
         guard let text = String(validating: path.bytes, as: UTF8.self) else {
             throw Fault(

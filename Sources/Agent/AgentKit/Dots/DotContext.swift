@@ -13,6 +13,8 @@ package struct DotContext: Sendable {
     /// When the command was given.
     package let now: Date
     package let sentence: SentenceTemplate
+    /// The agent's.
+    let ledger: BytePath
 
     var bucketing: TimeBucketingService { TimeBucketingService(timeZone: timeZone) }
 
@@ -39,7 +41,7 @@ package struct DotContext: Sendable {
         return DotContext(
             store: opened.store, timeZone: configuration?.timeZone ?? .current,
             now: now ?? Date(timeIntervalSince1970: Timestamp.now().seconds),
-            sentence: configuration?.sentence ?? .standard)
+            sentence: configuration?.sentence ?? .standard, ledger: directories.state.appending("ledger.sqlite"))
     }
 
     /// Folds the store's log in. To be called last.

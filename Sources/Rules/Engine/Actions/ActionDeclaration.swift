@@ -105,10 +105,14 @@ package struct ValueSpec: Sendable {
     package let summary: String
     /// Whether the action finds it out before it decides, so that its own parameters may use it, too.
     package let isForOwnStep: Bool
+    /// Whether it is somebody's words that another store holds: the ledger has them only while the job runs, so that they
+    /// are gone when they are deleted there.
+    package let isKeptElsewhere: Bool
 
-    package init(_ name: String, _ summary: String, isForOwnStep: Bool = false) {
+    package init(_ name: String, _ summary: String, isForOwnStep: Bool = false, isKeptElsewhere: Bool = false) {
         self.name = name
         self.summary = summary
         self.isForOwnStep = isForOwnStep
+        self.isKeptElsewhere = isKeptElsewhere
     }
 }
