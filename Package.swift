@@ -151,7 +151,7 @@ let package = Package(
         core("ServerSentEvents"),
         core("HTTPDates"),
         core("PeopleFiles", ["CLinux", "Platform"]),
-        core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
+        core("SQLiteFile", ["JSONText", "OwnFiles", "Platform", grdb]),
         core(
             "Watching",
             [
@@ -271,7 +271,7 @@ let package = Package(
             path: "Tests/ComicSupport", swiftSettings: strict),
         suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
         suite("PeopleFilesTests", ["PeopleFiles", "Platform"]),
-        suite("LedgerTests", ["Ledger", "Platform"]),
+        suite("LedgerTests", ["Ledger", "Platform", "SQLiteFile", grdb]),
         suite("WatchingTests", ["Deadlines", "Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),

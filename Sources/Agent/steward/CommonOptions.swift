@@ -144,6 +144,7 @@ struct DaemonOrHere {
         let core = AgentCore(
             configuration: configuration, directories: directories, ledger: ledger,
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning) })
+        try await core.learnTime()
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try await core.learnHiddenNames()
         // Nobody sends anything: the lock says so.

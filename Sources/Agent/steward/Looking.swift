@@ -22,7 +22,7 @@ struct Status: AsyncParsableCommand {
             guard let ledger = try Ledger.openForReading(directory: directories.state) else {
                 throw Fault(.failed, "the agent has not run yet; start it with `steward run`")
             }
-            let report = try await StatusReport.fromLedger(ledger, configuration)
+            let report = try await StatusReport.fromLedger(ledger, configuration, directories.losses)
             try Output.show(report, lines: report.lines, json: options.json)
         }
     }

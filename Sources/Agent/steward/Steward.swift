@@ -32,7 +32,7 @@ struct Steward: AsyncParsableCommand {
             CommandGroup(
                 name: "Mend",
                 subcommands: [
-                    ConfirmCommand.self, Decline.self, Retry.self, Undo.self, Quarantine.self, Blocks.self,
+                    ConfirmCommand.self, Decline.self, Retry.self, Undo.self, Quarantine.self, Losses.self, Blocks.self,
                     OutboxCommand.self, CountersCommand.self, Reprocess.self, Rebuild.self,
                 ]),
         ])

@@ -83,7 +83,7 @@ package final class CaptureStore: Sendable {
             // Under the lock, so that of two processes that find it corrupt only one sets it aside.
             return try photos.exclusively {
                 var left = try photos.removeUnfinishedCopies()
-                let path = folder.appending("captures.sqlite")
+                let path = folder.appending(Self.databaseName)
                 let opened = try SQLiteFile(
                     path, of: "the captures", migrator: CaptureSchema.migrator, isChecked: checked,
                     checksIndexes: true,
@@ -91,6 +91,7 @@ package final class CaptureStore: Sendable {
                     writerSettings: ["temp_store = MEMORY"],
                     whenCorrupt: checked
                         ? .setAside(
+                            LossRegistry([folder]),
                             hint: "The photos are untouched; restore \(path) from a backup to have the captures back")
                         : .refused(
                             remedy: "put a backup in its place, or move it away; the photos are untouched")
@@ -315,10 +316,20 @@ extension CaptureStore {
                         guard let found = try find(db) else { return nil }
                         try db.execute(sql: "DELETE FROM experience WHERE id = ?", arguments: [found.id.uuidString])
                         for file in found.attachments { try UnusedFile.note(file, db) }
+                        // The index keeps the words of what is deleted until its parts are merged.
+                        try db.execute(sql: "INSERT INTO experience_text (experience_text) VALUES ('optimize')")
                         return found
                     }
                 }
                 try removeUnused(from: record?.attachments ?? [])
+                // Its words stand in the log as well, and what was there before them.
+                if record != nil, try !SQLiteFile.emptyLog(of: folder.appending(Self.databaseName)) {
+                    complain(
+                        Fault(
+                            .transient,
+                            "the capture is deleted, but its words stay in the log of \(folder) for now, as another process "
+                                + "has been reading for long; they go when the store is next closed", path: folder))
+                }
                 return (record, record == nil ? try photos.removeLeftovers(of: id) : false)
             }
         }

@@ -48,8 +48,13 @@ package final class Ledger: Sendable {
         let opened = try database.open(now: Timestamp.now())
         let ledger = Ledger(
             file: file, pool: opened.pool, readers: try database.readers(mostReaders), names: names)
-        return (ledger, opened.aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))
+        return (ledger, opened.loss?.aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))
     }
+
+    /// What follows from the loss of a ledger.
+    package static let lossHint =
+        "Because the ledger was lost, all that was there counts as seen, so that nothing is done twice; `steward rebuild "
+        + "--process PLACE` has a place's files dealt with"
 
     /// How many threads may read at a time.
     private static let mostReaders = 4
@@ -68,9 +73,7 @@ package final class Ledger: Sendable {
             file, of: "the ledger", migrator: Migrations.migrator(),
             settings: [
                 // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections.
-                "cache_size = -512",
-                // What is forgotten must not stand in the file's free pages.
-                "secure_delete = ON",
+                "cache_size = -512"
             ],
             // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
             // page.
@@ -85,7 +88,8 @@ package final class Ledger: Sendable {
                 "temp_store = MEMORY",
             ],
             // Who may block has readers of its own.
-            poolReaders: 2)
+            poolReaders: 2,
+            whenCorrupt: .setAside(LossRegistry([file.parent]), hint: lossHint))
     }
 
     /// Opens the ledger for reading only, beside a running agent.

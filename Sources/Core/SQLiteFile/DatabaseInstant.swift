@@ -106,6 +106,26 @@ package final class DatabaseInstant: Sendable {
         }
     }
 
+    /// How many rows the tables of a database have together that nobody uses; those that it does not have have none.
+    ///
+    /// - Throws: `Fault` where it cannot be read.
+    package static func rows(in path: BytePath, of tables: [String]) throws -> Int {
+        Blocking.call()
+        var configuration = configuration
+        configuration.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            defer { try? queue.close() }
+            return try queue.read { db in
+                try tables.filter { try db.tableExists($0) }.reduce(0) { sum, table in
+                    try sum + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") ?? 0)
+                }
+            }
+        } catch {
+            throw SQLiteFile.fault("count what is in the database \(path)", error)
+        }
+    }
+
     /// Gives the instant up; the log can be folded in again.
     package func close() throws { try queue.close() }
 

@@ -10,22 +10,23 @@ import Platform
 package struct SQLiteFile {
     /// What becomes of a database that is corrupt.
     package enum Corruption: Sendable {
-        /// It is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun.
+        /// It is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun. The loss is in the registry before
+        /// that.
         ///
         /// - Parameter hint: what its owner should know besides; a sentence, or nothing.
-        case setAside(hint: String = "")
+        case setAside(LossRegistry, hint: String = "")
         /// It is left as it is, and nothing is opened.
         ///
         /// - Parameter remedy: what its owner can do; ends the message.
         case refused(remedy: String)
     }
 
-    /// A database that was opened, and what a person should know where one had to be set aside.
+    /// A database that was opened, and the loss where an old one had to be set aside. The registry knows of that already;
+    /// here it is for who wants to say so at once.
     package struct Opened {
         package let pool: DatabasePool
-        package var notices: [String] = []
-        /// The name that the old one has now.
-        package var aside: BytePath?
+        package var loss: StoreLoss?
+        package var notices: [String] { loss.map { [$0.message] } ?? [] }
     }
 
     package let path: BytePath
@@ -49,7 +50,7 @@ package struct SQLiteFile {
     package init(
         _ path: BytePath, of contents: String, migrator: DatabaseMigrator, isChecked: Bool = true,
         checksIndexes: Bool = false, settings: [String] = [], writerSettings: [String] = [], poolReaders: Int = 5,
-        whenCorrupt corruption: Corruption = .setAside()
+        whenCorrupt corruption: Corruption
     ) {
         self.path = path
         self.contents = contents
@@ -130,6 +131,29 @@ package struct SQLiteFile {
         return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
     }
 
+    /// Folds the log of a database into it and leaves it empty, so that nothing stays there that was deleted; also where
+    /// other processes use the database.
+    ///
+    /// - Returns: whether that could be done; not where somebody reads for more than ten seconds.
+    package static func emptyLog(of path: BytePath) throws -> Bool {
+        Blocking.call()
+        guard try FileStatus.of(path) != nil else { return true }
+        var configuration = Configuration()
+        configuration.label = "steward.log"
+        configuration.busyMode = .timeout(10)
+        configuration.qos = .default
+        do {
+            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            defer { try? queue.close() }
+            _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            return true
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            return false
+        } catch {
+            throw fault("empty the log of the database \(path)", error)
+        }
+    }
+
     private func text() throws -> String {
         guard let text = String(validating: path.bytes, as: UTF8.self) else {
             throw Fault(
@@ -144,13 +168,10 @@ package struct SQLiteFile {
         switch corruption {
         case .refused(let remedy):
             throw Fault(.fatal, "\(path) cannot be used (\(reason)); \(remedy)", path: path)
-        case .setAside(let hint):
-            let aside = try setAside(now)
-            let notice =
-                "the database of \(contents) is corrupt (\(reason)); it was kept as \(aside) and an empty one begun"
+        case .setAside(let losses, let hint):
+            let loss = try setAside(now, reason, hint, losses)
             do {
-                return Opened(
-                    pool: try openChecked(text), notices: [notice + (hint.isEmpty ? "" : ". \(hint)")], aside: aside)
+                return Opened(pool: try openChecked(text), loss: loss)
             } catch {
                 throw openingFault("make a new database for \(contents) at \(path)", error)
             }
@@ -166,6 +187,8 @@ package struct SQLiteFile {
         // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
         configuration.qos = .default
         configuration.prepareDatabase { [settings, writerSettings] db in
+            // What is deleted must not stand in the file's free pages.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
             for setting in settings { try db.execute(sql: "PRAGMA \(setting)") }
             guard !db.configuration.readonly else { return }
             for setting in writerSettings { try db.execute(sql: "PRAGMA \(setting)") }
@@ -203,25 +226,50 @@ package struct SQLiteFile {
         }
     }
 
-    private func setAside(_ now: Timestamp) throws -> BytePath {
-        let stamp = now.description.filter { $0.isNumber || $0 == "T" || $0 == "Z" }
-        for attempt in 1...1000 {
-            let aside = "\(path.text).corrupt-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
-            if try Self.companions.contains(where: { try FileStatus.of(BytePath(aside + $0)) != nil }) { continue }
-            for companion in Self.companions {
-                let file = BytePath(path.text + companion)
-                guard try FileStatus.of(file) != nil else { continue }
-                guard try Durable.renameNew(file, to: BytePath(aside + companion)) else {
-                    throw Fault(
-                        .failed, "\(aside)\(companion) appeared while \(file) was set aside; start again", path: file)
-                }
+    private func setAside(
+        _ now: Timestamp, _ reason: String, _ hint: String, _ losses: LossRegistry
+    ) throws -> StoreLoss {
+        let stamp = try freeStamp(now, losses)
+        let aside = aside(stamp)
+        let notice =
+            "the database of \(contents) was corrupt (\(reason)); it was kept as \(aside) and an empty one begun"
+        let loss = StoreLoss(
+            id: LossRegistry.id(of: path, stamp), database: path, time: now, aside: aside,
+            message: notice + (hint.isEmpty ? "" : ". \(hint)"))
+        try losses.note(loss)
+        FaultPoint.reach("loss noted")
+        for companion in Self.companions {
+            let file = BytePath(path.text + companion)
+            guard try FileStatus.of(file) != nil else { continue }
+            guard try Durable.renameNew(file, to: BytePath(aside.text + companion)) else {
+                throw Fault(
+                    .failed, "\(aside)\(companion) appeared while \(file) was set aside; start again", path: file)
             }
-            return BytePath(aside)
+        }
+        return loss
+    }
+
+    private func aside(_ stamp: String) -> BytePath { BytePath("\(path.text).corrupt-\(stamp)") }
+
+    private func freeStamp(_ now: Timestamp, _ losses: LossRegistry) throws -> String {
+        // One that was noted and then cut off is the same loss.
+        for loss in try losses.standing(of: path) {
+            guard let aside = loss.aside, try !isTaken(aside) else { continue }
+            return String(loss.id.dropFirst(LossRegistry.id(of: path, "").count))
+        }
+        let stamp = LossRegistry.stamp(now)
+        for attempt in 1...1000 {
+            let free = stamp + (attempt == 1 ? "" : "-\(attempt)")
+            if try !isTaken(aside(free)) { return free }
         }
         throw Fault(
             .failed,
             "\(path) is corrupt and cannot be set aside: too many of its kind lie beside it; move some of them away",
             path: path)
+    }
+
+    private func isTaken(_ aside: BytePath) throws -> Bool {
+        try Self.companions.contains { try FileStatus.of(BytePath(aside.text + $0)) != nil }
     }
 
     // MARK: Errors

@@ -39,14 +39,8 @@ struct ClockTests {
               do: { append-block: { note: log, text: "<{{ file.text }}>" } }
             """)
         try steward.drop("notes/log.md", "before\n")
-        let offset = try steward.home.write("offset", "0")
-        let source = try steward.home.write("clock.c", Self.clock)
-        let library = steward.home.path.appending("clock.so").text
-        try steward.home.run(
-            ["clang", "-shared", "-fPIC", "-O1", "-DOFFSET=\"\(offset)\"", "-o", library, source.text],
-            environment: steward.environment
-        ).check()
-        try await steward.start(wrapper: ["/usr/bin/env", "LD_PRELOAD=\(library)"])
+        let (wrapper, offset) = try settable(steward)
+        try await steward.start(wrapper: wrapper)
         let holder = try FileHolder(steward.path("notes/log.md"), .appending)
         try steward.drop("dropbox/a.txt", "late")
         try await steward.until("the job waits") { try steward.status().waiting.count == 1 }
@@ -55,6 +49,61 @@ struct ClockTests {
         try #require(rename(back.text, offset.text) == 0)
         try holder.release()
         try await steward.until("it is tried again") { try steward.notes().contains("<late>") }
+        try await steward.stop()
+    }
+
+    /// What has a program run with a clock that a test sets, and the file that says by how many seconds.
+    private func settable(_ steward: AgentFixture) throws -> (wrapper: [String], offset: BytePath) {
+        let offset = try steward.home.write("offset", "0")
+        let source = try steward.home.write("clock.c", Self.clock)
+        let library = steward.home.path.appending("clock.so").text
+        try steward.home.run(
+            ["clang", "-shared", "-fPIC", "-O1", "-DOFFSET=\"\(offset)\"", "-o", library, source.text],
+            environment: steward.environment
+        ).check()
+        return (["/usr/bin/env", "LD_PRELOAD=\(library)"], offset)
+    }
+
+    @Test("One start with a clock a hundred days ahead costs no history, and no file that is not old")
+    func ahead() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Noted
+              in: dropbox
+              settle: 50ms
+              do: [{ append-block: { note: log, text: "<{{ file.text }}>" } }, trash]
+            - rule: Old
+              in: drafts
+              settle: 50ms
+              where: { age: "> 30d" }
+              do: trash
+            """)
+        let (wrapper, offset) = try settable(steward)
+        let copy = steward.home.path.appending(".local/state/steward/ledger.backup.sqlite")
+        try await steward.start(wrapper: wrapper)
+        for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).txt"), "note \(number)") }
+        try steward.drop("drafts/young.txt", "young")
+        try steward.wait()
+        try await steward.stop()
+        let before = try #require(try FileStatus.of(copy)).inode
+        try steward.home.write("offset", "8640000")
+        try await steward.start(wrapper: wrapper)
+        try await steward.until("the ledger is copied and tidied") { try FileStatus.of(copy)?.inode != before }
+        try steward.wait()
+        #expect(try steward.exists("drafts/young.txt"))
+        #expect(try steward.run(["status"]).check().output.contains("held back: the clock went ahead by 100.0 days"))
+        let doctor = try steward.run(["doctor"])
+        #expect(doctor.status == 2 && doctor.output.contains("!    clock: it says"), "\(doctor.output)")
+        try await steward.stop()
+        try steward.home.write("offset", "0")
+        try await steward.start(wrapper: wrapper)
+        #expect(try steward.inLedger("SELECT COUNT(*) FROM job WHERE state = 'done'") == "3")
+        #expect(try steward.shell(["sqlite3", copy.text, "SELECT COUNT(*) FROM job"]).check().output == "3\n")
+        #expect(try !steward.run(["status"]).check().output.contains("held back"))
+        #expect(try steward.run(["doctor"]).output.contains("ok   clock: "))
+        let undone = try steward.inLedger("SELECT id FROM job LIMIT 1")
+        try steward.run(["undo", undone]).check()
         try await steward.stop()
     }
 }

@@ -55,10 +55,12 @@ final class TimeBench: Sendable {
 
     init(
         _ folder: BytePath, _ clock: MovedClock, script: Script = Script(), rules: String,
-        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = []
+        inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], wall: WallClock? = nil,
+        more: [ActionDefinition] = []
     ) async throws {
         self.clock = clock
-        bench = try Bench(folder, script, rules: rules, clock: clock.clock, inspector: inspector, adding: nested)
+        bench = try Bench(
+            folder, script, rules: rules, more: more, clock: wall ?? clock.clock, inspector: inspector, adding: nested)
         let (runner, looks) = (bench.runner, Looks())
         keeper = TimeKeeper(
             ledger: bench.ledger, planner: bench.planner, inWork: bench.inWork, alarm: alarm,

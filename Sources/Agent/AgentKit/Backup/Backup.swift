@@ -85,7 +85,7 @@ package struct Backup {
             report.size = manifest.size
             report.consistency = manifest.consistency
             report.unnoted = note(report.path, at: manifest.time)
-            if let keep { report.removed = try folder.keep(keep, with: report.path, like: manifest) }
+            if let keep { (report.removed, report.spared) = try folder.keep(keep, with: report.path, like: manifest) }
             return report
         } catch {
             // What went wrong is the news; what cannot be removed now the next backup removes.
@@ -172,6 +172,7 @@ package struct Backup {
         for (index, mirror) in mirrors.enumerated() {
             manifest.stores[index].emptyFolders = mirror.emptyFolders
             manifest.stores[index].folders = mirror.toldFolders
+            manifest.stores[index].rows = try BackupHoldings.rows(of: mirror.store.name, in: target)
         }
         report.linked = mirrors.reduce(0) { $0 + $1.linked }
         report.strange = mirrors.flatMap(\.strange).sorted()
@@ -270,6 +271,13 @@ package struct BackupReport: Encodable, Sendable {
     /// How long the agent began no step.
     package var heldSeconds = 0.0
     package var removed: [BytePath] = []
+    /// An older one that stays although there are as many as are to be kept.
+    package struct Spared: Encodable, Sendable {
+        package let path: BytePath
+        package let reason: String
+    }
+
+    package var spared: [Spared] = []
     /// What was left out: links, pipes.
     package var strange: [BytePath] = []
     /// The one before, where its name is of a time to come.
@@ -284,6 +292,9 @@ package struct BackupReport: Encodable, Sendable {
         var lines: [String] =
             ["\(path): \(files) files, \(ComicText.bytes(size))\(shared)"]
             + [consistency.line(heldSeconds)].compactMap { $0 } + removed.map { "removed \($0)" }
+            + spared.map {
+                "kept \($0.path) beyond --keep: \($0.reason). If that is as it should be, remove the folder by hand"
+            }
             + strange.map { "left out: \($0) is no file" }
             + [ahead].compactMap { $0 }.map {
                 "the clock was ahead when \($0.nameText) was made: this one's name comes after that, and is not its time"

@@ -135,19 +135,29 @@ package struct BackupFolder: Sendable {
         }
     }
 
-    /// Removes older backups of the same agent, beyond `count` of them, and never the one that was just made.
+    /// Removes older backups of the same agent, beyond `count` of them, and never the one that was just made. Nor the one
+    /// that holds the most of something of which there is less now: what was lost must be found by a person before the
+    /// last copy goes.
     ///
-    /// - Returns: those that it has removed.
-    func keep(_ count: Int, with made: BytePath, like newest: BackupManifest) throws -> [BytePath] {
+    /// - Returns: those that it has removed, and those that stay for that reason.
+    func keep(
+        _ count: Int, with made: BytePath, like newest: BackupManifest
+    ) throws -> (removed: [BytePath], spared: [BackupReport.Spared]) {
         try exclusively {
-            let ours = try finished().filter { $0.manifest.isOfSameAgent(as: newest) }.map(\.path)
-            let old = ours.dropLast(max(1, count)).filter { $0 != made }
+            let ours = try finished().filter { $0.manifest.isOfSameAgent(as: newest) }
+            var old = ours.map(\.path).dropLast(max(1, count)).filter { $0 != made }
+            guard !old.isEmpty else { return ([], []) }
+            let fullest = BackupHoldings.fullest(
+                of: ours.map { ($0.path, BackupHoldings($0.manifest, in: $0.path)) },
+                now: BackupHoldings(newest, in: made))
+            let spared = fullest.filter { old.contains($0.path) }
+            old.removeAll { path in spared.contains { $0.path == path } }
             for backup in old {
                 let doomed = path.appending(".\(backup.nameText)\(Self.unfinished)")
                 guard try Durable.renameNew(backup, to: doomed) else { continue }
                 try Self.remove(doomed)
             }
-            return old
+            return (old, spared)
         }
     }
 

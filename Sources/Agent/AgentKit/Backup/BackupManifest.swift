@@ -33,11 +33,14 @@ package struct BackupManifest: Codable, Sendable {
         /// The store's own, which has the empty path, and those that others than their owner may enter or that are of
         /// another owner or group than that. Older backups tell less, or nothing.
         package var folders: [Folder]?
+        /// What its databases hold, by their names, where a backup with fewer could be one that has lost some. Older
+        /// backups do not tell.
+        package var rows: [String: Int]?
 
         private enum CodingKeys: String, CodingKey {
             case name
             case lay = "root"
-            case files, size, emptyFolders, folders
+            case files, size, emptyFolders, folders, rows
         }
     }
 

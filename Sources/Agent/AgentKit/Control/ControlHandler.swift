@@ -65,6 +65,9 @@ struct ControlHandler: Sendable {
         case .counterSet:
             guard let counter = request.counter else { throw Fault(.usage, "say which counter is meant") }
             return try await operations.setCounter(counter)
+        case .acknowledge:
+            let losses = agent.core.directories.losses
+            return try await BlockingLane("losses").run { try LossOperations.acknowledge(request.id, losses) }
         case .blocksRestore: return try await operations.restoreBlocks(request.id, in: request.path)
         case .vault: throw Fault(.usage, "say what is asked of which vault")
         case .hold: throw Fault(.usage, "a hold lasts as long as its connection")

@@ -6,7 +6,7 @@ import Platform
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, Sendable, CaseIterable {
         case status, health, metrics, pause, resume, reload, retry, undo, reprocess, rebuild, accept, wait, vault,
-            examine, confirm, decline, hold
+            examine, confirm, decline, hold, acknowledge
         case quarantineRestore = "quarantine-restore"
         case quarantineDrop = "quarantine-drop"
         case blocksRestore = "blocks-restore"
@@ -47,7 +47,7 @@ extension ControlRequest.Command {
         switch self {
         case .status, .health, .metrics, .examine, .wait: true
         case .pause, .resume, .reload, .retry, .undo, .reprocess, .rebuild, .accept, .vault, .confirm, .decline, .hold,
-            .quarantineRestore, .quarantineDrop, .blocksRestore, .outboxRetry, .outboxDrop, .counterSet:
+            .acknowledge, .quarantineRestore, .quarantineDrop, .blocksRestore, .outboxRetry, .outboxDrop, .counterSet:
             false
         }
     }

@@ -5,6 +5,7 @@ import Ledger
 import OwnFiles
 import Platform
 import Rules
+import SQLiteFile
 import Watching
 
 /// `steward doctor`: what the machine must offer, and what to do where it does not.
@@ -52,7 +53,10 @@ package struct Examination: Sendable {
                         "see whether its disk, server or program still runs; everything else goes on without it")
                 ]
         }
-        all += [watches(folders), queue(), space(directories.state, "state directory"), clock(), secrets()]
+        let clock = await clock()
+        all +=
+            [watches(folders), queue(), space(directories.state, "state directory"), clock, secrets()]
+            + losses()
         return all + found
     }
 
@@ -132,12 +136,51 @@ package struct Examination: Sendable {
 
     private func existsAt(_ path: BytePath) -> Bool { (try? FileStatus.of(path)) ?? nil != nil }
 
-    private func clock() -> Finding {
+    private func clock() async -> Finding {
         let year = Calendar(identifier: .gregorian).component(.year, from: Date())
         if year < 2025 {
             return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it")
         }
-        return good("clock", "\(Timestamp.now()), zone \(configuration.timeZone.identifier)")
+        let now = Timestamp.now()
+        let shown = "\(now), zone \(configuration.timeZone.identifier)"
+        do {
+            return try await compared(now) ?? good("clock", shown)
+        } catch {
+            return good("clock", "\(shown); it could not be compared with the ledger: \(explain(error))")
+        }
+    }
+
+    /// What is wrong with the clock by what the ledger holds; nil for nothing.
+    private func compared(_ now: Timestamp) async throws -> Finding? {
+        guard let ledger = try Ledger.openForReading(directory: directories.state) else { return nil }
+        let (newest, kept) = try await ledger.read { (try $0.newestEntry(), try $0.keptTime()) }
+        guard let newest, var seen = kept else { return nil }
+        let both = "it says \(now), and the newest entry of the ledger is of \(newest)"
+        if newest.seconds - now.seconds > 3_600 {
+            return bad(
+                "clock", "\(both): it is behind, or was ahead then",
+                "set the clock; if it is right now, nothing is to be done")
+        }
+        seen.look(now, elapsed: 0)
+        return seen.held.map {
+            bad(
+                "clock", "\(both); \($0.message)",
+                "if the machine was off meanwhile, nothing is to be done; else set the clock")
+        }
+    }
+
+    private func losses() -> [Finding] {
+        do {
+            let standing = try directories.losses.standing()
+            if standing.isEmpty { return [good("databases", "none was lost")] }
+            return standing.map {
+                bad(
+                    "database \($0.database.nameText)", "\($0.time): \($0.message)",
+                    "steward losses acknowledge \($0.id), once you have dealt with it")
+            }
+        } catch {
+            return [good("databases", "whether one was lost cannot be seen with your rights: \(explain(error))")]
+        }
     }
 
     private func secrets() -> Finding {

@@ -68,6 +68,7 @@ package struct Explanation: Codable, Sendable {
             isBehindLink = true
         }
         let ledger = try Ledger.openForReading(directory: directories.state)
+        if let ledger { try await core.learnTime(from: ledger) }
         let known = try await ledger?.read { try $0.file(place.name, relative) }
         let folder = try status?.kind == .directory ? FolderContents(files.folder(path)) : nil
         let knownFolder = try await ledger?.read { try $0.folder(place.name, relative) }

@@ -1,5 +1,6 @@
 import Ledger
 import Platform
+import SQLiteFile
 
 /// `steward health`: whether all is well, and if not, what waits for a person.
 package struct HealthReport: Codable, Sendable, Equatable {
@@ -24,7 +25,9 @@ package struct HealthReport: Codable, Sendable, Equatable {
         func find(_ subject: String, _ count: Int, _ message: @autoclosure () -> String) {
             if count > 0 { findings.append(Finding(subject: subject, count: count, message: message())) }
         }
-        for warning in status.warnings { find("warning", 1, warning) }
+        let losses = status.losses.map(\.line)
+        for loss in losses { find("loss", 1, loss) }
+        for warning in status.warnings where !losses.contains(warning) { find("warning", 1, warning) }
         for hang in status.hanging { find("hanging", 1, hang) }
         for place in status.places where !place.isPresent && !status.isHanging(.place(place.name)) {
             find("place", 1, "the place \(place.name) is \(place.isReplaced ? "away" : "not there"): \(place.path)")

@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Platform
 import Rules
+import SQLiteFile
 
 /// What people ask of jobs and files: done by the daemon, or by a command itself where none runs.
 package struct Operations: Sendable {
@@ -132,7 +133,11 @@ package struct Operations: Sendable {
     package func rebuild(place name: String) async throws -> ControlReply {
         let place = try place(name)
         let count = try await process(place, rules: nil, within: "", again: false)
-        try await ledger.write { try $0.setMeta("rebuilt", nil) }
+        let (losses, file) = (core.directories.losses, ledger.file)
+        // Whoever asks for this knows of the loss.
+        try await BlockingLane("losses").run {
+            for loss in try losses.standing(of: file) { _ = try losses.acknowledge(loss.id) }
+        }
         return try ControlReply(["jobs": count], lines: ["\(count) jobs planned for the files in \(name)"])
     }
 

@@ -6,6 +6,7 @@ import NoteWriting
 import Platform
 import PublishActions
 import Rules
+import SQLiteFile
 import Watching
 
 /// `steward status`: what the agent is doing, and what waits for a person.
@@ -77,6 +78,10 @@ package struct StatusReport: Codable, Sendable {
     package var overflows: Int
     package var watchLimitHit: Bool
     package var vaults: [VaultStatus] = []
+    /// Databases that were lost, as far as nobody has acknowledged it.
+    package var losses: [StoreLoss] = []
+    /// Why ages and the history are not counted by the clock; nil where they are.
+    package var clock: String?
     /// Nil where no agent runs.
     package var work: WorkNumbers?
     /// What somebody should know: a lost ledger, rules that were not reloaded.
@@ -86,11 +91,13 @@ package struct StatusReport: Codable, Sendable {
         let watch = agent.source.status()
         // From memory: a place that does not answer is not asked.
         let there = Dictionary(watch.roots.map { ($0.name, $0.present) }) { first, _ in first }
-        var report = try await fromLedger(agent.core.ledger, agent.core.configuration, there)
+        var report = try await fromLedger(
+            agent.core.ledger, agent.core.configuration, agent.core.directories.losses, there)
         let runner = await agent.runner.status()
         report.hanging = HangWatch.shared.hangs.map(\.message)
         report.work = try await .of(agent)
         report.isRunning = true
+        report.clock = agent.core.seen.look().held?.message
         report.process = getpid()
         report.since = agent.started
         report.isPaused = runner.paused
@@ -149,7 +156,9 @@ package struct StatusReport: Codable, Sendable {
     }
 
     /// What the ledger alone tells, beside a daemon or without one.
-    package static func fromLedger(_ ledger: Ledger, _ configuration: Configuration) async throws -> StatusReport {
+    package static func fromLedger(
+        _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry
+    ) async throws -> StatusReport {
         var there: [String: Bool] = [:]
         var hanging: [String] = []
         for place in configuration.places.map(\.info) {
@@ -157,7 +166,7 @@ package struct StatusReport: Codable, Sendable {
             there[place.name] = isThere ?? false
             if isThere == nil { hanging.append(silent(place.root, place.name)) }
         }
-        var report = try await fromLedger(ledger, configuration, there)
+        var report = try await fromLedger(ledger, configuration, losses, there)
         report.hanging = hanging
         return report
     }
@@ -169,7 +178,7 @@ package struct StatusReport: Codable, Sendable {
 
     /// - Parameter there: by name, whether a folder stands where the place should be.
     private static func fromLedger(
-        _ ledger: Ledger, _ configuration: Configuration, _ there: [String: Bool]
+        _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry, _ there: [String: Bool]
     ) async throws -> StatusReport {
         let infos = configuration.places.map(\.info)
         let state = ledger.file.parent
@@ -198,6 +207,10 @@ package struct StatusReport: Codable, Sendable {
                     job: job.id, rule: job.rule, path: job.path, problem: question.text, nextAttempt: question.until)
             }
             report.undoing = try waiting(.undoing)
+            if var seen = try transaction.keptTime() {
+                seen.look(.now(), elapsed: 0)
+                report.clock = seen.held?.message
+            }
             report.outbox = try transaction.outboxCounts()
             report.nextDue = try transaction.nextDue()
             let held = try transaction.heldLanes(of: configuration.publish.filter { $0.onDead == .hold }.map(\.name))
@@ -209,10 +222,11 @@ package struct StatusReport: Codable, Sendable {
             } catch {
                 report.warnings.append(explain(error))
             }
-            if let rebuilt = try transaction.meta("rebuilt") {
-                report.warnings.append(
-                    "the ledger was lost and begun anew at \(rebuilt): what was there counts as seen; "
-                        + "`steward rebuild --process PLACE` has a place's files dealt with")
+            do {
+                report.losses = try losses.standing()
+                report.warnings += report.losses.map(\.line)
+            } catch {
+                report.warnings.append("whether a database was lost cannot be seen: \(explain(error))")
             }
             return report
         }
@@ -275,6 +289,7 @@ package struct StatusReport: Codable, Sendable {
         out += work?.lines ?? []
         if quarantined > 0 { out.append("\(quarantined) in quarantine: `steward quarantine list`") }
         if let lastBackup { out.append("last backup: \(lastBackup.time), \(lastBackup.path)") }
+        if let clock { out.append("held back: \(clock)") }
         if let nextDue { out.append("next with time: \(nextDue): `steward due`") }
         if outbox.waiting > 0 {
             out.append(

@@ -3,6 +3,7 @@ import DotLifePersistence
 import Foundation
 import OwnFiles
 import Platform
+import SQLiteFile
 
 /// What a person adds by hand.
 package struct CaptureAddition: Sendable {
@@ -129,10 +130,17 @@ extension DotContext {
     package static let textLimit = CaptureReader.textLimit
 
     /// Removes captures for good.
-    package func delete(_ captures: [CaptureReport]) async throws {
+    ///
+    /// - Parameter notice: told where something of them is left for a while.
+    package func delete(_ captures: [CaptureReport], notice: (String) -> Void) async throws {
         for capture in captures {
             guard let id = UUID(uuidString: capture.id) else { continue }
             try await store.delete(byID: id)
+        }
+        // What took them in has passed through it.
+        let ledger = ledger
+        if try await !BlockingLane("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
+            notice("what the log of \(ledger) says of them stays for now: somebody has been reading it for long")
         }
     }
 }

@@ -2,6 +2,7 @@ import DotLifeDomain
 import DotLifePersistence
 import Foundation
 import Platform
+import SQLiteFile
 
 /// What the commands on dots work with: the store of captures, the zone of its days, and the present.
 ///
@@ -12,6 +13,8 @@ package struct DotContext: Sendable {
     /// When the command was given.
     package let now: Date
     package let sentence: SentenceTemplate
+    /// The agent's.
+    let ledger: BytePath
 
     var bucketing: TimeBucketingService { TimeBucketingService(timeZone: timeZone) }
 
@@ -33,10 +36,12 @@ package struct DotContext: Sendable {
             in: folder(directories), checked: false, thumbnailer: CaptureThumbnails.maker(),
             complain: { notice(explain($0)) })
         for text in opened.notices { notice(text) }
+        // An empty store says nothing by itself of what it held before.
+        for loss in try await opened.store.losses() { notice(loss.line) }
         return DotContext(
             store: opened.store, timeZone: configuration?.timeZone ?? .current,
             now: now ?? Date(timeIntervalSince1970: Timestamp.now().seconds),
-            sentence: configuration?.sentence ?? .standard)
+            sentence: configuration?.sentence ?? .standard, ledger: directories.state.appending("ledger.sqlite"))
     }
 
     /// Folds the store's log in. To be called last.

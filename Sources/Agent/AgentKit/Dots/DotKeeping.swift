@@ -1,5 +1,6 @@
 import DotLifePersistence
 import Platform
+import SQLiteFile
 
 extension DotContext {
     /// Writes all captures into a new folder.
@@ -22,7 +23,7 @@ extension DotContext {
     /// Looks through the store; with `repairs`, mends what can be, and looks again.
     package func check(repairs: Bool, notice: (String) -> Void) async throws -> StoreExamination {
         let mended = repairs ? try await store.repair() : []
-        return StoreExamination(check: try await store.check(), mended: mended)
+        return StoreExamination(check: try await store.check(), mended: mended, losses: try await store.losses())
     }
 
     private func makeThumbnails(_ notice: (String) -> Void) async {
@@ -40,15 +41,21 @@ package struct StoreExamination: Sendable, Encodable {
     package let check: StoreCheck
     /// What has been put right.
     package let mended: [StoreFinding]
+    /// Stores that were set aside and stood here before, as far as nobody has acknowledged it.
+    package let losses: [StoreLoss]
 
-    package var isSound: Bool { check.findings.isEmpty }
+    package var isSound: Bool { check.findings.isEmpty && losses.isEmpty }
 
     package var lines: [String] {
         let (size, files) = (ComicText.bytes(check.bytes), check.files == 1 ? "1 file" : "\(check.files) files")
         let captures = check.captures == 1 ? "1 capture" : "\(check.captures) captures"
         let still = check.findings.map { "\($0.message)\($0.isRepairable ? " (--repair mends this)" : "")" }
         return mended.map { "mended: \($0.message)" } + still
-            + ["\(captures), \(files), \(size): \(still.isEmpty ? "sound" : "\(still.count) findings")"]
+            + losses.map { "lost: \($0.line)" }
+            + [
+                "\(captures), \(files), \(size): "
+                    + (isSound ? "sound" : "\(still.count + losses.count) findings")
+            ]
     }
 }
 

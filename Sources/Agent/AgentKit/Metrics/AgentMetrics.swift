@@ -7,6 +7,7 @@ import OwnFiles
 import Platform
 import PublishActions
 import Rules
+import SQLiteFile
 import Watching
 
 /// All numbers of an agent: what was counted since its start, and what the ledger and the watcher know at this moment. No
@@ -20,9 +21,10 @@ package struct AgentMetrics: Sendable {
     package func document() async -> String { MetricText.document(await families()) }
 
     package func families() async -> [MetricFamily] {
-        let ledger = agent.core.ledger
+        let (ledger, losses) = (agent.core.ledger, agent.core.directories.losses)
         let files = await BlockingLane("metrics").runQuietly {
-            Self.sizes(of: ledger.file) + Self.lastBackup(in: ledger.file.parent) + ProcessNumbers.families()
+            Self.sizes(of: ledger.file) + Self.lastBackup(in: ledger.file.parent) + Self.losses(losses)
+                + ProcessNumbers.families()
         }
         let parts = [agent.core.metrics.snapshot(), watching(), await running(), await vaults(), await stored(), files]
         return parts.flatMap(\.self)
@@ -122,6 +124,12 @@ package struct AgentMetrics: Sendable {
             ([MetricLabel("file", name)], Double(((try? FileStatus.of(path)) ?? nil)?.size ?? 0))
         }
         return [gauge("steward_ledger_bytes", sizes)]
+    }
+
+    /// Nothing where it cannot be seen, which `status` and `health` tell of. Blocks.
+    private static func losses(_ registry: LossRegistry) -> [MetricFamily] {
+        guard let standing = try? registry.standing() else { return [] }
+        return [gauge("steward_stores_lost", Double(standing.count))]
     }
 
     /// Nothing where none is known; what cannot be read `status` and `health` tell of. Blocks.

@@ -76,6 +76,9 @@ package enum MetricManual {
         gauge(
             "steward_last_backup_timestamp_seconds",
             "When the last backup that was finished was begun, since unix epoch in seconds; absent before the first."),
+        gauge(
+            "steward_stores_lost",
+            "Databases that were set aside as corrupt or were gone, until `steward losses acknowledge`."),
         gauge("steward_ledger_writable", "0 while the ledger cannot be written, such as on a full disk."),
         counter(
             "steward_log_lines_lost_total",

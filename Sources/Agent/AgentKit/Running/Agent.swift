@@ -8,6 +8,7 @@ import OwnFiles
 import Platform
 import PublishActions
 import Rules
+import SQLiteFile
 import ServiceLifecycle
 import Synchronization
 import Watching
@@ -62,17 +63,22 @@ package final class Agent: Service {
         OpenFiles.raiseLimit()
         // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
-        let state = try await StartPatience(log: log).until("opening the ledger") {
+        var state = try await StartPatience(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
-        return try await lane.run { try Agent(configuration, directories, source, state, socket, log, lines) }
+        if state.opening == .new, let trace = try await AgentTraces(configuration, directories).find() {
+            let opened = state
+            state.opening = try await lane.run { try opened.lost(directories, trace) }
+        }
+        let ready = state
+        return try await lane.run { try Agent(configuration, directories, source, ready, socket, log, lines) }
     }
 
     /// What an agent has for itself alone.
     private struct State {
         let lock: StateLock
         let ledger: Ledger
-        let opening: Ledger.Opening
+        var opening: Ledger.Opening
         let alarm: TimeKeeping
 
         /// Blocks.
@@ -83,6 +89,14 @@ package final class Agent: Service {
             let (ledger, found) = try Ledger.open(directory: directories.state)
             self.ledger = ledger
             opening = try Agent.judge(ledger, found, directories)
+        }
+
+        /// The state folder is not new but gone. Blocks.
+        ///
+        /// - Parameter trace: what shows that an agent has worked here before.
+        func lost(_ directories: Directories, _ trace: String) throws -> Ledger.Opening {
+            try Agent.noteLoss(
+                "the state folder was lost: \(directories.state) was empty, but \(trace)", of: ledger, directories)
         }
     }
 
@@ -142,7 +156,7 @@ package final class Agent: Service {
             }
             group.addTask { await self.pipeline.run() }
             group.addTask { try await self.serve() }
-            group.addTask { await self.houseKeeping() }
+            group.addTask { await HouseKeeping(self.core, self.log).run() }
             group.addTask { await AnsweredBoxes(ledger: self.core.ledger, notes: self.core.notes, log: self.log).run() }
             group.addTask { try await self.watchRules() }
             group.addTask {
@@ -161,6 +175,11 @@ package final class Agent: Service {
         // Before a recovery that may take long: an upgrade may come meanwhile.
         await Workers.find(log)
         let patience = StartPatience(log: log)
+        try await patience.until("learning the time") {
+            try await self.core.learnTime()
+            try await self.core.keepTime()
+        }
+        if let held = core.seen.look().held { log.warning("\(held.message)") }
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
@@ -205,7 +224,6 @@ package final class Agent: Service {
                 "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)"
             )
             try await core.ledger.write {
-                try $0.setMeta("rebuilt", Timestamp.now().description)
                 try $0.note("agent", "the ledger was lost (\(aside)); everything present counts as seen")
             }
         }
@@ -228,9 +246,28 @@ package final class Agent: Service {
         _ ledger: Ledger, _ found: Ledger.Opening, _ directories: Directories
     ) throws -> Ledger.Opening {
         if case .corrupt = found { return found }
-        if try ledger.readBlocking({ try $0.meta("created") }) != nil { return .existing }
+        if try ledger.readBlocking({ try $0.meta("created") }) != nil {
+            // Where an older version has noted a loss.
+            if let time = try ledger.readBlocking({ try $0.meta("rebuilt") }) {
+                _ = try noteLoss("the ledger was lost and begun anew at \(time)", of: ledger, directories)
+                try ledger.writeBlocking { try $0.setMeta("rebuilt", nil) }
+            }
+            return .existing
+        }
         guard try FileStatus.of(directories.alive) != nil else { return .new }
-        return .corrupt(setAside: directories.state.appending("ledger.sqlite (missing)"))
+        return try noteLoss(
+            "the ledger was lost: it was missing in \(directories.state), where an agent has run before", of: ledger,
+            directories)
+    }
+
+    private static func noteLoss(
+        _ what: String, of ledger: Ledger, _ directories: Directories
+    ) throws -> Ledger.Opening {
+        let losses = directories.losses
+        try losses.note(missing: ledger.file, "\(what). \(Ledger.lossHint)", now: .now())
+        // A command, or a start that was cut off, may have set it aside.
+        let aside = try losses.standing(of: ledger.file).last?.aside
+        return .corrupt(setAside: aside ?? BytePath("\(ledger.file) (missing)"))
     }
 
     /// All that lies there has its baseline: a start that is killed before this is made again as the same one,
@@ -270,6 +307,7 @@ package final class Agent: Service {
         async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }
         if try await watching == nil { log.warning("watching has not ended in time") }
         if try await locking == nil { log.warning("a vault's disk does not answer; its keys go with the process") }
+        try await core.keepTime()
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
         lock.release()
@@ -351,26 +389,7 @@ package final class Agent: Service {
         return state
     }
 
-    // MARK: House-keeping
-
-    /// Once a day: a copy of the ledger, and what is older than the history's length is forgotten.
-    private func houseKeeping() async {
-        let backup = core.directories.state.appending("ledger.backup.sqlite")
-        while !Task.isCancelled {
-            do {
-                let old = Timestamp.now().adding(seconds: -core.configuration.history)
-                let pruned = try await core.ledger.prune(before: old)
-                if pruned > 0 { log.info("forgot \(pruned) jobs older than the history") }
-                try await core.ledger.backUp(replacing: backup)
-                try await Task.sleep(for: .seconds(86_400))
-            } catch is CancellationError {
-                return
-            } catch {
-                log.error("house-keeping failed: \(explain(error))")
-                do { try await Task.sleep(for: .seconds(3600)) } catch { return }
-            }
-        }
-    }
+    // MARK: Serving
 
     /// Serves the metrics to whoever scrapes on this machine.
     private func serveMetrics(_ address: MetricsAddress) async {

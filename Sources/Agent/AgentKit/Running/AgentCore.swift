@@ -34,6 +34,8 @@ package final class AgentCore: Sendable {
     /// By which rules look into files; a core is left to all else.
     package let contents = ContentPool(width: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
     package let journal: EffectJournal
+    /// Up to when time was seen to pass.
+    package let seen = SeenClock()
     /// What is counted of its work.
     package let metrics = MetricRegistry()
     package let log: Logger
@@ -87,7 +89,8 @@ package final class AgentCore: Sendable {
         let lanes = BlockingLanes("judge", count: 4, apart: true)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
-            host: configuration.device, inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone),
+            host: configuration.device, clock: seen.clock,
+            inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone),
             log: log)
         judge = Judge(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
@@ -102,6 +105,19 @@ package final class AgentCore: Sendable {
         AgentCore(
             configuration: configuration, directories: directories, ledger: try .inMemory(),
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Learns from a ledger up to when time was seen to pass. Before anything is written into that.
+    ///
+    /// - Parameter other: nil for its own.
+    package func learnTime(from other: Ledger? = nil) async throws {
+        seen.begin(try await (other ?? ledger).read { try $0.keptTime() })
+    }
+
+    /// Keeps it for the next process.
+    package func keepTime() async throws {
+        let seen = seen.look()
+        try await ledger.writeSeen { try $0.setKeptTime(seen) }
     }
 
     /// Reads the rules in force. Blocks. Of a file of the machine's that cannot be used any more, and is another's to

@@ -76,7 +76,7 @@ struct DotsDelete: AsyncParsableCommand {
         commandName: "delete", abstract: "Remove captures from the store, with their files, for good.",
         discussion: """
             Asks first; where nobody can be asked, --yes is needed. What a rule wrote into a note of a capture stays: \
-            `steward undo` takes back all that a job did.
+            `steward undo` takes back all that a job did. The ledger remembers such a block for as long as its `history`.
             """)
 
     @OptionGroup var options: DotsOptions
@@ -98,7 +98,7 @@ struct DotsDelete: AsyncParsableCommand {
             let what = captures.count == 1 ? "it" : "these \(captures.count) captures"
             try Consent.require(
                 "Remove \(what) for good?", yes: yes, json: options.json, otherwise: "nothing was removed")
-            try await context.delete(captures)
+            try await context.delete(captures, notice: DotsOptions.notice)
             try Output.show(captures, lines: captures.map { "removed the \($0.line)" }, json: options.json)
         }
     }

@@ -55,19 +55,25 @@ extension LedgerTransaction {
     ///
     /// - Parameters:
     ///   - rules: by identity, those whose scheduled rows are not all there yet, and wait.
+    ///   - minders: by identity, those of which the other rows count only if they are due by an earlier time, `safe`.
     ///   - hidden: whether those of hidden files are among them.
     package func due(
-        in place: String, by time: Timestamp, except rules: Set<String> = [], hidden: Bool = true, limit: Int
+        in place: String, by time: Timestamp, except rules: Set<String> = [], butOnly minders: Set<String> = [],
+        by safe: Timestamp? = nil, hidden: Bool = true, limit: Int
     ) throws -> [DueRecord] {
         let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
         return try all(
             """
             \(Self.dueColumns) WHERE place = ? AND due <= ?
                 AND NOT (scheduled = 1 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
+                AND NOT (due > ? AND scheduled = 0 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
                 AND (? OR NOT (path >= ? AND path < ?))
                 ORDER BY due LIMIT ?
             """,
-            [place, time.nanoseconds, try JSONText.line(rules.sorted()), hidden, low.blob, high.blob, limit], shownDue)
+            [
+                place, time.nanoseconds, try JSONText.line(rules.sorted()), (safe ?? time).nanoseconds,
+                try JSONText.line(minders.sorted()), hidden, low.blob, high.blob, limit,
+            ], shownDue)
     }
 
     /// When the next row of a place is due that is not yet; and whether one is already.

@@ -1,11 +1,17 @@
 /// Where the time of the calendar comes from: the machine's clock, or one that a test sets.
 package struct WallClock: Sendable {
     package let now: @Sendable () -> Timestamp
+    /// What of it does not count yet where something irreversible follows; nil where it is believed.
+    package let held: @Sendable () -> HeldTime?
 
-    package init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+    package init(
+        now: @escaping @Sendable () -> Timestamp, held: @escaping @Sendable () -> HeldTime? = { nil }
+    ) {
+        (self.now, self.held) = (now, held)
+    }
 
     /// CLOCK_REALTIME.
-    package static let system = WallClock { Timestamp.now() }
+    package static let system = WallClock(now: Timestamp.now)
 }
 
 /// Wakes somebody at one time of the calendar.

@@ -34,7 +34,9 @@ package final class JourneyStore: Sendable {
         let lane = BlockingLane("journeys")
         return try await lane.run {
             let opened = try TKFile.open(
-                SQLiteFile(path, of: "the journeys", migrator: JourneySchema.migrator), now: clock())
+                SQLiteFile(
+                    path, of: "the journeys", migrator: JourneySchema.migrator,
+                    whenCorrupt: .setAside(LossRegistry([path.parent]))), now: clock())
             return Opened(store: JourneyStore(path, opened.pool, lane, clock), notices: opened.notices)
         }
     }

@@ -28,7 +28,10 @@ package final class DraftIndex: Sendable {
         let lane = BlockingLane("search")
         return try await lane.run {
             let opened = try TKFile.open(
-                SQLiteFile(path, of: "the search index", migrator: migrator), now: now)
+                SQLiteFile(
+                    path, of: "the search index", migrator: migrator,
+                    whenCorrupt: .setAside(LossRegistry([path.parent]), hint: "It is made anew from the drafts")),
+                now: now)
             return (DraftIndex(path, opened.pool, lane), opened.notices)
         }
     }

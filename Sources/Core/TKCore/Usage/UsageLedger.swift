@@ -51,7 +51,9 @@ public final class UsageLedger: Sendable {
         let lane = BlockingLane("usage")
         return try await lane.run {
             let opened = try TKFile.open(
-                SQLiteFile(path, of: "the usage", migrator: UsageSchema.migrator), now: clock())
+                SQLiteFile(
+                    path, of: "the usage", migrator: UsageSchema.migrator,
+                    whenCorrupt: .setAside(LossRegistry([path.parent]))), now: clock())
             let ledger = UsageLedger(
                 path, opened.pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
             return Opened(ledger: ledger, notices: opened.notices)

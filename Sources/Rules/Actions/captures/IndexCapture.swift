@@ -11,9 +11,9 @@ struct IndexCapture: RuleAction {
         let source: BytePath
         let hash: ContentHash
         let key: String
-        /// Nil where it is long.
+        /// Of an older version, where it was short.
         private let request: ExperienceRequest?
-        /// A long one, as JSON.
+        /// As JSON. Named however short it is: once the capture is stored, its words are nowhere but in the store.
         private let whole: IntentText?
         /// With which it was dropped; nil for a capture of its own.
         let folder: CaptureFolder?
@@ -25,9 +25,8 @@ struct IndexCapture: RuleAction {
             self.source = source
             self.hash = hash
             self.key = key
-            let text = IntentText(try LedgerJSON.encode(request))
-            self.request = text.isLong ? nil : request
-            whole = text.isLong ? text : nil
+            self.request = nil
+            whole = IntentText(try LedgerJSON.encode(request), isNamed: true)
         }
 
         func wanted() throws -> ExperienceRequest {
@@ -53,12 +52,12 @@ struct IndexCapture: RuleAction {
             ValueSpec("capture.moment", "now, today or this week"),
             ValueSpec(
                 "capture.sentence",
-                "the configuration's sentence with the moment and the text, the link, `a photo` or `a dot`, on one line"
-            ),
+                "the configuration's sentence with the moment and the text, the link, `a photo` or `a dot`, on one line",
+                isKeptElsewhere: true),
             ValueSpec(
                 "capture.text",
-                "the note's text, the link, or the photo's name; empty for a dot; of a folder's at most a thousand characters"
-            ),
+                "the note's text, the link, or the photo's name; empty for a dot; of a folder's at most a thousand characters",
+                isKeptElsewhere: true),
             ValueSpec("capture.joined", "`yes` where the file has joined others of its folder; empty else"),
         ], example: "index-capture: { together: 10m }")
 

@@ -10,6 +10,8 @@ package struct ActionDeclaration: Sendable {
     package let canUndo: Bool
     /// Whether what it does is lost for good: the loader asks the rule for an `age`, or for a step `confirm` before it.
     package let isIrrevocable: Bool
+    /// Whether the file is gone from where it was, though nobody has it elsewhere: no wrong clock must bring that about.
+    package let takesAway: Bool
     /// Whether it may be done many times for one file, with each line or page of it (``ForEach``): what is about the file as
     /// a whole may not.
     package let mayBeRepeated: Bool
@@ -21,6 +23,7 @@ package struct ActionDeclaration: Sendable {
 
     package init(
         name: String, summary: String, guarantee: Guarantee, work: WorkKind, canUndo: Bool, isIrrevocable: Bool = false,
+        takesAway: Bool = false,
         mayBeRepeated: Bool = false, takes: RuleSubjects = .files, parameters: [ParameterSpec],
         provides: [ValueSpec] = [], example: String
     ) {
@@ -30,6 +33,7 @@ package struct ActionDeclaration: Sendable {
         self.work = work
         self.canUndo = canUndo
         self.isIrrevocable = isIrrevocable
+        self.takesAway = takesAway || isIrrevocable
         self.mayBeRepeated = mayBeRepeated
         self.takes = takes
         self.parameters = parameters
@@ -101,10 +105,14 @@ package struct ValueSpec: Sendable {
     package let summary: String
     /// Whether the action finds it out before it decides, so that its own parameters may use it, too.
     package let isForOwnStep: Bool
+    /// Whether it is somebody's words that another store holds: the ledger has them only while the job runs, so that they
+    /// are gone when they are deleted there.
+    package let isKeptElsewhere: Bool
 
-    package init(_ name: String, _ summary: String, isForOwnStep: Bool = false) {
+    package init(_ name: String, _ summary: String, isForOwnStep: Bool = false, isKeptElsewhere: Bool = false) {
         self.name = name
         self.summary = summary
         self.isForOwnStep = isForOwnStep
+        self.isKeptElsewhere = isKeptElsewhere
     }
 }

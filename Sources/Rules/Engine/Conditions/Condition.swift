@@ -151,6 +151,8 @@ package struct ConditionTest: Sendable {
     let asksForAge: Bool
     /// When it may next have another answer by time alone, after `now`; nil for never. Only of tests that look at `now`.
     var nextChange: NextChange?
+    /// Whether it asks how old the file is, at least or at most.
+    var countsAge = false
     let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 
     /// Throws where that cannot be told without reading the file.

@@ -48,7 +48,7 @@ struct ConditionReader {
                         text: "\(entry.key): \(printable(entry.value.oneLine))", usesBlocks: spec.usesBlocks,
                         extensions: loaded.extensions, provides: spec.provides + loaded.provides,
                         attributes: loaded.attributes, asksForAge: loaded.asksForAge,
-                        nextChange: loaded.nextChange, check: loaded.check))
+                        nextChange: loaded.nextChange, countsAge: loaded.countsAge, check: loaded.check))
             }
         }
     }

@@ -24,19 +24,22 @@ package struct ConditionSpec: Sendable {
         let attributes: Set<FileAttribute>
         /// See ``ConditionTest/asksForAge``.
         let asksForAge: Bool
+        /// See ``ConditionTest/countsAge``.
+        let countsAge: Bool
         /// See ``ConditionTest/nextChange``.
         let nextChange: ConditionTest.NextChange?
         let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 
         init(
             extensions: Set<String>? = nil, provides: [ValueSpec] = [], attributes: Set<FileAttribute> = [],
-            asksForAge: Bool = false, nextChange: ConditionTest.NextChange? = nil,
+            asksForAge: Bool = false, countsAge: Bool = false, nextChange: ConditionTest.NextChange? = nil,
             _ check: @escaping @Sendable (FileFacts, BlockFacts?) throws -> Observation
         ) {
             self.extensions = extensions
             self.provides = provides
             self.attributes = attributes
             self.asksForAge = asksForAge
+            self.countsAge = countsAge
             self.nextChange = nextChange
             self.check = check
         }

@@ -77,6 +77,13 @@ extension RuleSet {
         } else {
             results += top(rule.condition.explained(facts, block: nil))
         }
+        if rule.subject == facts.subject, rule.mindsClock, let held = facts.sources.heldTime() {
+            let isSafe = facts.countingAges(to: held.safe) { rule.condition.explained(facts, block: nil).held }
+            if isSafe != true {
+                results.append(
+                    ConditionResult(text: "old enough by time that was seen", held: isSafe, seen: held.message))
+            }
+        }
         let verdict: RuleExplanation.Verdict =
             if results.contains(where: { $0.held == false }) {
                 .doesNotMatch

@@ -52,6 +52,8 @@ package final class FileFacts {
     package let status: FileStatus?
     package let event: FileEvent
     package let now: Timestamp
+    /// Up to when ages are counted: ``now``, unless a rule asks that must not rely on the clock.
+    private(set) var ageTime: Timestamp
     package let gainedBlocks: [BlockFacts]
     /// When it came into its place; nil where that is not known.
     package let arrived: Timestamp?
@@ -87,8 +89,16 @@ package final class FileFacts {
         self.status = status
         self.event = event
         self.now = now
+        ageTime = now
         self.gainedBlocks = gainedBlocks
         knownHash = hash
+    }
+
+    /// Runs `body` with ages that are counted up to another time than ``now``.
+    func countingAges<R>(to time: Timestamp, _ body: () throws -> R) rethrows -> R {
+        ageTime = time
+        defer { ageTime = now }
+        return try body()
     }
 
     package var absolute: BytePath { place.root.appending(path) }

@@ -43,9 +43,14 @@ package struct FactSources: Sendable {
     let surroundings: (any FileSurroundings)?
     /// Looks into the content, where a parser is needed; nil: nobody does.
     let inspector: (any ContentInspector)?
+    /// What of the clock does not count yet.
+    let heldTime: @Sendable () -> HeldTime?
 
-    package init(surroundings: (any FileSurroundings)? = nil, inspector: (any ContentInspector)? = nil) {
-        (self.surroundings, self.inspector) = (surroundings, inspector)
+    package init(
+        surroundings: (any FileSurroundings)? = nil, inspector: (any ContentInspector)? = nil,
+        heldTime: @escaping @Sendable () -> HeldTime? = { nil }
+    ) {
+        (self.surroundings, self.inspector, self.heldTime) = (surroundings, inspector, heldTime)
     }
 }
 

@@ -60,6 +60,9 @@ package struct Rule: Sendable {
     /// The names of all values that the rule's steps use.
     package var valueNames: Set<String> { Set(allSteps.flatMap(\.valueNames)) }
 
+    /// Whether it takes files away, and their age has a part in that.
+    var mindsClock: Bool { condition.countsAge && allSteps.contains { $0.declaration.takesAway } }
+
     /// Whether the files that it wants are to be named neither in the ledger nor in logs.
     package var hidesNames: Bool { allSteps.contains { $0.action.hidesNames } }
 

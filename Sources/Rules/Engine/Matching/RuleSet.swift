@@ -29,6 +29,8 @@ package struct RuleSet: Sendable {
     let identities: [String]
     let looksAtTime: [Bool]
     let hasTime: Bool
+    /// Which rules take files away by their age: a clock that is wrong must not do that.
+    let mindsClock: [Bool]
     /// Stands for all of those in the ledger.
     package let era: String
     /// False in ``notYetRead`` alone.
@@ -52,6 +54,7 @@ package struct RuleSet: Sendable {
         arrivalNames = Set(arrivals.values)
         looksAtTime = rules.map { $0.events.contains(.arrived) && $0.condition.looksAtTime }
         hasTime = looksAtTime.contains(true)
+        mindsClock = rules.map(\.mindsClock)
         era = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
@@ -87,12 +90,21 @@ package struct RuleSet: Sendable {
         var matches: [RuleMatch] = []
         for number in candidates(facts, facts.event) {
             let rule = rules[number]
-            guard let match = try Self.match(rule, facts) else { continue }
+            guard let match = try Self.match(rule, facts), try isSafe(number, facts) else { continue }
             matches.append(match)
             if rule.then == .stop { break }
         }
         return matches
     }
+
+    /// Whether a rule that the file's age has brought about wants it also without the time that nobody has seen pass.
+    private func isSafe(_ number: Int, _ facts: FileFacts) throws -> Bool {
+        guard mindsClock[number], let safe = facts.sources.heldTime()?.safe else { return true }
+        return try facts.countingAges(to: safe) { try Self.match(rules[number], facts) } != nil
+    }
+
+    /// The identities of rules that take files away by their age.
+    var clockMinders: Set<String> { Set(rules.indices.filter { mindsClock[$0] }.map { identities[$0] }) }
 
     /// The numbers of the rules that are about such as `facts` are of.
     func candidates(_ facts: FileFacts, _ event: FileEvent) -> [Int] {

@@ -50,7 +50,8 @@ package final class Planner: Sendable {
         self.clock = clock
         reader = ContentReader(lanes: lanes)
         sources = FactSources(
-            surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector)
+            surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector,
+            heldTime: clock.held)
         self.ledger = ledger
         self.rules = Mutex((ruleSet: rules, since: clock.now()))
         ledger.due.tellTime(by: clock)
@@ -87,7 +88,8 @@ package final class Planner: Sendable {
     ///   - looks: whether what lies around a file may be looked at.
     package func sources(asking other: Ledger?, looks: Bool = true) -> FactSources {
         let around = PlaceSurroundings(ledger: other ?? ledger, presence: presence, reader: reader)
-        return FactSources(surroundings: looks ? around : nil, inspector: sources.inspector)
+        return FactSources(
+            surroundings: looks ? around : nil, inspector: sources.inspector, heldTime: sources.heldTime)
     }
 
     /// Whether any rule could want a file of this name, whatever it holds: what none can want is not read.

@@ -364,7 +364,8 @@ package final class JobExecutor: Sendable {
         var receipt = receipt
         receipt.summary = redacted(receipt.summary, job.record)
         // Later steps have them from the job.
-        receipt.values = receipt.values.filter { !$0.value.isLong }
+        let elsewhere = registry[step.action]?.declaration.provides.filter(\.isKeptElsewhere).map(\.name) ?? []
+        receipt.values = receipt.values.filter { !$0.value.isLong && !elsewhere.contains($0.key) }
         let record = job.record
         try transaction.setReceipt(step, try LedgerJSON.encode(receipt, hiding: names))
         try journal.apply(receipt.effects, of: record, in: transaction)

@@ -26,15 +26,15 @@ struct AgeTest: Sendable {
             return Observation(false, seen: "it has no date of this kind")
         }
         // Not subtracted first: a time may be the first or last that nanoseconds can tell.
-        let age = facts.now.seconds - begin.seconds
+        let age = facts.ageTime.seconds - begin.seconds
         let held = wanted.allSatisfy { comparison in
             let bound = comparison.bound.after(begin, in: timeZone)
             return switch comparison.operation {
-            case .above: facts.now > bound
-            case .atLeast: facts.now >= bound
-            case .below: facts.now < bound
-            case .atMost: facts.now <= bound
-            case .equal: facts.now == bound
+            case .above: facts.ageTime > bound
+            case .atLeast: facts.ageTime >= bound
+            case .below: facts.ageTime < bound
+            case .atMost: facts.ageTime <= bound
+            case .equal: facts.ageTime == bound
             }
         }
         return Observation(held, seen: "\(Int(age.rounded(.down)))s")
@@ -50,7 +50,7 @@ struct AgeTest: Sendable {
             case .atLeast, .below: [bound]
             case .equal: [bound, bound.next]
             }
-        }.filter { $0 > facts.now }.min()
+        }.filter { $0 > facts.ageTime }.min()
     }
 }
 
@@ -91,7 +91,8 @@ extension ConditionSpec {
             ], takes: .both
         ) { node, context in
             guard let test = context.age(node) else { return nil }
-            return Loaded(asksForAge: test.asksForAge, nextChange: { try test.nextChange($0) }) { facts, _ in
+            return Loaded(asksForAge: test.asksForAge, countsAge: true, nextChange: { try test.nextChange($0) }) {
+                facts, _ in
                 try test.check(facts)
             }
         }

@@ -21,6 +21,15 @@ extension Condition {
         }
     }
 
+    /// Whether the file's age plays a part in it.
+    var countsAge: Bool {
+        switch self {
+        case .test(let test): test.countsAge
+        case .all(let parts), .any(let parts): parts.contains(where: \.countsAge)
+        case .not(let part): part.countsAge
+        }
+    }
+
     /// What it says now, and the earliest time at which that may change though the file stays as it is. A file that cannot
     /// match for another reason, such as its name, has no such time. Blocks.
     package func outlook(_ facts: FileFacts) -> Outlook {
@@ -68,15 +77,17 @@ extension RuleSet {
         var found: [String: Timestamp] = [:]
         for number in candidates(facts, .arrived) {
             let rule = rules[number]
-            if rule.then == .stop {
-                let outlook = rule.condition.outlook(facts)
-                // No rule behind it sees the file, for as long as the file is as it is.
-                if outlook.held == true, outlook.next == nil { break }
+            let isAwaited = looksAtTime[number] && !matched.contains(rule.name)
+            guard isAwaited || rule.then == .stop else { continue }
+            var (outlook, now) = (rule.condition.outlook(facts), facts.now)
+            if outlook.held == true, mindsClock[number], let safe = facts.sources.heldTime()?.safe {
+                outlook = facts.countingAges(to: safe) { rule.condition.outlook(facts) }
+                now = min(safe, now)
             }
-            guard looksAtTime[number], !matched.contains(rule.name) else { continue }
-            let outlook = rule.condition.outlook(facts)
-            guard outlook.held != true, let next = outlook.next else { continue }
-            found[identities[number]] = max(next, facts.now.next)
+            // No rule behind it sees the file, for as long as the file is as it is.
+            if rule.then == .stop, outlook.held == true, outlook.next == nil { break }
+            guard isAwaited, outlook.held != true, let next = outlook.next else { continue }
+            found[identities[number]] = max(next, now.next)
         }
         return found
     }

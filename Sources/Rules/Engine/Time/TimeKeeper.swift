@@ -143,7 +143,10 @@ package actor TimeKeeper {
             busy.insert(name)
             Task { await Bulkhead.$current.withValue(.place(name)) { await self.deal(in: name) } }
         }
-        let next = found.compactMap(\.1.next) + schedules.values.compactMap(\.record.next)
+        // What is held back is looked at when the clock is confirmed; when it is set, that wakes as well.
+        let next =
+            found.compactMap(\.1.next) + schedules.values.compactMap(\.record.next)
+            + [clock.held()?.next].compactMap(\.self)
         if let earliest = next.min() { alarm.bringForward(to: earliest) }
     }
 
@@ -183,8 +186,12 @@ package actor TimeKeeper {
         let (now, waiting) = (clock.now(), entering)
         // What is due may be for files that are known by their tokens alone: those wait, and hold up no others.
         let isLearned = ledger.names.isLearned(place.name)
+        // What a clock may have brought about that is wrong waits, and holds up nothing else either.
+        let (safe, minders) = clock.held().map { ($0.safe, planner.ruleSet.clockMinders) } ?? (now, [])
         let found = try await ledger.read {
-            try $0.due(in: place.name, by: now, except: waiting, hidden: isLearned, limit: Self.batch)
+            try $0.due(
+                in: place.name, by: now, except: waiting, butOnly: minders, by: safe, hidden: isLearned,
+                limit: Self.batch)
         }
         // A rule may have been edited meanwhile, and its files are being entered for it as it is now.
         let rows = found.filter { row in
@@ -193,7 +200,7 @@ package actor TimeKeeper {
         }
         guard !rows.isEmpty else {
             // What is left belongs to a time of which not all files are entered, or to those.
-            if !waiting.isEmpty || !entering.isEmpty || !isLearned { away.insert(place.name) }
+            if !waiting.isEmpty || !entering.isEmpty || !isLearned || safe < now { away.insert(place.name) }
             return false
         }
         let presence = planner.presence

@@ -1,0 +1,58 @@
+import A4CoreSwift
+import DotLifePersistence
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import Rules
+
+/// What an agent leaves outside its state folder. Where it is found and the state folder is empty, this is no first start.
+struct AgentTraces {
+    private let captures: BytePath
+    private let notes: [PlaceInfo]
+    private let device: String
+
+    /// Notes that are larger are not looked into.
+    private static let mostBytes: Int64 = 4 << 20
+    /// Seconds for one place: a start must not wait for a disk that does not answer.
+    private static let patience = 30.0
+
+    init(_ configuration: Configuration, _ directories: Directories) {
+        captures = DotContext.folder(directories)
+        notes = configuration.places.map(\.info).filter { $0.kind == .notes }
+        device = configuration.device
+    }
+
+    /// The first trace that is found, for a person: `… holds captures that rules have stored`. Nil for none.
+    ///
+    /// Looks through all notes where none has one, which is done at a first start alone.
+    func find() async throws -> String? {
+        let (captures, device) = (captures, device)
+        if try await answer(within: Self.patience, { try CaptureStore.holdsAgentsCaptures(in: captures) }) == true {
+            return "\(captures) holds captures that rules have stored"
+        }
+        for place in notes {
+            let found = try await answer(within: Self.patience) { Self.ownBlock(below: place.root, device) }
+            if case let note?? = found { return "\(note) holds a block that this device's agent has written" }
+        }
+        return nil
+    }
+
+    private static func ownBlock(below root: BytePath, _ device: String) -> BytePath? {
+        var open = [root]
+        while let folder = open.popLast() {
+            // What cannot be read shows nothing.
+            for entry in (try? listDirectory(folder)) ?? [] {
+                let path = folder.appending(name: entry.name)
+                if entry.isDirectory == true {
+                    open.append(path)
+                } else if path.text.hasSuffix(".md"), let bytes = try? Descriptor(path).readAll(limit: mostBytes),
+                    Anchors.tokens(in: Data(bytes)).contains(where: { $0.token.suffix == device })
+                {
+                    return path
+                }
+            }
+        }
+        return nil
+    }
+}

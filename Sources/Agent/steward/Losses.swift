@@ -1,0 +1,48 @@
+import AgentKit
+import ArgumentParser
+import Platform
+
+/// `steward losses`
+struct Losses: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "losses", abstract: "Show which databases were lost, and say that you know.",
+        discussion: """
+            A database that is corrupt is set aside, never deleted, and an empty one begun. Until you acknowledge it, \
+            `status`, `doctor` and `health` report it, and the metric steward_stores_lost counts it.
+            """,
+        subcommands: [List.self, Acknowledge.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show what was lost, where the old one lies, and what you can do.")
+
+        @OptionGroup var options: CommonOptions
+
+        func run() async throws {
+            try await Output.guarding {
+                Output.show(try LossOperations.list(try options.directories().losses), json: options.json)
+            }
+        }
+    }
+
+    struct Acknowledge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "acknowledge", abstract: "Say that you know of a loss; it is reported no more.",
+            discussion: "What was set aside stays where it is.")
+
+        @OptionGroup var options: CommonOptions
+        @Argument(help: "The id that `losses` shows, or its beginning; all of them where none is given.") var id:
+            String?
+
+        func run() async throws {
+            try await Output.guarding {
+                let directories = try options.directories()
+                // The agent may be another user's.
+                if let reply = try ControlClient.ask(ControlRequest(.acknowledge, id: id), at: directories.socket) {
+                    return Output.show(reply, json: options.json)
+                }
+                Output.show(try LossOperations.acknowledge(id, directories.losses), json: options.json)
+            }
+        }
+    }
+}
