@@ -57,6 +57,21 @@ struct VaultStatusTests {
         await service.lock(.stop)
     }
 
+    @Test("A vault that is moved away while it is unlocked is locked when somebody asks, and that is a problem")
+    func displaced() async throws {
+        let service = service()
+        try await service.unlock(key)
+        #expect(try await VaultStatus.live(service, within: 600).problems == [])
+        try runProgram(["mv", place.path.text, home.path.appending("aside").text]).check()
+        let away = try await VaultStatus.live(service, within: 600)
+        #expect(!away.isUnlocked && away.problems.contains { $0.contains("its folder was moved or replaced") })
+        #expect(away.problems.contains { $0.contains("is gone; mount its disk") }, "\(away.problems)")
+        try runProgram(["mv", home.path.appending("aside").text, place.path.text]).check()
+        try await service.unlock(key)
+        #expect(try await VaultStatus.live(service, within: 600).problems == [])
+        await service.lock(.stop)
+    }
+
     @Test("An older copy is a problem for as long as nobody has decided")
     func rolledBack() async throws {
         let old = home.path.appending("vault.old").text

@@ -105,6 +105,70 @@ struct HiddenNameTests {
         #expect(try await told() == ["comics", "inbox", "sealed"])
     }
 
+    /// As versions before this one sealed it.
+    private func sealedOnce(_ text: [UInt8], _ key: [UInt8]) throws -> [UInt8] {
+        let nonce = try SecureRandom.bytes(16)
+        let covered = try stride(from: 0, to: text.count, by: 32).flatMap { start in
+            zip(text[start...], try HMACSHA256.tag(key, Array("cover:\(start):".utf8), nonce)).map { $0 ^ $1 }
+        }
+        return nonce + (try HMACSHA256.tag(key, Array("tag:".utf8), nonce, covered).prefix(16)) + covered
+    }
+
+    @Test("What is sealed opens with its own key alone, and equal texts alone are sealed alike")
+    func sealing() throws {
+        let coding = try life().coding
+        let texts = ["", "a", String(repeating: "long ", count: 100)].map { Array($0.utf8) }
+        for text in texts {
+            let sealed = try coding.seal(text)
+            #expect(try coding.open(sealed) == text && coding.seal(text) == sealed)
+            for index in sealed.indices {
+                var changed = sealed
+                changed[index] ^= 1
+                #expect(throws: Fault.self) { try coding.open(changed) }
+            }
+            let other = try HiddenNameTests().life().coding
+            #expect(throws: Fault.self) { try other.open(sealed) }
+        }
+        // Of two texts that differ not even the nonce is the same.
+        let nonces = try texts.map { Array(try coding.seal($0)[1..<13]) }
+        #expect(Set(nonces).count == texts.count)
+    }
+
+    @Test("What an earlier version has sealed opens, and is sealed anew when the ledger is opened")
+    func sealedBefore() async throws {
+        let names = try life()
+        _ = try names.stored("comics", "Saga.cbz")
+        let key = Array(try #require(FileManager.default.contents(atPath: folder.path.appending("names.key").text)))
+        let text = Array("which archive it was, in more than one block of thirty-two bytes".utf8)
+        let old = try sealedOnce(text, key)
+        #expect(try names.coding.open(old) == text)
+        let intents = [old, try sealedOnce(text, [UInt8](repeating: 1, count: 32))].map {
+            "{\"fate\":\"remove\",\"sealed\":\"\(hexadecimal($0))\",\"vault\":\"main\"}"
+        }
+        do {
+            let ledger = try Ledger.open(directory: folder.path).ledger
+            // As that version left it.
+            try await ledger.write { transaction in
+                try transaction.setMeta("sealing", nil)
+                for (index, intent) in intents.enumerated() {
+                    _ = try transaction.addJob(Sample.job("j\(index)"), steps: Sample.steps("j\(index)"))
+                    try transaction.setIntent(Sample.steps("j\(index)")[0], intent)
+                }
+            }
+            try ledger.close()
+        }
+        for _ in 1...2 {
+            let ledger = try Ledger.open(directory: folder.path).ledger
+            let found = try await ledger.read { transaction in
+                try (0...1).map { try transaction.steps(of: "j\($0)")[0].intent ?? "" }
+            }
+            let expected = hexadecimal(try names.coding.seal(text))
+            #expect(found[0] == "{\"fate\":\"remove\",\"sealed\":\"\(expected)\",\"vault\":\"main\"}")
+            #expect(found[1] == intents[1], "nobody can open it, and nobody destroys it")
+            try ledger.close()
+        }
+    }
+
     @Test("What was not there when the files of its place were seen is gone, and nobody waits for it")
     func gone() throws {
         let data = try written(comic, try life())

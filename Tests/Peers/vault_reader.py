@@ -324,13 +324,25 @@ def read_record(text):
     return record
 
 
+def unpadded(text):
+    """The fields of a record that is filled up with zeros."""
+    fields = Fields(text)
+    count = fields.number("I")
+    plain = fields.take(count)
+    size = max(4 + count, min(65520, max(1024, padme(4 + count))))
+    if len(text) != size or any(text[4 + count:]):
+        raise Mismatch("padding")
+    return plain
+
+
 def read_log(text, gen, n, keys, start):
     """The good records with their texts, the head after them (seq, tag), and what is wrong with the rest or None."""
     longest = 20 + 65536
     place = struct.pack(">QQ", gen, n)
-    if len(text) < 72 or text[:40] != b"ivo1log\n" + keys.vault + place:
+    purpose = {b"ivo1log\n": b"log", b"ivo1lg2\n": b"lg2"}.get(text[:8])
+    if len(text) < 72 or purpose is None or text[8:40] != keys.vault + place:
         return [], start, ("torn" if len(text) <= 72 + longest else "damaged") + " log header"
-    log_key = kdf(keys.manifest, text[40:72], b"log" + place)
+    log_key = kdf(keys.manifest, text[40:72], purpose + place)
     siv_key = kdf(log_key, b"", b"siv")
 
     def opened(at, seq, tag):
@@ -352,6 +364,8 @@ def read_log(text, gen, n, keys, start):
     while (found := opened(at, seq + 1, tag)) is not None:
         plain, at, after = found
         try:
+            if purpose == b"lg2":
+                plain = unpadded(plain)
             record = read_record(plain)
         except Mismatch:
             raise Refused("contradiction") from None

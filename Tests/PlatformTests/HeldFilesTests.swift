@@ -37,6 +37,30 @@ struct HeldFilesTests {
 
     private let noRecord: Mover.Record = { _, _ in }
 
+    @Test("Nothing is moved or written into a folder that was replaced since it was reached, and the source stays")
+    func displaced() throws {
+        let files = files()
+        try folder.write("place/to/there", "there")
+        #expect(try files.status(at("to/there")) != nil)
+        let hash = try files.hash(at("in/file"))
+        #expect(rename(at("to").text, at("gone").text) == 0)
+        mkdir(at("to").text, 0o700)
+        let tries: [() throws -> Void] = [
+            { _ = try files.move(at("in/file"), expecting: hash, to: [at("to/new")], record: noRecord) },
+            { _ = try files.copy(at("in/file"), expecting: hash, to: [at("to/new")], record: noRecord) },
+            { _ = try files.create([1], at: [at("to/new")], record: noRecord) },
+        ]
+        for attempt in tries {
+            let fault = #expect(throws: Fault.self) { try attempt() }
+            #expect(fault?.kind == .transient && fault?.code == StandingFolder.displaced)
+        }
+        #expect(try folder.read("place/in/file") == "mine")
+        #expect(try listDirectory(at("gone")).map(\.name) == [Array("there".utf8)])
+        // Reached anew, it is the one of that name.
+        let placed = try self.files().move(at("in/file"), expecting: hash, to: [at("to/new")], record: noRecord)
+        #expect(try Descriptor(placed.path).readAll() == Array("mine".utf8))
+    }
+
     @Test("A file is the one that had the name when it was first asked for, until the files are closed")
     func sameFile() throws {
         let files = files()

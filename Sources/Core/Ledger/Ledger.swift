@@ -46,6 +46,7 @@ package final class Ledger: Sendable {
         let names = try HiddenNames(key: directory.appending("names.key"))
         let database = database(file)
         let opened = try database.open(now: Timestamp.now())
+        try names.renewSealedTexts(opened.pool)
         let ledger = Ledger(
             file: file, pool: opened.pool, readers: try database.readers(mostReaders), names: names)
         return (ledger, opened.loss?.aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))

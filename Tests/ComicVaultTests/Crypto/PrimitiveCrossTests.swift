@@ -23,13 +23,13 @@ struct PrimitiveCrossTests {
             let aad = randomBytes(.random(in: 0...200, using: &generator), &generator)
             let text = randomBytes(.random(in: 0...5000, using: &generator), &generator)
 
-            let ours = try ComicVault.AESGCM.seal(key, nonce: nonce, aad: aad, text)
+            let ours = try Platform.AESGCM.seal(key, nonce: nonce, aad: aad, text)
             let box = try AES.GCM.SealedBox(combined: Data(nonce + ours))
             #expect(try [UInt8](AES.GCM.open(box, using: symmetric(key), authenticating: aad)) == text)
 
             let theirs = try AES.GCM.seal(
                 text, using: symmetric(key), nonce: AES.GCM.Nonce(data: nonce), authenticating: aad)
-            let opened = try ComicVault.AESGCM.open(
+            let opened = try Platform.AESGCM.open(
                 key, nonce: nonce, aad: aad, [UInt8](theirs.ciphertext) + [UInt8](theirs.tag))
             #expect(opened == text)
         }

@@ -80,7 +80,7 @@ struct VectorFormatTests {
     init() throws { scene = try ObjectScene() }
 
     @Test("All of them are there")
-    func count() { #expect(FormatCase.all.count == 115) }
+    func count() { #expect(FormatCase.all.count == 119) }
 
     @Test("A file ends as its case says", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
     func opens(_ known: FormatCase) throws {

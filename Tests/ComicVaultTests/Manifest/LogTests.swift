@@ -113,12 +113,54 @@ import Testing
     }
 
     @Test("Records out of bounds are refused") func recordsOutOfBoundsAreRefused() throws {
-        let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
-        _ = try cipher.seal([UInt8](repeating: 1, count: 65_520), seq: 1, previous: start.tag)
-        #expect(throws: Fault.self) {
-            try cipher.seal([UInt8](repeating: 1, count: 65_521), seq: 1, previous: start.tag)
+        for (form, most) in [(LogForm.exact, 65_520), (.padded, 65_516)] {
+            let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32), form: form)
+            let sealed = try cipher.seal([UInt8](repeating: 1, count: most), seq: 1, previous: start.tag)
+            #expect(try cipher.open(sealed, at: 0, seq: 1, previous: start.tag)?.plaintext.count == most)
+            #expect(throws: Fault.self) {
+                try cipher.seal([UInt8](repeating: 1, count: most + 1), seq: 1, previous: start.tag)
+            }
+            #expect(throws: Fault.self) { try cipher.seal([], seq: 1, previous: start.tag) }
         }
-        #expect(throws: Fault.self) { try cipher.seal([], seq: 1, previous: start.tag) }
+    }
+
+    @Test("Records of whatever change, and names of whatever length, have one size on the disk")
+    func oneSize() throws {
+        let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
+        var records = try Sample.records()
+        records += try ["A.cbz", String(repeating: "A", count: 200) + ".cbz"].map {
+            .renamed(try .random(), BytePath($0))
+        }
+        let sizes = try records.map { try cipher.seal($0.encoded, seq: 1, previous: start.tag).count }
+        #expect(Set(sizes) == [20 + 1024 + 16])
+        for record in records {
+            let sealed = try cipher.seal(record.encoded, seq: 1, previous: start.tag)
+            let opened = try #require(try cipher.open(sealed, at: 0, seq: 1, previous: start.tag))
+            #expect(try ManifestRecord(decoding: opened.plaintext) == record)
+        }
+        // Longer ones share sizes too.
+        let long = try (1...200).map {
+            try cipher.seal([UInt8](repeating: 1, count: 2_000 + $0), seq: 1, previous: start.tag).count
+        }
+        #expect(Set(long).count <= 5)
+    }
+
+    @Test("A log of before, with records of their own lengths, is read on, and the next one is padded")
+    func oldForm() throws {
+        let old = LogHeader(salt: try SecureRandom.bytes(32), form: .exact)
+        let cipher = try RecordCipher(scene.keys, log: name, salt: old.salt, form: .exact)
+        let first = ManifestRecord.follows(log: nil, start)
+        let bytes = old.encoded(name, scene.keys.id) + (try cipher.seal(first.encoded, seq: 1, previous: start.tag))
+        let contents = try read(bytes)
+        #expect(contents.records == [first] && contents.rest == nil)
+        // The same bytes under the other header open nothing.
+        let other = LogHeader(salt: old.salt, form: .padded).encoded(name, scene.keys.id)
+        #expect(try read(other + bytes.dropFirst(other.count)).records.isEmpty)
+        let next = try RecordLog(LogName(gen: 1, n: 1), in: scene.folder, keys: scene.keys, after: contents.end)
+        try next.append(.renamed(try .random(), "B.cbz"))
+        let written = try scene.bytes("log-1-1")
+        #expect(written.starts(with: LogForm.padded.magic))
+        #expect(written.count == LogHeader.size + 2 * (20 + 1024 + 16))
     }
 
     private func recordEnds(_ bytes: [UInt8]) throws -> [Int] {

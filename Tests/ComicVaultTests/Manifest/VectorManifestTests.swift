@@ -58,8 +58,9 @@ struct VectorManifestTests {
         let name = try #require(LogName(BytePath(known["name"])))
         let start = try head(known["start"], name)
         let records = try LogContents(known.bytes, name: name, keys: secrets.keys, after: start).records
-        let header = LogHeader(salt: try unhex(known["salt"]))
-        let cipher = try RecordCipher(secrets.keys, log: name, salt: header.salt)
+        let found = try #require(LogHeader(known.bytes, name: name, vault: secrets.id))
+        let header = LogHeader(salt: try unhex(known["salt"]), form: found.form)
+        let cipher = try RecordCipher(secrets.keys, log: name, salt: header.salt, form: header.form)
         var bytes = header.encoded(name, secrets.id)
         var (seq, tag) = (start.seq, start.tag)
         for record in records {

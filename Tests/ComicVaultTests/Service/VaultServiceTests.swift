@@ -38,6 +38,8 @@ private final class Notices: Sendable {
         }
     }
 
+    var refusals: Int { all.withLock { $0.count { if case .notIngested = $0 { true } else { false } } } }
+
     var missing: Int {
         all.withLock { all in
             var count = 0
@@ -313,6 +315,76 @@ struct VaultServiceTests {
         #expect(try scene.files("vault/drop") == [BytePath(bad.drop.description)])
         #expect(try await names(service) == ["B.cbz"])
         await service.lock(.stop)
+    }
+
+    /// Has no room for the first tries.
+    private final class CrampedJudge: DepositJudge {
+        private let left = Mutex(3)
+
+        func judge(_ deposit: DropContent) throws -> DropVerdict {
+            let hasRoom = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            guard hasRoom else { throw Fault(.transient, "no room", errno: ENOSPC, code: "no-room") }
+            return try SceneJudge().judge(deposit)
+        }
+    }
+
+    @Test("A deposit that found no room is tried again until there is some, and told of once")
+    func roomLater() async throws {
+        try scene.create().lock()
+        let deposit = try scene.deposit("B.cbz")
+        let notices = notices
+        let service = VaultService(
+            VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("host"), idle: nil),
+            judge: CrampedJudge(), pause: .milliseconds(2)
+        ) { notices.add($0) }
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("it is taken in") { notices.ingested == [deposit.drop] }
+        #expect(notices.refused == [deposit.drop: "no-room"] && notices.refusals == 1)
+        #expect(await service.refusals.isEmpty)
+        #expect(try await names(service) == ["B.cbz"])
+        await service.lock(.stop)
+    }
+
+    @Test("What ends after the lock leaves nothing of the comics' names in the service")
+    func nothingAfterLock() async throws {
+        try scene.create().lock()
+        let file = scene.path.appending("letter")
+        try Durable.replaceOwn(file, with: Array("no comic".utf8))
+        _ = try VaultDeposit.seal(
+            Descriptor(file),
+            DropEnvelope(name: "letter.cbz", source: "", hash: ContentHash(of: Array("no comic".utf8)), time: .now()),
+            into: scene.vault, host: scene.host())
+        let (begun, mayGoOn) = (Flag(), Flag())
+        let service = VaultService(
+            VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("host"), idle: nil),
+            judge: WaitingJudge(begun: begun, mayGoOn: mayGoOn))
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("it is being judged") { begun.isSet }
+        await service.lock(.asked)
+        mayGoOn.set()
+        // The work's threads are free again: what it threw has been dealt with.
+        try await waitUntil("the vault is free") { (try? scene.open().lock()) != nil }
+        try await service.change {}
+        #expect(await service.refusals.isEmpty)
+        try await service.unlock(StoreScene.credential())
+        try await waitUntil("all were tried") { await !service.isIngesting }
+        #expect(await service.refusals.count == 1)
+        await service.lock(.asked)
+        #expect(await service.refusals.isEmpty)
+    }
+
+    private struct WaitingJudge: DepositJudge {
+        let begun: Flag
+        let mayGoOn: Flag
+
+        func judge(_ deposit: DropContent) throws -> DropVerdict {
+            begun.set()
+            while !mayGoOn.isSet { usleep(1000) }
+            throw Fault(.refused, "\(deposit.envelope.name) is no comic", code: "noComic")
+        }
     }
 
     @Test("A stranger's deposit is not touched until a person approves it")

@@ -1,3 +1,4 @@
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -50,6 +51,41 @@ import Testing
         }
         #expect(try scene.locked().id == id)
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
+    }
+
+    @Test(
+        "A vault at the root of a mount of its own is neither made nor encrypted anew, and nothing is written",
+        .enabled(if: geteuid() == 0, "only root may mount"))
+    func mount() throws {
+        let (disk, other) = (scene.path.appending("disk"), scene.path.appending("other"))
+        for folder in [disk, other] { try Durable.makeDirectory(folder) }
+        func mounted<R>(_ source: BytePath, _ body: () throws -> R) throws -> R? {
+            guard try runProgram(["mount", "--bind", source.text, disk.text]).status == 0 else { return nil }
+            defer { umount2(disk.text, 2) }  // MNT_DETACH
+            return try body()
+        }
+        let making: Fault?? = try mounted(other) {
+            #expect(throws: Fault.self) {
+                try SealedVault.create(at: disk, host: scene.host(), credentials: [StoreScene.credential()])
+            }
+        }
+        // Where this container lets nobody mount anything, there is nothing to be seen.
+        guard let making else { return }
+        #expect(making?.kind == .refused && making?.message.contains("\(disk)/vault") == true)
+        #expect(try scene.files("other").isEmpty)
+        #expect(try scene.files("").filter { $0.text.contains(".making-") }.isEmpty)
+        try scene.create("A.cbz").lock()
+        let before = try scene.files("vault/manifest")
+        _ = try mounted(scene.vault) {
+            let fault = #expect(throws: Fault.self) {
+                try SealedVault.rekey(
+                    at: disk, host: scene.host(), old: StoreScene.credential(), new: [StoreScene.credential("new")])
+            }
+            #expect(fault?.kind == .refused)
+        }
+        #expect(try scene.files("vault/manifest") == before)
+        #expect(try FileStatus.of(scene.path.appending("disk.rekey")) == nil)
+        try scene.open().lock()
     }
 
     @Test("A manifest that was put back is refused and everything stays") func manifestPutBack() throws {

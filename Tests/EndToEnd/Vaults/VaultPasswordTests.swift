@@ -138,6 +138,36 @@ struct VaultPasswordTests {
         try await scene.steward.until("the name is gone from memory") { try !self.holds(name, agent, scene) }
     }
 
+    @Test("What a locked agent deposits, and what it seals while unlocked, is not in its memory afterwards")
+    func memoryOfDeposits() async throws {
+        if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }
+        let scene = try VaultScene()
+        try scene.steward.rule(AgentFixture.sealing)
+        try await scene.steward.start()
+        let agent = try #require(scene.steward.processID)
+        for isLocked in [true, false] {
+            let mark = isLocked ? "Coelacanthus" : "Pterodactylus"
+            if !isLocked { try scene.vault("unlock").check() }
+            let information = "<ComicInfo><Title>\(mark) granulatus, part seven</Title></ComicInfo>"
+            let archive = try packed(
+                [
+                    Packed(name: "\(mark) page of many words 1.png", bytes: picture(isLocked ? 1 : 2)),
+                    Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
+                ], .storedZip)
+            try scene.steward.moveIn(BytePath("comics/\(mark) in its own file.cbz"), archive)
+            try scene.steward.wait()
+            #expect(try scene.steward.files("comics").isEmpty)
+            if !isLocked { try scene.vault("lock").check() }
+            let hash = ContentHash(of: archive).description
+            for text in ["\(mark) granulatus", "\(mark) page of many", "\(mark) in its own", hash] {
+                try await scene.steward.until("“\(text)” is gone from memory") {
+                    try !self.holds(text, agent, scene)
+                }
+            }
+        }
+        try await scene.steward.stop()
+    }
+
     /// Whether the process has these bytes somewhere in memory that it may write to.
     private func holds(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> Bool {
         let script = """

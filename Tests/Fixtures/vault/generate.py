@@ -196,17 +196,24 @@ PROGRESS = struct.pack(">IBq", 7, 1, 77)
 BOOKMARK = struct.pack(">I", 2**32 - 1) + counted("Seite äöü\n".encode()) + struct.pack(">q", 78)
 
 
-def log(gen, n, start, records, *, synthetic=True):
-    """A log and the fields of its head. `start` is (sequence number, tag)."""
+def padded(plain):
+    """A record's text in the second form of logs."""
+    text = struct.pack(">I", len(plain)) + plain
+    return text + bytes(max(len(text), min(65520, max(1024, padme(len(text))))) - len(text))
+
+
+def log(gen, n, start, records, *, synthetic=True, pad=None):
+    """A log and the fields of its head. `start` is (sequence number, tag); `pad` makes texts of records, in the second form."""
     salt = made_up(f"log {gen} {n}", 32)
     place = struct.pack(">QQ", gen, n)
-    key = hkdf(purpose(b"manifest"), b"log" + place, salt)
-    out, ends, (seq, tag) = b"ivo1log\n" + VAULT + place + salt, [], start
-    for plain in records:
+    key = hkdf(purpose(b"manifest"), (b"lg2" if pad else b"log") + place, salt)
+    out, ends, (seq, tag) = (b"ivo1lg2\n" if pad else b"ivo1log\n") + VAULT + place + salt, [], start
+    for record in records:
+        plain = pad(record) if pad else record
         seq += 1
         number = struct.pack(">Q", seq)
         s16 = hmac.new(hkdf(key, b"siv"), number + tag + plain, hashlib.sha256).digest()[:16]
-        if not synthetic and plain is records[-1]:
+        if not synthetic and record is records[-1]:
             s16 = bytes(16)
         prefix = struct.pack(">I", len(plain) + 16) + s16
         sealed_record = AESGCM(hkdf(key, b"rec" + number, s16)).encrypt(
@@ -242,6 +249,7 @@ def logs():
     start = int(seq), bytes.fromhex(tag)
     second = log(7, 1, start, [follows(7, 1, start), b"\1" + entry("Third.cbz", [1, 2], **ONE | dict(key=b"job 3"))])
     return {"log-every-record": ("a log with a record of each kind", first),
+            "log-padded": ("the same in the form in which records are padded", log(7, 0, START, every_record(), pad=padded)),
             "log-second": ("the log that follows it", second)}
 
 
@@ -258,6 +266,17 @@ def damaged_logs(known):
         rest = {k: v for k, v in fields.items() if k not in ("end", "salt")} | dict(records=good)
         write(case, what, outcome, rest, made[1])
 
+    def crafted_padding(case, what, pad):
+        """The second record is padded so, and the first as it should be."""
+        first, second = every_record()[:2]
+        made = log(7, 0, START, [first, second], pad=lambda plain: padded(plain) if plain is first else pad(plain))
+        rest = {k: v for k, v in fields.items() if k not in ("end", "salt")} | dict(records=0)
+        write(case, what, "contradiction", rest, made[1])
+
+    crafted_padding("log-padded-zeros", "padding that is not zeros", lambda plain: padded(plain)[:-1] + b"\1")
+    crafted_padding("log-padded-size", "a record of another size than its length asks for", lambda plain: padded(plain)[:-1])
+    crafted_padding("log-padded-length", "a length beyond the record",
+                    lambda plain: struct.pack(">I", 5000) + padded(plain)[4:])
     # Short enough to be what one write leaves that was cut off; whether it was, the mark tells.
     of("log-magic", "another magic", "torn log header", 0, "xor 0 01")
     of("log-other-vault", "another vault's name", "torn log header", 0, "xor 8 01")

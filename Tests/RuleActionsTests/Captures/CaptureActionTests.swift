@@ -28,6 +28,27 @@ import Testing
         #expect(fault?.kind == .superseded)
     }
 
+    @Test("What was opened in a folder that is moved or replaced is let go: a capture lies where the name leads to")
+    func displacedStore() async throws {
+        let folder = scene.path("state/captures")
+        let aside = scene.path("state/aside")
+        func capture(_ number: Int) async throws {
+            try scene.home.write(BytePath("dropbox/\(number).md"), "Capture \(number)\n")
+            try await world.run("index-capture", on: BytePath("\(number).md"), step: "job.\(number)")
+        }
+        try await capture(1)
+        try runProgram(["/bin/mv", folder.text, aside.text]).check()
+        let fault = await #expect(throws: Fault.self) { try await capture(2) }
+        #expect(fault?.kind == .transient && fault?.code == StandingFolder.displaced)
+        #expect(try FileStatus.of(folder) == nil)
+        try runProgram(["/bin/cp", "-a", aside.text, folder.text]).check()
+        try await capture(2)
+        #expect(try await world.captures.store().contains(key: "job.2"))
+        let old = try await CaptureStore.open(in: aside).store
+        #expect(try await old.contains(key: "job.1"))
+        #expect(try await !old.contains(key: "job.2"))
+    }
+
     @Test(
         "Each kind is stored",
         arguments: [

@@ -49,6 +49,37 @@ struct VaultImportCrashTests {
         #expect(try await scene.comics().count == 1 && scene.drops() == 0)
     }
 
+    @Test("What was sealed and does not lie in the vault of that name is sealed once more before its source goes")
+    func crashAndAnotherFolder() async throws {
+        for isLocked in [true, false] {
+            let scene = try VaultScene()
+            let bytes = try VaultScene.comic()
+            try scene.drop("a.cbz", bytes)
+            let vault = scene.scene.path("vault")
+            let (intent, world) = try await decided(scene)
+            let copy = scene.scene.path("vault.copy")
+            try runProgram(["/bin/cp", "-a", vault.text, copy.text]).check()
+            if !isLocked { try await scene.unlock() }
+            // As a life ends between the note and the source's removal.
+            _ = try await world.action("import-comic: { vault: main, source: keep }").performed(
+                intent.replacing("\"remove\"", with: "\"keep\""), step: "job.0")
+            await scene.service.lock(.stop)
+            // Older than the note.
+            try runProgram(["/bin/mv", vault.text, scene.scene.path("vault.old").text]).check()
+            try runProgram(["/bin/mv", copy.text, vault.text]).check()
+            let action = try world.action(VaultScene.entry)
+            guard case .notDone = try await action.recovered(intent, step: "job.0") else {
+                Issue.record("it is taken for done")
+                return
+            }
+            #expect(try scene.scene.exists("dropbox/a.cbz"))
+            let receipt = try await action.performed(intent, step: "job.0")
+            #expect(VaultScene.text(receipt, "state") == "deposited")
+            #expect(try scene.drops() == 1)
+            #expect(try !scene.scene.exists("dropbox/a.cbz"))
+        }
+    }
+
     @Test("A crash between the note and the source's removal: the source goes, nothing is sealed again")
     func crashAfterNoting() async throws {
         for isLocked in [true, false] {

@@ -179,6 +179,25 @@ struct RunningCrashTests {
         #expect(try await states(job) == [.undone, .undone])
     }
 
+    @Test("What tells of a hidden file is forgotten with the end of its job, or neither is done")
+    func forgetsWithItsEnd() async throws {
+        let folder = try TemporaryFolder("steward-crash")
+        let bench = try Self.bench(folder.path, killed: "")
+        bench.hideNames()
+        try bench.write("inbox/x", "X")
+        try await bench.process("x")
+        let script = """
+            import sqlite3, sys
+            ledger = sqlite3.connect(sys.argv[1])
+            ledger.execute("CREATE TRIGGER stop BEFORE UPDATE OF hash ON job BEGIN SELECT RAISE(ABORT, 'stopped'); END")
+            ledger.commit()
+            """
+        try runProgram(["python3", "-c", script, bench.ledger.file.text]).check()
+        let job = try await bench.onlyJob()
+        await #expect(throws: (any Error).self) { try await bench.executor.undo(job.id) }
+        #expect(try await bench.onlyJob().state == .done)
+    }
+
     @Test("Where its file's hidden name is not known at that start, it is finished when it is")
     func undoingHidden() async throws {
         let folder = try await killedUndo(hidden: true)

@@ -224,10 +224,15 @@ package struct Examination: Sendable {
         }
         found += report.unreadable.filter { ReadAccess.isDenial($0.fault.errno) }.map(\.path)
         guard !found.isEmpty else { return nil }
-        let names = found.sorted().prefix(3).map(\.description).joined(separator: ", ")
-        let more = found.count > 3 ? " and \(found.count - 3) more" : ""
+        // Which names are hidden the rules say; of those there are no more than a number here.
+        let rules = RuleSet(try AgentCore.forPlanning(configuration, directories).loadRules().rules)
+        let open = found.filter { !rules.hidesName(place: place.name, name: $0.name) }
+        var told = open.sorted().prefix(3).map(\.description)
+        if open.count > 3 { told.append("\(open.count - 3) more") }
+        let hidden = found.count - open.count
+        if hidden > 0 { told.append(hidden == 1 ? "a hidden comic" : "\(hidden) hidden comics") }
         return bad(
-            "place \(place.name)", "this user may not read \(names)\(more)",
+            "place \(place.name)", "this user may not read \(told.joined(separator: ", "))",
             "grant the agent's user access; what may not be read is passed over until then")
     }
 }

@@ -152,6 +152,7 @@ package struct StatusReport: Codable, Sendable {
                     ? "the rule files have errors: files wait until they are valid; see `steward check`"
                     : "the rule files have errors, the rules of before are in force; see `steward check`")
         }
+        report.hide(by: agent.core.ledger.names)
         return report
     }
 
@@ -193,8 +194,8 @@ package struct StatusReport: Codable, Sendable {
             func waiting(_ state: JobRecord.State) throws -> [Waiting] {
                 try transaction.jobs(in: [state], limit: 100).map {
                     Waiting(
-                        job: $0.id, rule: $0.rule, path: $0.path, problem: $0.problem ?? "", nextAttempt: $0.nextAttempt
-                    )
+                        job: $0.id, rule: $0.rule, path: transaction.names.told($0.place, $0.path),
+                        problem: $0.problem ?? "", nextAttempt: $0.nextAttempt)
                 }
             }
             var report = StatusReport(
@@ -204,7 +205,8 @@ package struct StatusReport: Codable, Sendable {
                 quarantined: try transaction.quarantine().count, overflows: 0, watchLimitHit: false, warnings: [])
             report.asking = try transaction.openQuestions().prefix(100).map { question, job in
                 Waiting(
-                    job: job.id, rule: job.rule, path: job.path, problem: question.text, nextAttempt: question.until)
+                    job: job.id, rule: job.rule, path: transaction.names.told(job.place, job.path),
+                    problem: question.text, nextAttempt: question.until)
             }
             report.undoing = try waiting(.undoing)
             if var seen = try transaction.keptTime() {

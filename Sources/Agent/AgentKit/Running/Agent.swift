@@ -61,6 +61,8 @@ package final class Agent: Service {
         Lease.ignoreBreakSignal()
         // Jobs hold what they work on open, and there may be hundreds at a time.
         OpenFiles.raiseLimit()
+        // What comes in while a vault is locked must not be found in memory later either.
+        if !configuration.vaults.isEmpty { FreedMemory.wipe() }
         // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
         var state = try await StartPatience(log: log).until("opening the ledger") {

@@ -7,12 +7,11 @@ extension AgentCore {
     /// Unlocks the vaults for which systemd has given this service a credential. What goes wrong is said in the log; the
     /// vault stays locked, and comics are deposited. One whose disk does not answer is unlocked when it does.
     func unlockFromCredentials() async {
-        let environment = ProcessInfo.processInfo.environment
-        guard environment["CREDENTIALS_DIRECTORY"] != nil else { return }
+        guard ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] != nil else { return }
         await withTaskGroup(of: Void.self) { group in
             for service in vaults.services {
                 group.addTask {
-                    let unlocking: Void? = try? await outcome(within: 10) { await self.unlock(service, environment) }
+                    let unlocking: Void? = try? await outcome(within: 10) { await self.unlock(service) }
                     guard unlocking == nil else { return }
                     self.log.notice(
                         """
@@ -24,13 +23,12 @@ extension AgentCore {
         }
     }
 
-    private func unlock(_ service: VaultService, _ environment: [String: String]) async {
+    private func unlock(_ service: VaultService) async {
         let name = service.place.name
         do {
-            let credential = try await BlockingLane("credential").run {
-                try PasswordSource.credential(name, environment)?.read("")
-            }
-            if let credential { try await service.unlock(credential) }
+            try await service.unlockWithKeyAtHand()
+        } catch VaultError.away(let path) {
+            log.warning("the vault \(name) is not unlocked yet: \(path) is away; it is unlocked when it is there again")
         } catch {
             log.error("the vault \(name) was not unlocked with its credential: \(explain(error))")
         }

@@ -15,9 +15,12 @@ package struct VaultOperations: Sendable {
 
     /// The daemon's vault, whose notices go to the log.
     static func service(_ place: VaultPlace, _ log: Logger) -> VaultService {
-        VaultService(place, judge: ArchiveDepositJudge()) { notice in
-            for (level, text) in notice.logLines(place.name) { log.log(level: level, "\(text)") }
-        }
+        let environment = ProcessInfo.processInfo.environment
+        return VaultService(
+            place, judge: ArchiveDepositJudge(),
+            notice: { notice in
+                for (level, text) in notice.logLines(place.name) { log.log(level: level, "\(text)") }
+            }, key: { try PasswordSource.credential(place.name, environment)?.read("") })
     }
 
     /// Blocks for as long as it takes.

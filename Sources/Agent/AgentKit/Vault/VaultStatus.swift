@@ -103,7 +103,13 @@ package struct VaultStatus: Codable, Sendable {
 
     private static func found(_ service: VaultService) async throws -> VaultStatus {
         let place = service.place
+        try await service.endIfDisplaced()
         var status = try await service.look { try VaultStatus(place) }
+        if let time = await service.displacedSince {
+            status.problems.insert(
+                "it was locked at \(time): \(LockReason.displaced.text); where a credential is at hand it is unlocked again "
+                    + "when it is back, otherwise unlock it", at: 0)
+        }
         status.isUnlocked = await service.isUnlocked
         status.since = await service.unlockedSince
         status.isTakingIn = await service.isIngesting

@@ -144,7 +144,8 @@ struct VaultRekey: AsyncParsableCommand {
             For when a password or a key was found out. The vault must be locked. Deposits of this host are taken in first; \
             others, and what lies in its quarantine, have to be approved or discarded before. It takes the vault's space a \
             second time while it runs; when it was interrupted, the same command with the same new password goes on. Of \
-            all slots only the new one is left. Old backups still open with the old password: destroy them.
+            all slots only the new one is left, and keys that were exported before open nothing any more. Old backups still \
+            open with the old password: destroy them.
             """)
 
     @OptionGroup var options: VaultOptions
@@ -161,7 +162,7 @@ struct VaultRekey: AsyncParsableCommand {
         let comics: Int
         /// Bytes to be written.
         let bytes: Int64
-        /// Bytes free where the vault lies.
+        /// Bytes free where the copy is made.
         let free: Int64
 
         var lines: [String] {
@@ -185,7 +186,8 @@ struct VaultRekey: AsyncParsableCommand {
             let source = try unlocking.source(options)
             if dryRun { return try showPlan(place, source) }
             try Consent.require(
-                "Encrypt the vault \(place.name) anew? All its passwords and key files but the new one stop working.",
+                "Encrypt the vault \(place.name) anew? All its passwords, key files and exported keys but the new one stop "
+                    + "working.",
                 yes: yes, json: options.json, otherwise: "nothing was changed")
             let old = try source.read("Old password for the vault \(place.name)")
             let meter = options.meter
@@ -212,11 +214,14 @@ struct VaultRekey: AsyncParsableCommand {
             try vault.examine(credential)
         }
         defer { vault.lock() }
+        try SealedVault.requireRoomBeside(place.path)
         try vault.requireWhole(report)
         let comics = try vault.list()
+        // The copy is made beside the vault.
+        let beside = place.path.parent
         var disk = statvfs()
-        guard place.path.withCString({ statvfs($0, &disk) }) == 0 else {
-            throw Fault.system("look at the free space of", place.path)
+        guard beside.withCString({ statvfs($0, &disk) }) == 0 else {
+            throw Fault.system("look at the free space of", beside)
         }
         let plan = Plan(
             comics: comics.count,
@@ -233,6 +238,7 @@ struct VaultRekey: AsyncParsableCommand {
             lines: [
                 "the vault \(place.name) has new keys", "fingerprint: \(pin.fingerprint)",
                 "Other hosts deposit nothing until they trust it: `steward vault trust` there.",
+                "Keys that were exported before open nothing any more: `steward vault export-key` writes the new one.",
                 "Old backups still open with the old password.",
             ], json: options.json)
     }

@@ -61,16 +61,3 @@ extension VaultIdentifier {
         try container.encode(description)
     }
 }
-
-/// - Returns: nil where `text` is anything but pairs of lower-case hexadecimal digits.
-package func bytesOf(hexadecimal text: String) -> [UInt8]? {
-    let digits: [UInt8] = Array(text.utf8).compactMap {
-        switch $0 {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): $0 - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): $0 - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
-    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-}

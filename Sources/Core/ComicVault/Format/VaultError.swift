@@ -11,6 +11,8 @@ package enum VaultError: Error, Sendable {
     case unusableKeyFile(String)
     /// There is no vault here, or what names it is damaged.
     case notAVault(BytePath, why: String)
+    /// There is no vault here, and this host knows one: its disk may come back.
+    case away(BytePath)
     /// Made by another version of the program, or not by the program at all.
     case unsupportedFormat(BytePath, what: String)
     /// A file belongs to another vault.
@@ -109,6 +111,10 @@ extension VaultError: CustomStringConvertible {
             Fault(
                 .failed, "\(path) is no vault of comics (\(why)); check the path, or restore the file from a backup",
                 path: path)
+        case .away(let path):
+            Fault(
+                .transient, "the vault \(path) is gone; mount its disk, or restore it from a backup", path: path,
+                code: StandingFolder.displaced)
         case .unsupportedFormat(let path, let what):
             Fault(
                 .failed,
@@ -180,7 +186,7 @@ extension VaultError: CustomStringConvertible {
 
     private static func wrap(_ cause: any Error, _ message: String) -> Fault {
         let inner = cause as? Fault ?? (cause as? VaultError)?.fault
-        return Fault(inner?.kind ?? .failed, message, path: inner?.path, errno: inner?.errno)
+        return Fault(inner?.kind ?? .failed, message, path: inner?.path, errno: inner?.errno, code: inner?.code)
     }
 
     private static func text(_ path: BytePath, _ size: Int64, _ expected: Int64?) -> String {

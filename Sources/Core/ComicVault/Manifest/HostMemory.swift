@@ -1,3 +1,5 @@
+import Platform
+
 /// How far the manifest had got when this host last saw it.
 package struct HighWaterMark: Hashable, Sendable {
     package let vault: VaultID

@@ -34,7 +34,7 @@ struct LogContents: Sendable {
             rest = Rest(damage: .header(name), bytes: bytes.count, mayBeTorn: bytes.count <= limit)
             return
         }
-        let cipher = try RecordCipher(keys, log: name, salt: header.salt)
+        let cipher = try RecordCipher(keys, log: name, salt: header.salt, form: header.form)
         var records: [ManifestRecord] = []
         var heads: [ManifestHead] = []
         var head = start
@@ -89,7 +89,10 @@ struct LogContents: Sendable {
         let first = offset + RecordCipher.prefixSize + RecordCipher.lengths.lowerBound
         guard first < bytes.count else { return false }
         return try (first..<bytes.count).contains { next in
-            try cipher.open(bytes, at: next, seq: head.seq + 2, previous: Array(bytes[(next - 16)..<next])) != nil
+            // By far most have no length that a record can have.
+            guard RecordCipher.end(of: bytes, at: next) != nil else { return false }
+            return try cipher.open(bytes, at: next, seq: head.seq + 2, previous: Array(bytes[(next - 16)..<next]))
+                != nil
         }
     }
 
@@ -98,7 +101,7 @@ struct LogContents: Sendable {
         of bytes: [UInt8], name: LogName, keys: VaultKeys, among heads: some Sequence<ManifestHead>
     ) throws -> ManifestHead? {
         guard let header = LogHeader(bytes, name: name, vault: keys.id) else { return nil }
-        let cipher = try RecordCipher(keys, log: name, salt: header.salt)
+        let cipher = try RecordCipher(keys, log: name, salt: header.salt, form: header.form)
         return try heads.first(where: {
             try cipher.open(bytes, at: LogHeader.size, seq: $0.seq + 1, previous: $0.tag) != nil
         })
@@ -107,24 +110,29 @@ struct LogContents: Sendable {
 
 /// The first 72 bytes of a log: magic, vault, gen, n, salt. They are authenticated by every record's key.
 struct LogHeader: Sendable {
-    static let magic = Array("ivo1log\n".utf8)
     static let size = 8 + 16 + 8 + 8 + 32
 
     /// 32 bytes.
     let salt: [UInt8]
+    let form: LogForm
 
-    private static func fixed(_ name: LogName, _ vault: VaultID) -> [UInt8] {
-        magic + vault.bytes + name.gen.bigEndianBytes + name.n.bigEndianBytes
+    private static func fixed(_ form: LogForm, _ name: LogName, _ vault: VaultID) -> [UInt8] {
+        form.magic + vault.bytes + name.gen.bigEndianBytes + name.n.bigEndianBytes
     }
 
     /// nil where `bytes` do not begin as the log of this name does.
     init?(_ bytes: [UInt8], name: LogName, vault: VaultID) {
-        let fixed = Self.fixed(name, vault)
-        guard bytes.count >= Self.size, bytes.starts(with: fixed) else { return nil }
-        salt = Array(bytes[fixed.count..<Self.size])
+        guard bytes.count >= Self.size,
+            let form = LogForm.allCases.first(where: { bytes.starts(with: Self.fixed($0, name, vault)) })
+        else { return nil }
+        self.form = form
+        salt = Array(bytes[(Self.size - 32)..<Self.size])
     }
 
-    init(salt: [UInt8]) { self.salt = salt }
+    init(salt: [UInt8], form: LogForm = .padded) {
+        self.salt = salt
+        self.form = form
+    }
 
-    func encoded(_ name: LogName, _ vault: VaultID) -> [UInt8] { Self.fixed(name, vault) + salt }
+    func encoded(_ name: LogName, _ vault: VaultID) -> [UInt8] { Self.fixed(form, name, vault) + salt }
 }

@@ -1,5 +1,20 @@
 import Platform
 
+/// How the records of a log are laid out; its header says which.
+package enum LogForm: Sendable, CaseIterable {
+    /// A record has its text's own length, which tells what kind of change it is and how long a name. Read, and not written
+    /// any more.
+    case exact
+    /// Texts are filled up with zeros to sizes that many share.
+    case padded
+
+    /// The first 8 bytes of the log.
+    var magic: [UInt8] { Array((self == .exact ? "ivo1log\n" : "ivo1lg2\n").utf8) }
+
+    /// Keys of one form open nothing of the other.
+    fileprivate var purpose: [UInt8] { Array((self == .exact ? "log" : "lg2").utf8) }
+}
+
 /// Seals the records of one log. Each has a key of its own, which depends on the text: should the machine be copied and
 /// write two different records at one place of the chain, they still have two keys.
 package struct RecordCipher: Sendable {
@@ -8,15 +23,20 @@ package struct RecordCipher: Sendable {
     /// Bytes of ciphertext and tag.
     static let lengths = 17...65_536
 
+    /// Bytes of the least padded text: what most records fit into, so that they look alike.
+    private static let least = 1024
+
+    private let form: LogForm
     private let place: [UInt8]
     private let log: SecretBytes
     private let siv: SecretBytes
 
     /// - Parameter salt: 32 bytes, from the log's header.
-    package init(_ keys: VaultKeys, log name: LogName, salt: [UInt8]) throws {
+    package init(_ keys: VaultKeys, log name: LogName, salt: [UInt8], form: LogForm = .padded) throws {
+        self.form = form
         let numbers = name.gen.bigEndianBytes + name.n.bigEndianBytes
         place = keys.id.bytes + numbers
-        log = try HKDF.derive(keys.manifest, salt: salt, info: Array("log".utf8) + numbers)
+        log = try HKDF.derive(keys.manifest, salt: salt, info: form.purpose + numbers)
         siv = try HKDF.derive(log, info: Array("siv".utf8))
     }
 
@@ -24,20 +44,21 @@ package struct RecordCipher: Sendable {
     ///   - seq: the record's own.
     ///   - previous: the tag of the record, or the snapshot, before it.
     package func seal(_ plaintext: [UInt8], seq: UInt64, previous: [UInt8]) throws -> [UInt8] {
-        let length = plaintext.count + AESGCM.tagSize
-        guard Self.lengths.contains(length) else {
+        let text = form == .padded ? Self.padded(plaintext) : plaintext
+        let length = text.count + AESGCM.tagSize
+        guard !plaintext.isEmpty, Self.lengths.contains(length) else {
             throw Fault(.refused, "a manifest record of \(plaintext.count) bytes is longer than the format allows")
         }
-        let s16 = try synthetic(plaintext, seq, previous)
+        let s16 = try synthetic(text, seq, previous)
         let prefix = UInt32(length).bigEndianBytes + s16
         let sealed = try AESGCM.seal(
-            try key(s16, seq), nonce: Self.nonce(seq), aad: aad(seq, previous, prefix), plaintext)
+            try key(s16, seq), nonce: Self.nonce(seq), aad: aad(seq, previous, prefix), text)
         return prefix + sealed
     }
 
     /// Opens the record that begins at `offset`.
     ///
-    /// - Returns: nil where none of this place in the chain begins there.
+    /// - Returns: nil where none of this place in the chain begins there; an empty plaintext where it is padded as no record is.
     package func open(
         _ bytes: [UInt8], at offset: Int, seq: UInt64, previous: [UInt8]
     ) throws -> (plaintext: [UInt8], end: Int, tag: [UInt8])? {
@@ -46,11 +67,28 @@ package struct RecordCipher: Sendable {
         let s16 = Array(prefix[4...])
         let sealed = Array(bytes[(offset + Self.prefixSize)..<end])
         guard
-            let plaintext = try AESGCM.open(
+            let text = try AESGCM.open(
                 try key(s16, seq), nonce: Self.nonce(seq), aad: aad(seq, previous, prefix), sealed),
-            constantTimeEqual(try synthetic(plaintext, seq, previous), s16)
+            constantTimeEqual(try synthetic(text, seq, previous), s16)
         else { return nil }
-        return (plaintext, end, Array(sealed.suffix(AESGCM.tagSize)))
+        return (form == .padded ? Self.unpadded(text) : text, end, Array(sealed.suffix(AESGCM.tagSize)))
+    }
+
+    /// `be32 n ‖ n bytes ‖ zeros`.
+    private static func padded(_ plaintext: [UInt8]) -> [UInt8] {
+        let text = UInt32(clamping: plaintext.count).bigEndianBytes + plaintext
+        let most = lengths.upperBound - AESGCM.tagSize
+        let size = max(text.count, min(most, max(least, Int(ObjectSize.padme(Int64(text.count))))))
+        return text + [UInt8](repeating: 0, count: size - text.count)
+    }
+
+    /// - Returns: an empty array for what ``padded(_:)`` does not make.
+    private static func unpadded(_ text: [UInt8]) -> [UInt8] {
+        guard text.count >= 4 else { return [] }
+        let count = text.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        guard count <= text.count - 4 else { return [] }
+        let plaintext = Array(text[4..<(4 + count)])
+        return padded(plaintext) == text ? plaintext : []
     }
 
     /// Where the record at `offset` would end, by its length alone; nil where it does not fit.

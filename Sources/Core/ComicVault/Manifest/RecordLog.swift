@@ -11,6 +11,7 @@ final class RecordLog {
     /// After a failed write or sync the file's end is unknown, and no more is written to it.
     private(set) var isBroken = false
 
+    private let folder: SealedVaultFolder
     private let file: Descriptor
     private let cipher: RecordCipher
 
@@ -31,9 +32,10 @@ final class RecordLog {
             try folder.sync(VaultLayout.manifest)
         } catch {
             // Nothing rests on it yet; its name stays free for the next attempt.
-            try? folder.remove(VaultLayout.log(name))
+            try? folder.withdraw(VaultLayout.log(name))
             throw error
         }
+        self.folder = folder
         self.name = name
         self.head = ManifestHead(gen: name.gen, seq: head.seq + 1, tag: Array(sealed.suffix(AESGCM.tagSize)))
         self.cipher = cipher
@@ -48,9 +50,12 @@ final class RecordLog {
             throw Fault(.failed, "the manifest's \(name) could not be written before; please report this")
         }
         let sealed = try cipher.seal(record.encoded, seq: head.seq + 1, previous: head.tag)
+        try folder.requireStanding()
         do {
             try file.write(sealed, at: size)
             try file.sync()
+            // Before the host's mark follows it: a record in a folder that was moved away does not count.
+            try folder.requireStanding()
         } catch {
             isBroken = true
             // Only tidiness: what is left of the record beyond the mark is dropped by the next reader.

@@ -42,7 +42,38 @@ package enum VaultImportOutcome: Sendable {
     case deposited(HostDeposit)
 }
 
+/// What an import has made in the vault's folder.
+package enum VaultMade: Sendable, Equatable {
+    /// The archive of a comic.
+    case object(ObjectID)
+    case deposit(ObjectID)
+}
+
 extension VaultService {
+    /// Whether that lies in the vault of which the configuration names the folder now, be it locked or not: asked before a
+    /// source goes.
+    ///
+    /// - Throws: `Fault`; `.transient` with the code ``StandingFolder/displaced`` where the vault is away.
+    package nonisolated func holds(_ made: VaultMade) async throws -> Bool {
+        let place = place
+        do {
+            return try await work.run {
+                // By the name, and not through the folder that was opened when the vault was unlocked.
+                let vault = try place.open()
+                switch made {
+                case .object(let id): return try vault.folder.status(VaultLayout.object(id))?.kind == .file
+                case .deposit(let id):
+                    if try vault.folder.status(VaultLayout.drop(id))?.kind == .file { return true }
+                    // One that has been ingested is on this host's list no more.
+                    guard let deposit = try vault.host.deposits()[id] else { return true }
+                    return deposit.stage == .resolved
+                }
+            }
+        } catch let error as VaultError {
+            throw error.fault
+        }
+    }
+
     /// Seals a comic: as an object of the vault where that is unlocked here, else as a deposit.
     ///
     /// - Throws: `Fault`: `.transient` while a rekey is at work or the content changed, `.refused` for a name that cannot

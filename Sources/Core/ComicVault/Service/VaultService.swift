@@ -2,53 +2,93 @@ import Platform
 import Synchronization
 
 /// One vault in the hands of an agent: locked, until somebody unlocks it; then until it is locked, or was not used for
-/// a while, or the machine was suspended. All that blocks runs on threads of its own.
+/// a while, or the machine was suspended, or its folder is not the one that the configuration names any more. All that blocks
+/// runs on threads of its own.
 ///
 /// Where it has nothing to do and is locked it holds no timer and no thread.
 package actor VaultService {
+    /// The key that an agent was given for itself, by a credential of systemd. nil where there is none. Blocks.
+    package typealias KeyAtHand = @Sendable () throws -> Credential?
+
     package nonisolated let place: VaultPlace
     private nonisolated let judge: any DepositJudge
+    private nonisolated let key: KeyAtHand
+    /// How long what failed by itself waits at first, before it is tried again.
+    private nonisolated let pause: Duration
     nonisolated let notice: @Sendable (VaultNotice) -> Void
     private nonisolated let gate: BlockingLane
     nonisolated let work: BlockingLanes
     /// Apart from the work: whoever asks how the vault stands waits for no import, and is told where its disk does not answer.
     private nonisolated let looks: BlockingLanes
 
-    fileprivate var vault: SealedVault?
-    private var since: Timestamp?
+    private var session: Session?
     private var isUnlocking = false
     /// How often it has been locked: an unlock that was overtaken by a lock must not win.
     private var locks = 0
     /// Calls at work; while there are any the vault is in use.
     private var users = 0
     private var lastUse = ContinuousClock.now
-    private var idleTimer: Task<Void, Never>?
-    private var suspendWatch: SuspendWatch?
-    private var ingestion: Task<Void, Never>?
-    /// Why deposits were not ingested since the vault was unlocked, for the person who asks. May name what is in them.
-    package private(set) var refusals: [ObjectID: String] = [:]
+    /// Waits for a vault that is away, where its key is at hand.
+    private var returning: Task<Void, Never>?
+    /// When the vault was locked because its folder was moved, replaced or unmounted; nil once it was unlocked or locked again.
+    package private(set) var displacedSince: Timestamp?
+
+    /// All that is known while the vault is unlocked; ``lock(_:)`` lets go of it. Work that ends later still finds its own
+    /// session, and leaves nothing in the next one.
+    private final class Session {
+        let vault: SealedVault
+        let since = Timestamp.now()
+        /// Why deposits were not ingested. May name what is in them.
+        var refusals: [ObjectID: String] = [:]
+        var suspendWatch: SuspendWatch?
+        var idleTimer: Task<Void, Never>?
+        var ingestion: Task<Void, Never>?
+        /// Waits until deposits that failed by themselves are tried again.
+        var retry: Task<Void, Never>?
+
+        init(_ vault: SealedVault) { self.vault = vault }
+
+        func end() {
+            refusals = [:]
+            suspendWatch = nil
+            idleTimer?.cancel()
+            ingestion?.cancel()
+            retry?.cancel()
+        }
+    }
 
     /// Touches nothing on the disk.
     ///
-    /// - Parameter notice: told what happens; it is called on any thread.
+    /// - Parameters:
+    ///   - pause: how long the service waits at first for a vault that is away, or for room; doubled up to ten minutes.
+    ///   - notice: told what happens; it is called on any thread.
+    ///   - key: asked for where the vault is to be unlocked without a person.
     package init(
-        _ place: VaultPlace, judge: any DepositJudge, notice: @Sendable @escaping (VaultNotice) -> Void = { _ in }
+        _ place: VaultPlace, judge: any DepositJudge, pause: Duration = .seconds(1),
+        notice: @Sendable @escaping (VaultNotice) -> Void = { _ in }, key: @escaping KeyAtHand = { nil }
     ) {
         self.place = place
         self.judge = judge
+        self.key = key
+        self.pause = pause
         self.notice = notice
         gate = BlockingLane("vault.\(place.name)")
         work = BlockingLanes("vault.\(place.name).work", count: 3)
         looks = BlockingLanes("vault.\(place.name).look", count: 1, apart: true)
     }
 
-    package var isUnlocked: Bool { vault != nil }
+    package var isUnlocked: Bool { session != nil }
 
     /// When it was unlocked.
-    package var unlockedSince: Timestamp? { since }
+    package var unlockedSince: Timestamp? { session?.since }
 
     /// Whether deposits are being ingested.
-    package var isIngesting: Bool { ingestion != nil }
+    package var isIngesting: Bool { session?.ingestion != nil }
+
+    /// Why deposits were not ingested since the vault was unlocked, for the person who asks. May name what is in them.
+    package var refusals: [ObjectID: String] { session?.refusals ?? [:] }
+
+    // MARK: Unlocking
 
     /// Unlocks the vault, and begins to ingest this host's deposits in the background.
     ///
@@ -56,7 +96,8 @@ package actor VaultService {
     /// - Throws: `VaultError`, `Fault`.
     @discardableResult
     package func unlock(_ credential: Credential, dropsTornTail: Bool = false) async throws -> UnlockReport? {
-        guard vault == nil else {
+        try await endIfDisplaced()
+        guard session == nil else {
             touch()
             return nil
         }
@@ -80,18 +121,33 @@ package actor VaultService {
         return report
     }
 
-    private func begin(_ opened: SealedVault) {
-        vault = opened
-        since = .now()
-        refusals = [:]
+    /// Unlocks the vault with the key that is at hand, if one is. A vault that is away is unlocked when it is there.
+    ///
+    /// - Throws: as ``unlock(_:dropsTornTail:)``; ``VaultError/away(_:)`` where it waits for the vault.
+    package func unlockWithKeyAtHand() async throws {
+        let key = key
+        guard let credential = try await BlockingLane("credential").run({ try key() }) else { return }
         do {
-            suspendWatch = try SuspendWatch { Task { await self.lock(.suspend) } }
+            try await unlock(credential)
+        } catch VaultError.away(let path) {
+            awaitReturn()
+            throw VaultError.away(path)
+        }
+    }
+
+    private func begin(_ opened: SealedVault) {
+        let session = Session(opened)
+        self.session = session
+        displacedSince = nil
+        stopWaiting()
+        do {
+            session.suspendWatch = try SuspendWatch { Task { await self.lock(.suspend) } }
         } catch {
             notice(.problem("a suspend of the machine will not lock the vault: \(explain(error))"))
         }
         touch()
         guard let idle = place.idle else { return }
-        idleTimer = Task { await self.lockWhenIdle(after: .seconds(idle)) }
+        session.idleTimer = Task { await self.lockWhenIdle(after: .seconds(idle)) }
     }
 
     /// Forgets the keys and gives up the vault's lock; when it returns that is done. Work that needs them fails.
@@ -100,17 +156,13 @@ package actor VaultService {
     @discardableResult
     package func lock(_ reason: LockReason) async -> Bool {
         locks += 1
-        guard let opened = vault else { return false }
-        vault = nil
-        since = nil
-        // They may name comics.
-        refusals = [:]
-        suspendWatch = nil
-        idleTimer?.cancel()
-        idleTimer = nil
-        ingestion?.cancel()
-        ingestion = nil
-        await gate.runQuietly { opened.lock() }
+        displacedSince = nil
+        stopWaiting()
+        guard let ended = session else { return false }
+        session = nil
+        ended.end()
+        let vault = ended.vault
+        await gate.runQuietly { vault.lock() }
         notice(.locked(reason))
         return true
     }
@@ -122,7 +174,7 @@ package actor VaultService {
             let due = lastUse + idle
             if users == 0, due <= .now {
                 // The timer's own task must not be cancelled in the midst of it.
-                idleTimer = nil
+                session?.idleTimer = nil
                 await lock(.idle)
                 return
             }
@@ -134,67 +186,199 @@ package actor VaultService {
         }
     }
 
+    // MARK: A folder that is not the one of that name any more
+
+    /// Locks the vault where its path leads to another folder, or to none: nothing more is written to the one that was opened.
+    /// Where the key is at hand, the vault is unlocked when one is there again.
+    package func endIfDisplaced() async throws {
+        guard let vault = session?.vault else { return }
+        if try await look({ try vault.folder.stands() }) { return }
+        await end(vault)
+    }
+
+    private func end(_ vault: SealedVault) async {
+        // Others may have found it at the same time.
+        guard session?.vault === vault else { return }
+        await lock(.displaced)
+        guard session == nil else { return }
+        displacedSince = .now()
+        awaitReturn()
+    }
+
+    private func awaitReturn() {
+        guard returning == nil else { return }
+        let (pause, asked) = (pause, locks)
+        returning = Task {
+            var pauses = Pauses(pause)
+            repeat {
+                do { try await Task.sleep(for: pauses.next()) } catch { return }
+            } while await !self.isSettled(asked)
+            self.noLongerWaits(asked)
+        }
+    }
+
+    /// Tries to unlock a vault that was away.
+    ///
+    /// - Returns: false where it is still away.
+    private func isSettled(_ asked: Int) async -> Bool {
+        guard locks == asked, session == nil else { return true }
+        let (key, place) = (key, place)
+        do {
+            // Its disk first: a key is not fetched in vain each time.
+            _ = try await look { try place.open() }
+            guard let credential = try await BlockingLane("credential").run({ try key() }) else { return true }
+            try await unlock(credential)
+        } catch let error as VaultError where error.fault.kind == .transient {
+            return false
+        } catch let fault as Fault where fault.kind == .transient {
+            return false
+        } catch {
+            notice(.problem("it was not unlocked with its credential: \(explain(error))"))
+        }
+        return true
+    }
+
+    private func noLongerWaits(_ asked: Int) {
+        if locks == asked { returning = nil }
+    }
+
+    private func stopWaiting() {
+        returning?.cancel()
+        returning = nil
+    }
+
+    // MARK: Using it
+
     /// Works with the unlocked vault, on a thread that may block.
     ///
     /// - Parameter lanes: for work that may wait for a person; nil takes the vault's own, which imports need.
-    /// - Throws: ``VaultError/locked``, and what `body` throws.
+    /// - Throws: ``VaultError/locked``, also where the vault's folder turned out not to be the one of its name any more, and
+    ///   what `body` throws.
     package func use<R: Sendable>(
         on lanes: BlockingLanes? = nil, _ body: @Sendable (SealedVault) throws -> R
     ) async throws -> R {
-        guard let vault else { throw VaultError.locked }
+        guard let vault = session?.vault else { throw VaultError.locked }
         users += 1
         defer {
             users -= 1
             touch()
         }
-        return try await (lanes ?? work).run { try body(vault) }
+        let outcome = try await (lanes ?? work).run { () -> Used<R> in
+            do {
+                try vault.folder.requireStanding()
+                return .done(try body(vault))
+            } catch {
+                // A disk that is gone makes any call fail, in any way; where nobody can tell, the error itself says more.
+                return (try? vault.folder.stands()) == false ? .displaced : .failed(error)
+            }
+        }
+        switch outcome {
+        case .done(let result): return result
+        case .failed(let error): throw error
+        case .displaced:
+            await end(vault)
+            throw VaultError.locked
+        }
+    }
+
+    private enum Used<R: Sendable>: Sendable {
+        case done(R)
+        case failed(any Error)
+        case displaced
     }
 
     // MARK: Deposits
 
     /// Ingests a deposit that a person has approved.
     package func ingest(_ id: ObjectID, isApproved: Bool) async throws -> AddOutcome {
-        let judge = judge
+        let (judge, session) = (judge, session)
         do {
             let outcome = try await use { try $0.ingest(id, isApproved: isApproved, judge: judge) }
-            refusals[id] = nil
+            session?.refusals[id] = nil
             return outcome
         } catch {
-            refusals[id] = explain(error)
+            // One that has ended meanwhile is not told any more.
+            if session === self.session { session?.refusals[id] = explain(error) }
             throw error
         }
     }
 
-    /// Begins to ingest the deposits that this host has made.
-    private func ingestOwn() {
-        let unlocked = locks
-        ingestion = Task {
-            await self.ingestAll()
+    /// Begins to ingest the deposits that this host has made. What fails for want of room, or of what else may come by itself,
+    /// is tried again for as long as the vault is unlocked.
+    private func ingestOwn(_ pauses: Pauses? = nil) {
+        guard let session else { return }
+        let (unlocked, isFirst) = (locks, pauses == nil)
+        var pauses = pauses ?? Pauses(pause)
+        session.ingestion = Task {
+            let waits = await self.ingestAll(isFirst: isFirst)
             // Locked and unlocked meanwhile: then it is another one's turn.
-            if self.locks == unlocked { self.ingestion = nil }
+            guard self.locks == unlocked, let session = self.session else { return }
+            session.ingestion = nil
+            guard waits else { return }
+            let next = pauses.next()
+            let following = pauses
+            session.retry = Task {
+                do { try await Task.sleep(for: next) } catch { return }
+                if self.locks == unlocked { self.ingestOwn(following) }
+            }
         }
     }
 
-    private func ingestAll() async {
+    /// - Returns: whether one is to be tried again.
+    private func ingestAll(isFirst: Bool) async -> Bool {
         do {
             let drops = try await use { try $0.drops() }
-            if !drops.missing.isEmpty { notice(.missing(drops.missing.count)) }
+            if isFirst, !drops.missing.isEmpty { notice(.missing(drops.missing.count)) }
+            var waits = false
             for drop in drops.waiting where drop.origin == .ownDeposit {
-                if Task.isCancelled { return }
+                if Task.isCancelled { return false }
+                let isKnown = refusals[drop.id] != nil
                 do {
                     _ = try await ingest(drop.id, isApproved: false)
                     notice(.ingested(drop.id))
                 } catch VaultError.locked {
-                    return
+                    return false
                 } catch {
-                    notice(.notIngested(drop.id, code: (error as? Fault)?.code ?? "failed"))
+                    let fault = error as? Fault ?? (error as? VaultError)?.fault
+                    waits = waits || fault?.kind == .transient
+                    if !isKnown { notice(.notIngested(drop.id, code: fault?.code ?? "failed")) }
                 }
             }
+            return waits
         } catch VaultError.locked {
-            return
+            return false
         } catch {
             notice(.problem("deposits were not taken in: \(explain(error))"))
+            return false
         }
+    }
+
+    /// How many comics there are. Does not count as use.
+    ///
+    /// - Throws: ``VaultError/locked``.
+    package func count() async throws -> Int {
+        guard let vault = session?.vault else { throw VaultError.locked }
+        return try await look { try vault.state().comics.count }
+    }
+
+    /// How the vault stands to what this host remembers of it. Does not count as use.
+    ///
+    /// - Throws: ``VaultError/locked``.
+    package func freshness() async throws -> ManifestFreshness {
+        guard let vault = session?.vault else { throw VaultError.locked }
+        return try await look { try vault.freshness() }
+    }
+}
+
+/// How long is waited between tries: twice as long each time, up to ten minutes.
+private struct Pauses {
+    private var following: Duration
+
+    init(_ first: Duration) { following = first }
+
+    mutating func next() -> Duration {
+        defer { following = min(following * 2, .seconds(600)) }
+        return following
     }
 }
 
@@ -229,21 +413,5 @@ extension VaultService {
     /// as use.
     package nonisolated func change<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
         try await work.run(body)
-    }
-
-    /// How many comics there are. Does not count as use.
-    ///
-    /// - Throws: ``VaultError/locked``.
-    package func count() async throws -> Int {
-        guard let vault else { throw VaultError.locked }
-        return try await look { try vault.state().comics.count }
-    }
-
-    /// How the vault stands to what this host remembers of it. Does not count as use.
-    ///
-    /// - Throws: ``VaultError/locked``.
-    package func freshness() async throws -> ManifestFreshness {
-        guard let vault else { throw VaultError.locked }
-        return try await look { try vault.freshness() }
     }
 }

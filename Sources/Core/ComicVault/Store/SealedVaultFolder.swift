@@ -6,21 +6,31 @@ import Platform
 /// The vault's folder, in which every file is reached through no symbolic link and only if it is a regular file
 /// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS): a writer to the folder cannot send the agent elsewhere.
 /// Changes are on the disk when the calls return. Everything here blocks.
+///
+/// This is the one door through which a vault is written to: each change first looks whether the folder still has its
+/// name, and throws `Fault` with the code ``StandingFolder/displaced`` where it does not.
 package final class SealedVaultFolder: Sendable {
-    package let path: BytePath
-    private let root: Descriptor
+    package var path: BytePath { standing.path }
+    private let standing: StandingFolder
+    private var root: Descriptor { standing.reading }
 
     package init(_ path: BytePath) throws {
-        self.path = path
-        root = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true)
+        standing = try StandingFolder(Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true))
     }
+
+    /// Whether the vault's path still leads to this folder.
+    package func stands() throws -> Bool { try standing.stands() }
+
+    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where it does not.
+    package func requireStanding() throws { try standing.check() }
 
     package func full(_ relative: BytePath) -> BytePath { path.appending(relative) }
 
-    /// Opens a file that is there.
+    /// Opens a file that is there; for writing only in the folder that has the name.
     ///
     /// - Throws: `Fault(.refused)` for anything but a regular file.
     package func open(_ relative: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
+        if flags & O_ACCMODE != O_RDONLY { try standing.check() }
         let file = try SafePath.openExactly(relative, beneath: root, flags)
         guard try file.status().kind == .file else {
             throw Fault(
@@ -31,7 +41,8 @@ package final class SealedVaultFolder: Sendable {
 
     /// Makes a file that nobody has, for writing.
     package func create(_ relative: BytePath) throws -> Descriptor {
-        let file = try SafePath.openExactly(relative, beneath: root, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        let file = try SafePath.openExactly(
+            relative, beneath: standing.writing(), O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         FaultPoint.reach("created")
         return file
     }
@@ -53,6 +64,7 @@ package final class SealedVaultFolder: Sendable {
 
     /// Makes a folder with mode 0700 unless it is there.
     package func makeDirectory(_ relative: BytePath) throws {
+        try standing.check()
         let parent = try directory(relative.parent)
         if Self.withName(relative, { mkdirat(parent.raw, $0, 0o700) }) == 0 {
             FaultPoint.reach("folder made")
@@ -78,6 +90,12 @@ package final class SealedVaultFolder: Sendable {
 
     /// Unlinks a file, or nothing if it is gone. The folder is not synced.
     package func remove(_ relative: BytePath) throws {
+        try standing.check()
+        try withdraw(relative)
+    }
+
+    /// As ``remove(_:)``, for what this process has made and nothing names yet: it goes wherever the folder lies by now.
+    func withdraw(_ relative: BytePath) throws {
         let parent = try directory(relative.parent)
         guard Self.withName(relative, { unlinkat(parent.raw, $0, 0) }) == 0 || errno == ENOENT else {
             throw Fault.system("remove", full(relative))
@@ -87,6 +105,7 @@ package final class SealedVaultFolder: Sendable {
 
     /// Removes an empty folder; one with something in it stays.
     package func removeDirectory(_ relative: BytePath) throws {
+        try standing.check()
         let parent = try directory(relative.parent)
         guard
             Self.withName(relative, { unlinkat(parent.raw, $0, AT_REMOVEDIR) }) == 0
@@ -100,6 +119,7 @@ package final class SealedVaultFolder: Sendable {
     }
 
     private func move(_ source: BytePath, to target: BytePath, _ flags: UInt32) throws -> Bool {
+        try standing.check()
         let from = try directory(source.parent)
         let to = source.parent == target.parent ? from : try directory(target.parent)
         let result = Self.withName(source) { old in
@@ -112,6 +132,8 @@ package final class SealedVaultFolder: Sendable {
         FaultPoint.reach("renamed")
         try to.sync()
         if from !== to { try from.sync() }
+        // What was moved away meanwhile does not count as done.
+        try standing.check()
         return true
     }
 

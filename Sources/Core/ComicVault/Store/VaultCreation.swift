@@ -29,6 +29,7 @@ extension SealedVault {
         guard (1...KeySlot.limit).contains(credentials.count) else {
             throw Fault(.usage, "a vault has 1 to \(KeySlot.limit) passwords or key files")
         }
+        try requireRoomBeside(path)
         let isThere = try FileStatus.of(path) != nil
         if isThere, try !listDirectory(path).isEmpty {
             throw Fault(
@@ -45,6 +46,19 @@ extension SealedVault {
             try? removeVaultFiles(building)
             throw error
         }
+    }
+
+    /// A vault is put together beside its place, and a rekey exchanges the two folders: where a file system is mounted just
+    /// there, the folder beside it lies in another one.
+    ///
+    /// - Throws: `Fault(.refused)` for such a path; nothing was changed.
+    package static func requireRoomBeside(_ path: BytePath) throws {
+        guard let folder = try FolderIdentity.open(path), try FolderIdentity(folder).isMount else { return }
+        throw Fault(
+            .refused,
+            "\(path) is where a disk or volume is mounted, and a vault needs a folder below that; nothing was changed: name "
+                + "\(path)/vault in the configuration (a vault that lies here already is moved there with all its files)",
+            path: path)
     }
 
     private static func fill(

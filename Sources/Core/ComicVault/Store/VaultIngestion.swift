@@ -172,6 +172,7 @@ extension SealedVault {
 
     /// Removes a deposit that is not wanted, or forgets one that is missing.
     package func removeDrop(_ id: ObjectID) throws {
+        try folder.requireStanding()
         // Should the process end between the two, the file is not missed.
         if let deposit = try host.deposits()[id] { try host.remember(deposit.at(.resolved)) }
         try folder.remove(VaultLayout.drop(id))

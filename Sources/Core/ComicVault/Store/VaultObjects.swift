@@ -60,7 +60,7 @@ struct VaultObjects {
     }
 
     private func discard(_ objects: [UnnamedObject]) {
-        for object in objects { try? folder.remove(VaultLayout.object(object.sealed.id)) }
+        for object in objects { try? folder.withdraw(VaultLayout.object(object.sealed.id)) }
     }
 
     /// Opens an object and sees that it is the one that the manifest names.

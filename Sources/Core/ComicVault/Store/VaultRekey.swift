@@ -22,13 +22,14 @@ extension SealedVault {
     ///   - judge: validates the deposits; nil takes none in.
     ///   - progress: called often; what it throws interrupts.
     /// - Throws: `Fault(.refused)` where this host does not know the vault to be whole (see ``requireWhole(_:)``), or
-    ///   deposits wait that are not this host's, or that are refused, or the old vault does not verify. Deposits that were
+    ///   its folder is the root of a mount, or deposits wait that are not this host's, or that are refused, or the old vault does not verify. Deposits that were
     ///   ingested before that are comics from then on.
     package static func rekey(
         at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
     ) throws {
         guard let first = new.first else { throw Fault(.usage, "the new vault needs a password or key file") }
+        try requireRoomBeside(path)
         let source = try SealedVault(at: path, host: host)
         if try finishedBefore(source, host, with: first) { return }
         // What unlocking puts in order is looked at as it lies there.

@@ -20,7 +20,7 @@ final class VaultTemporary {
     }
 
     // The file itself stays open, and its lock held, in whatever else refers to it.
-    deinit { if !isDone { try? folder.remove(name) } }
+    deinit { if !isDone { try? folder.withdraw(name) } }
 
     /// Renames to a name that nobody has, and syncs both folders.
     ///

@@ -248,6 +248,7 @@ extension LedgerTransaction {
             try setUnreckoned(file.place, file.path)
         }
         let print = file.fingerprint
+        try names.setPresent(file.place, file.path)
         let forms = try names.forms(file.place, file.path)
         for old in forms.dropFirst() {
             try execute(sql: "DELETE FROM file WHERE place = ? AND path = ?", arguments: [file.place, old.blob])
@@ -297,6 +298,7 @@ extension LedgerTransaction {
                     "UPDATE file SET hash = NULL, size = 0, modified = 0, attributes = NULL WHERE place = ? AND path = ?",
                 arguments: [place, form.blob])
             names.noteForgotten()
+            names.setGone(place, form)
         }
         try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
         try removeDue(place, path)

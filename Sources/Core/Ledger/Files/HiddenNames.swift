@@ -16,6 +16,8 @@ package final class HiddenNames: Sendable {
         var locate: Locate = { _ in nil }
         /// By place and token.
         var known: [String: [BytePath: BytePath]] = [:]
+        /// By place: tokens of files that are gone. Their paths are not remembered until one is there again.
+        var gone: [String: Set<BytePath>] = [:]
         /// By place: folders in which the files have not been seen since the start.
         var unseen: [String: Set<BytePath>] = [:]
         /// By place: files that the agent had out of sight when it ended.
@@ -57,6 +59,9 @@ package final class HiddenNames: Sendable {
         }
         self.state = Mutex(state)
     }
+
+    /// Whether a name was ever hidden.
+    var hasKey: Bool { state.withLock { $0.key != nil } }
 
     /// Which files are hidden, by place and path, from now on; what the ledger already holds is found all the same.
     package func hide(where hides: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool) {
@@ -137,8 +142,28 @@ package final class HiddenNames: Sendable {
 
     /// Has a path known that is there: also one that is not hidden now, and was when the ledger was told of it.
     package func learn(_ place: String, _ path: BytePath) throws {
+        try setPresent(place, path)
         _ = try forms(place, path)
         if Durable.isTemporary(path.name) { state.withLock { _ = $0.outOfSight[place, default: []].insert(path) } }
+    }
+
+    /// Notes that the file is there: its path may be remembered.
+    func setPresent(_ place: String, _ path: BytePath) throws {
+        guard !path.isEmpty, !Self.isToken(path), state.withLock({ $0.gone[place]?.isEmpty == false }) else { return }
+        for token in try forms(place, path) where Self.isToken(token) {
+            state.withLock { state in
+                guard state.gone[place]?.remove(token) != nil else { return }
+                state.known[place, default: [:]][token] = path
+            }
+        }
+    }
+
+    /// Notes that the file is gone: from now on it is a token, in memory too.
+    func setGone(_ place: String, _ token: BytePath) {
+        state.withLock { state in
+            state.known[place]?[token] = nil
+            state.gone[place, default: []].insert(token)
+        }
     }
 
     /// The files with temporary names of the agent's own that have been seen in a place since the start: under one of these
@@ -172,37 +197,24 @@ package final class HiddenNames: Sendable {
 
     // MARK: What tells which file it is
 
-    /// The bytes in a form that nobody reads without the key: `nonce16 ‖ tag16 ‖ bytes`, each block of 32 with
-    /// HMAC-SHA256 of nonce and number laid over it.
-    private func sealed(_ bytes: [UInt8]) throws -> [UInt8] {
-        let nonce = try SecureRandom.bytes(16)
-        let key = try key()
-        let covered = try Self.covered(bytes, key, nonce)
-        return nonce + (try Self.tag(key, nonce, covered)) + covered
-    }
+    /// The bytes in a form that nobody reads without the key; see ``SealedText``.
+    private func sealed(_ bytes: [UInt8]) throws -> [UInt8] { try SealedText(key()).seal(bytes) }
 
     private func opened(_ bytes: [UInt8]) throws -> [UInt8] {
-        let (nonce, tag, covered) = (
-            Array(bytes.prefix(16)), Array(bytes.dropFirst(16).prefix(16)), Array(bytes.dropFirst(32))
-        )
-        let key = try key()
-        guard constantTimeEqual(tag, try Self.tag(key, nonce, covered)) else {
-            throw Fault(
-                .failed,
-                "what the ledger holds of a hidden file does not open with \(file.map(\.description) ?? "its key"); put the "
-                    + "key of then back, or import the file again", path: file)
-        }
-        return try Self.covered(covered, key, nonce)
+        if let opened = try SealedText(key()).open(bytes) { return opened }
+        throw Fault(
+            .failed,
+            "what the ledger holds of a hidden file does not open with \(file.map(\.description) ?? "its key"); put the "
+                + "key of then back, or import the file again", path: file)
     }
 
-    private static func tag(_ key: [UInt8], _ nonce: [UInt8], _ covered: [UInt8]) throws -> [UInt8] {
-        Array(try HMACSHA256.tag(key, Array("tag:".utf8), nonce, covered).prefix(16))
-    }
-
-    private static func covered(_ bytes: [UInt8], _ key: [UInt8], _ nonce: [UInt8]) throws -> [UInt8] {
-        try stride(from: 0, to: bytes.count, by: 32).flatMap { start in
-            zip(bytes[start...], try HMACSHA256.tag(key, Array("cover:\(start):".utf8), nonce)).map { $0 ^ $1 }
-        }
+    /// The same as it is sealed today.
+    ///
+    /// - Returns: nil where it does not open with the key that is there, or there is none.
+    func sealedAnew(_ bytes: [UInt8]) throws -> [UInt8]? {
+        guard let key = state.withLock({ $0.key }) else { return nil }
+        let text = SealedText(key)
+        return try text.open(bytes).map { try text.seal($0) }
     }
 
     /// Notes that what told of a hidden file has gone from the tables: from then on the log alone holds it.
@@ -224,6 +236,19 @@ package final class HiddenNames: Sendable {
         return "hidden-" + String(decoding: token.name.dropFirst(Self.prefix.count).prefix(12), as: UTF8.self)
     }
 
+    /// The path for whoever asks how things stand: a hidden file by the beginning of its token, in no folder.
+    package func told(_ place: String, _ path: BytePath) -> BytePath {
+        hides(place, path) ? BytePath(called(place, path)) : path
+    }
+
+    /// As ``told(_:_:)``, of a path that may be absolute.
+    package func told(_ absolute: BytePath) -> BytePath {
+        guard let found = state.withLock({ $0.locate })(absolute), hides(found.place, found.path) else {
+            return absolute
+        }
+        return found.root.appending(told(found.place, found.path))
+    }
+
     /// The text without the name of a hidden file, as absolute path, as path below its place and as name.
     package func redacted(_ text: String, _ place: String, root: BytePath, _ path: BytePath) -> String {
         guard hides(place, path), !Self.isToken(path) else { return text }
@@ -238,7 +263,9 @@ package final class HiddenNames: Sendable {
         let key = try key()
         let tag = try HMACSHA256.tag(key, Array("\(place.utf8.count):\(place)".utf8), path.bytes)
         let token = BytePath(bytes: Self.prefix + Array(hexadecimal(tag.prefix(16)).utf8))
-        state.withLock { $0.known[place, default: [:]][token] = path }
+        state.withLock { state in
+            if state.gone[place]?.contains(token) != true { state.known[place, default: [:]][token] = path }
+        }
         return token
     }
 

@@ -111,6 +111,8 @@ package enum Mover {
         var isDropped = false
         for path in targets {
             let target = try reach(path)
+            // Nothing goes into a folder that was moved or replaced since it was opened; it would not be found there.
+            if !target.isInSameFolder(as: source.spot) { try target.folder.requireStanding() }
             do {
                 // Between file systems the copy goes without them, and the source stays as it is.
                 if mayRename, manner.dropsRights, !isDropped, try target.isOnDevice(status.device) {
@@ -129,6 +131,7 @@ package enum Mover {
                 let placed = try place(
                     copyOf: source, at: target, manner, clear, record: record, check: { try requireInPlace(source) })
                 guard let placed else { continue }
+                try target.folder.requireStanding()
                 try removeSource(source.spot, expecting: source.expected, purpose: purpose)
                 return placed
             }
@@ -328,6 +331,7 @@ package enum Mover {
         _ temporary: Spot, to target: Spot, _ clear: Clear?, record: Record
     ) throws -> FileStatus? {
         do {
+            try target.folder.requireStanding()
             guard try name(temporary, target, clear) else {
                 try Durable.discard(temporary, record: record)
                 return nil

@@ -64,7 +64,7 @@ struct ComicToVault: Sendable {
 
     func perform(_ intent: VaultImport, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
-        if let imported = try await imported(context, service) {
+        if let imported = try await imported(context, service), try await isHeld(imported, intent, context) {
             return try await finish(intent, imported, context)
         }
         let imported = try await importComic(intent, context, service)
@@ -75,7 +75,9 @@ struct ComicToVault: Sendable {
     }
 
     func recover(_ intent: VaultImport, _ context: StepContext) async throws -> Recovery {
-        guard let imported = try await imported(context, services.vaults.service(intent.vault)) else { return .notDone }
+        guard let imported = try await imported(context, services.vaults.service(intent.vault)),
+            try await isHeld(imported, intent, context)
+        else { return .notDone }
         return .done(try await finish(intent, imported, context))
     }
 
@@ -88,7 +90,30 @@ struct ComicToVault: Sendable {
         let state: State
         /// Of the comic, or of the deposit.
         let id: String
+        /// The file in the vault that holds the comic's archive; nil for a deposit, and in notes of older versions.
+        var object: String?
+
+        /// nil where an older version did not note it.
+        var made: VaultMade? {
+            state == .deposited
+                ? ObjectID(hex: id).map(VaultMade.deposit)
+                : object.flatMap { ObjectID(hex: $0) }.map(VaultMade.object)
+        }
     }
+
+    /// Whether what was imported lies in the vault that the configuration names now; where its folder was moved, replaced or
+    /// unmounted meanwhile, the comic is imported once more. Of a source that is gone nobody asks any more.
+    private func isHeld(_ imported: Imported, _ intent: VaultImport, _ context: StepContext) async throws -> Bool {
+        guard let made = imported.made else { return true }
+        if try await services.vaults.service(intent.vault).holds(made) { return true }
+        let aside = Mover.asideName(expecting: intent.hash, purpose: Self.purpose(context))
+        return try await services.files.run {
+            try context.files.status(intent.source) == nil
+                && context.files.status(intent.source.parent.appending(name: aside)) == nil
+        }
+    }
+
+    private static func purpose(_ context: StepContext) -> String { "remove \(context.stepID)" }
 
     /// What is known to have been imported under this step's key.
     private func imported(_ context: StepContext, _ service: VaultService) async throws -> Imported? {
@@ -96,7 +121,7 @@ struct ComicToVault: Sendable {
             return try LedgerJSON.decode(Imported.self, from: note)
         }
         guard let entry = try await service.comic(key: Array(context.stepID.utf8)) else { return nil }
-        let imported = Imported(state: .sealed, id: entry.id.description)
+        let imported = Self.imported(.sealed(.alreadyAdded(entry)))
         try await note(imported, context)
         return imported
     }
@@ -150,9 +175,13 @@ struct ComicToVault: Sendable {
     private static func imported(_ found: VaultImportOutcome) -> Imported {
         switch found {
         case .deposited(let deposit): Imported(state: .deposited, id: deposit.drop.description)
-        case .sealed(.duplicate(of: let entry)): Imported(state: .duplicate, id: entry.id.description)
-        case .sealed(let outcome): Imported(state: .sealed, id: outcome.entry.id.description)
+        case .sealed(.duplicate(of: let entry)): imported(.duplicate, entry)
+        case .sealed(let outcome): imported(.sealed, outcome.entry)
         }
+    }
+
+    private static func imported(_ state: Imported.State, _ entry: ComicEntry) -> Imported {
+        Imported(state: state, id: entry.id.description, object: entry.object(.archive)?.id.description)
     }
 
     private func whole(_ hash: ContentHash, _ service: VaultService) async throws -> ComicEntry? {
@@ -182,6 +211,12 @@ struct ComicToVault: Sendable {
     private func finish(
         _ intent: VaultImport, _ imported: Imported, _ context: StepContext
     ) async throws -> Receipt {
+        guard try await isHeld(imported, intent, context) else {
+            throw Fault(
+                .transient,
+                "what was sealed does not lie in the vault \(intent.vault), whose folder was moved or replaced meanwhile; the "
+                    + "file stays, and is sealed once more", code: StandingFolder.displaced)
+        }
         let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
             switch intent.fate {
             case .keep: return ([], "the file stays")
@@ -217,7 +252,7 @@ struct ComicToVault: Sendable {
 
     /// - Returns: whether none is left.
     private func remove(_ intent: VaultImport, _ context: StepContext) throws -> Bool {
-        let (source, purpose) = (intent.source, "remove \(context.stepID)")
+        let (source, purpose) = (intent.source, Self.purpose(context))
         guard
             try services.placing.finishRemoval(of: source, expecting: intent.hash, purpose: purpose, context)
         else { return false }

@@ -106,7 +106,6 @@ extension JobExecutor {
         let ended = job
         let next = try await save(ended, kind, message, isForgotten: isForgotten)
         meter.ended(ended)
-        if isForgotten { try await ledger.write { try $0.forgetContent(of: ended) } }
         return next
     }
 
@@ -115,6 +114,8 @@ extension JobExecutor {
         _ job: JobRecord, _ kind: String, _ message: String, isForgotten: Bool = false
     ) async throws -> PlannedJob? {
         try await ledger.write { transaction in
+            // With its end: what a hidden file was must not stand in a job that counts as done.
+            if isForgotten { try transaction.forgetContent(of: job) }
             try transaction.update(job)
             if isForgotten { try transaction.setFile(of: job) }
             if job.state == .undone {

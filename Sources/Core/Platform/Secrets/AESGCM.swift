@@ -1,5 +1,4 @@
 import COpenSSL
-import Platform
 
 /// AES-256-GCM with 12-byte nonces and 16-byte tags. A pair of key and nonce must never seal two texts.
 package enum AESGCM {

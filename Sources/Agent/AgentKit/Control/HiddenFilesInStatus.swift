@@ -1,0 +1,27 @@
+import Ledger
+import Platform
+
+extension StatusReport {
+    /// Has hidden files told of by the beginnings of their tokens, as the log does.
+    mutating func hide(by names: HiddenNames) {
+        for index in settling.indices {
+            settling[index].path = names.told(settling[index].place, settling[index].path)
+        }
+        for index in places.indices {
+            let name = places[index].name
+            places[index].unreadable = places[index].unreadable.map {
+                $0.isAbsolute ? names.told($0) : names.told(name, $0)
+            }
+            places[index].tooLarge = places[index].tooLarge.map { Self.hidden($0, in: name, by: names) }
+            places[index].passedOver = places[index].passedOver.map { Self.hidden($0, in: name, by: names) }
+        }
+    }
+
+    /// - Parameter files: what is said of each, by their paths as they are shown.
+    private static func hidden<V>(_ files: [String: V], in place: String, by names: HiddenNames) -> [String: V] {
+        let told = files.map { path, value in
+            (names.told(place, BytePath(bytes: BytePath.unescape(path))).description, value)
+        }
+        return Dictionary(told, uniquingKeysWith: { one, _ in one })
+    }
+}

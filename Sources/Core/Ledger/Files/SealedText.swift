@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import Platform
+
+/// Seals what tells of a hidden file: `1 ‖ nonce12 ‖ AES-256-GCM of the text`. The nonce is the beginning of an HMAC of the text
+/// under a key of its own: no two texts share one, also where a machine was copied with its random generator. That two texts
+/// are equal can be seen.
+struct SealedText {
+    private static let form: UInt8 = 1
+
+    private let root: [UInt8]
+
+    /// - Parameter root: the key of hidden names, from which those for texts and nonces follow.
+    init(_ root: [UInt8]) { self.root = root }
+
+    private func key(_ purpose: String) throws -> SecretBytes {
+        SecretBytes(lockedWherePossible: try HMACSHA256.tag(root, Array("sealed text, \(purpose)".utf8)))
+    }
+
+    func seal(_ text: [UInt8]) throws -> [UInt8] {
+        let nonce = Array(try HMACSHA256.tag(key("nonce"), text).prefix(AESGCM.nonceSize))
+        return [Self.form] + nonce + (try AESGCM.seal(key("text"), nonce: nonce, aad: [Self.form], text))
+    }
+
+    /// - Returns: nil where it was not sealed with this key.
+    func open(_ sealed: [UInt8]) throws -> [UInt8]? {
+        let start = 1 + AESGCM.nonceSize
+        if sealed.first == Self.form, sealed.count >= start + AESGCM.tagSize {
+            let nonce = Array(sealed[1..<start])
+            let text = try AESGCM.open(key("text"), nonce: nonce, aad: [Self.form], Array(sealed[start...]))
+            if let text { return text }
+        }
+        return try opensOld(sealed)
+    }
+
+    /// What earlier versions wrote: `nonce16 ‖ tag16 ‖ text`, each block of 32 bytes with an HMAC of nonce and offset laid over it.
+    private func opensOld(_ sealed: [UInt8]) throws -> [UInt8]? {
+        let (nonce, tag, covered) = (
+            Array(sealed.prefix(16)), Array(sealed.dropFirst(16).prefix(16)), Array(sealed.dropFirst(32))
+        )
+        let found = try HMACSHA256.tag(root, Array("tag:".utf8), nonce, covered).prefix(16)
+        guard constantTimeEqual(tag, Array(found)) else { return nil }
+        return try stride(from: 0, to: covered.count, by: 32).flatMap { start in
+            zip(covered[start...], try HMACSHA256.tag(root, Array("cover:\(start):".utf8), nonce)).map { $0 ^ $1 }
+        }
+    }
+}
+
+extension HiddenNames {
+    /// See ``LedgerTransaction/renewSealedTexts()``; where no name was ever hidden there is nothing to be renewed. Blocks.
+    func renewSealedTexts(_ pool: any DatabaseWriter) throws {
+        guard hasKey else { return }
+        try pool.write { try LedgerTransaction(db: $0, names: self).renewSealedTexts() }
+    }
+}
+
+extension LedgerTransaction {
+    private static let sealing = "sealing"
+
+    /// Seals anew, once, what earlier versions have sealed in intents. What does not open with the key that is there stays.
+    func renewSealedTexts() throws {
+        guard try meta(Self.sealing) != "1" else { return }
+        let mark = "\"sealed\":\""
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT job, number, intent FROM step WHERE instr(intent, ?) > 0", arguments: [mark])
+        for row in rows {
+            let intent: String = row["intent"]
+            guard let start = intent.range(of: mark)?.upperBound,
+                let end = intent[start...].firstIndex(of: "\""),
+                let old = bytesOf(hexadecimal: String(intent[start..<end])), let new = try names.sealedAnew(old)
+            else { continue }
+            try execute(
+                sql: "UPDATE step SET intent = ? WHERE job = ? AND number = ?",
+                arguments: [
+                    intent.replacingCharacters(in: start..<end, with: hexadecimal(new)), row["job"] as String,
+                    row["number"] as Int,
+                ])
+        }
+        try setMeta(Self.sealing, "1")
+    }
+}
