@@ -135,7 +135,7 @@ struct DaemonOrHere {
                     + "`steward run`, which begins one, and try this again", path: directories.state)
         }
         let core = AgentCore(
-            configuration: configuration, directories: directories, ledger: ledger,
+            configuration: configuration, directories: directories, ledger: ledger, claims: true,
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning, json: false) })
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try await core.learnHiddenNames()
@@ -144,6 +144,7 @@ struct DaemonOrHere {
         let reply = try await here(Operations(core: core))
         Output.show(reply, json: options.json)
         try ledger.close()
+        core.journal.presence.claims?.release()
         withExtendedLifetime(lock) {}
     }
 

@@ -101,7 +101,7 @@ package final class Agent: Service {
         lock = state.lock
         opening = state.opening
         core = AgentCore(
-            configuration: configuration, directories: directories, ledger: state.ledger, log: log)
+            configuration: configuration, directories: directories, ledger: state.ledger, claims: true, log: log)
         rulesAtStart = Self.stateOfFiles(directories.rules)
         let loaded = core.loadRules()
         for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
@@ -207,6 +207,7 @@ package final class Agent: Service {
 
     private func resumeLastRun() async throws {
         let core = core
+        await claimPlaces()
         try await core.learnHiddenNames()
         try await core.notes.recover()
         try await core.quarantine.recover(log)
@@ -265,8 +266,36 @@ package final class Agent: Service {
         if try await locking == nil { log.warning("a vault's disk does not answer; its keys go with the process") }
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
+        await releasePlaces()
         lock.release()
         log.notice("stopped")
+    }
+
+    /// Takes the places before anything is done in them. One that does not answer is taken when it does.
+    private func claimPlaces() async {
+        let presence = core.journal.presence
+        await withTaskGroup(of: Void.self) { group in
+            for place in core.places.places {
+                group.addTask {
+                    do {
+                        _ = try await outcome(within: 2) {
+                            try await Bulkhead.$current.withValue(.place(place.name)) {
+                                try await presence.lanes.run { _ = try presence.look(at: place) }
+                            }
+                        }
+                    } catch {
+                        self.log.warning("the place \(place.name) cannot be looked at yet: \(explain(error))")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Not for longer than an end may take: the kernel frees the locks with the process.
+    private func releasePlaces() async {
+        guard let claims = core.journal.presence.claims else { return }
+        let released: Void? = try? await answer(within: 10) { claims.release() }
+        if released == nil { log.warning("a place does not answer; its lock goes with the process") }
     }
 
     // MARK: Reload

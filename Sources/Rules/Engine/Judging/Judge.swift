@@ -193,12 +193,10 @@ package final class Judge: Sendable {
     }
 
     /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
+    ///
+    /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
     private func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
-        let root: Root
-        switch try presence.look(at: place) {
-        case .here(let folder), .other(let folder): root = Root(folder, links: place.links)
-        case .missing: return nil
-        }
+        guard let root = try presence.rootIfAny(of: place) else { return nil }
         do {
             let spot = try root.spot(path)
             return try spot.status().map { (spot, $0) }
