@@ -64,6 +64,7 @@ package final class Judge: Sendable {
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
+        let term = planner.inForce.term
         // Before anything is noted of a file: which folder stands there.
         let seen = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
@@ -87,9 +88,10 @@ package final class Judge: Sendable {
                 let hasLeft = try former.map { try look(at: $0.path, in: place)?.status.inode != print.inode }
                 return (try spot.birth(), hasLeft ?? false)
             }
-            try await planner.see(
-                path, in: place, status, now: now, born: born, known: known, former: former, hasLeft: hasLeft)
-            return .known
+            let isSeen = try await planner.see(
+                path, in: place, status, now: now, born: born, known: known, former: former, hasLeft: hasLeft,
+                term: term)
+            return isSeen ? .known : .again
         }
         if status.size > place.sizeLimit { return .tooLarge(status.size) }
         guard let (file, hash, born) = try await read(spot, status) else { return .again }
@@ -116,7 +118,8 @@ package final class Judge: Sendable {
         let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
         let baseline = isLater ? .normal : asked
         let jobs = try await planner.commit(
-            record, file, known: known, in: place, event: event, former: renamed, status: status, baseline: baseline
+            record, file, known: known, in: place, event: event, former: renamed, status: status, baseline: baseline,
+            term: term
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
     }

@@ -36,7 +36,7 @@ package final class Planner: Sendable {
     package let reader: ContentReader
     /// What conditions ask of other files.
     package let sources: FactSources
-    private let rules: Mutex<(ruleSet: RuleSet, since: Timestamp)>
+    private let rules: Mutex<InForce>
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
     let host: String
@@ -52,7 +52,7 @@ package final class Planner: Sendable {
         sources = FactSources(
             surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector)
         self.ledger = ledger
-        self.rules = Mutex((ruleSet: rules, since: clock.now()))
+        self.rules = Mutex(InForce(ruleSet: rules, since: clock.now(), term: 0))
         ledger.due.tellTime(by: clock)
         Self.tell(ledger, of: rules)
         self.blocksOf = blocksOf
@@ -66,13 +66,20 @@ package final class Planner: Sendable {
         get { rules.withLock { $0.ruleSet } }
         set {
             let now = clock.now()
-            rules.withLock { $0 = (ruleSet: newValue, since: now) }
+            rules.withLock { $0 = InForce(ruleSet: newValue, since: now, term: $0.term + 1) }
             Self.tell(ledger, of: newValue)
         }
     }
 
     /// The same, and since when they are.
-    var inForce: (ruleSet: RuleSet, since: Timestamp) { rules.withLock { $0 } }
+    var inForce: InForce { rules.withLock { $0 } }
+
+    struct InForce: Sendable {
+        let ruleSet: RuleSet
+        let since: Timestamp
+        /// Another for each set that comes into force: what was asked of one is not committed under the next.
+        let term: Int
+    }
 
     private static func tell(_ ledger: Ledger, of rules: RuleSet) {
         ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
@@ -128,10 +135,12 @@ package final class Planner: Sendable {
     ///   - now: when that was asked: what a rule comes to want later, it comes to want with time.
     ///   - former: what the ledger has of its inode, under another name.
     ///   - hasLeft: whether that name is not the file's any more.
+    ///   - term: that of the rules which were asked.
+    /// - Returns: false where others are in force by now, so that it must be judged anew.
     func see(
         _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, born: Int64?, known: FileRecord?,
-        former: FileRecord?, hasLeft: Bool
-    ) async throws {
+        former: FileRecord?, hasLeft: Bool, term: Int
+    ) async throws -> Bool {
         let absolute = place.root.appending(path)
         let ruleSet = ruleSet
         let isRenamed = born != nil && former?.born == born
@@ -146,7 +155,8 @@ package final class Planner: Sendable {
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: arrived)
         let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
         let isScheduled = ruleSet.mayBeScheduled(place: place.name, name: path.name)
-        try await ledger.writeSeen { transaction in
+        return try await ledger.writeSeen { transaction in
+            guard self.inForce.term == term else { return false }
             // Whether it is still that is told when it is read.
             // What the agent has put there itself it knows best. Of what it made, no birth is known.
             let isFree = try known?.present == true || transaction.product(absolute) == nil
@@ -162,6 +172,7 @@ package final class Planner: Sendable {
                 FileRecord(
                     place: place.name, path: path, fingerprint: status.fingerprint, hash: nil,
                     version: (known?.version ?? 0) + 1, born: born, matched: matched, arrived: arrived), due: upcoming)
+            return true
         }
     }
 
@@ -171,11 +182,12 @@ package final class Planner: Sendable {
     ///   - content: the file that was judged, open.
     ///   - known: what the ledger held of the name when it was judged.
     ///   - former: what it held of the file's old name, where it was renamed.
+    ///   - term: that of the rules which were in force when it was begun to judge the file.
     ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     func commit(
         _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
-        former: FileRecord?, status: FileStatus, baseline: Judge.Baseline, isFree: @Sendable () -> Bool
+        former: FileRecord?, status: FileStatus, baseline: Judge.Baseline, term: Int, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let arrival = clock.now()
         let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
@@ -238,7 +250,7 @@ package final class Planner: Sendable {
             } ?? (nil, nil, [:], Seen())
         guard let drafts, isFree() else { return nil }
         return try await ledger.writeSeen { transaction in
-            guard try transaction.file(place.name, record.path) == known,
+            guard self.inForce.term == term, try transaction.file(place.name, record.path) == known,
                 // Another file may have come under the old name while this one was hashed.
                 try oldName.map({ try transaction.file(place.name, $0)?.fingerprint }) == former?.fingerprint,
                 try blocks.seen == nil || transaction.blocks(place.name, oldName ?? record.path) == blocks.seen,
@@ -306,11 +318,25 @@ package final class Planner: Sendable {
         }
     }
 
+    /// Plans for a file what it has missed that was judged by rules which stood in a rule file while that was being saved: for
+    /// the rules in force now it arrives, as far as it came since then and they have not had it; else it has changed for those
+    /// that were not among the others.
+    package func planMissed(
+        _ seen: FileRecord, in place: PlaceInfo, under before: RuleSet, since: Timestamp
+    ) async throws -> [PlannedJob] {
+        let hasCome = seen.arrived.map { $0 >= since } ?? false
+        let had = hasCome ? seen.matched?.rules ?? [] : Set(before.rules.map(\.name))
+        let missed = Set(ruleSet.rules.map(\.name)).subtracting(had)
+        return try await plan(seen, in: place, rules: missed, again: false, as: hasCome ? .arrived : .changed)
+    }
+
     /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
     ///
-    /// - Parameter again: also where the rule has run on this content before.
+    /// - Parameters:
+    ///   - again: also where the rule has run on this content before.
+    ///   - event: what has happened to it.
     package func plan(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent = .arrived
     ) async throws -> [PlannedJob] {
         guard mightWant(seen.path, in: place) else { return [] }
         let arrival = clock.now()
@@ -321,14 +347,14 @@ package final class Planner: Sendable {
         let (host, hidden, sources) = (host, ledger.names, sources)
         let drafts: [Draft] = try await lanes.run {
             // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
-            let events: [FileEvent] = names == nil || !again ? [.arrived] : [.arrived, .scheduled]
-            let drafts = try events.flatMap { event -> [Draft] in
+            let events: [FileEvent] = names == nil || !again ? [event] : [event, .scheduled]
+            let drafts = try events.flatMap { due -> [Draft] in
                 let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: event, now: arrival,
+                    place: place, path: record.path, status: status, event: due, now: arrival,
                     content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
                 let matches = try ruleSet.match(facts).filter { match in
                     names?.contains(match.rule.name) ?? true
-                        && (event == .arrived || !match.rule.events.contains(.arrived))
+                        && (due == event || !match.rule.events.contains(.arrived))
                 }
                 return try Self.drafts(
                     matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
