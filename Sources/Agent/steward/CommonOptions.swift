@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import JSONText
@@ -11,13 +12,13 @@ import Rules
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
     @Option(name: .long, help: "The configuration file (default: ~/.config/steward/steward.yaml).")
-    var config: String?
+    var config: PathArgument?
 
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
     func directories() throws -> Directories {
-        try Directories(environment: ProcessInfo.processInfo.environment, configuration: config)
+        try Directories(environment: ProcessInfo.processInfo.environment, configuration: config?.path)
     }
 
     /// The configuration, or an end with its complaints on standard error.
