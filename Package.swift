@@ -225,7 +225,8 @@ let package = Package(
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules", "Ledger", "OwnFiles",
+                "AgentKit", "CommandArguments", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules",
+                "Ledger", "OwnFiles",
                 "Platform", "ProgramVersion",
                 arguments, log,
                 lifecycle, signals,
@@ -233,8 +234,14 @@ let package = Package(
             path: "Sources/Agent/steward",
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .target(
+            name: "CommandArguments", dependencies: ["OwnFiles", "Platform", arguments],
+            path: "Sources/Agent/CommandArguments",
+            swiftSettings: strict),
+        .target(
             name: "TKCommands",
-            dependencies: ["TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments],
+            dependencies: [
+                "CommandArguments", "TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments,
+            ],
             path: "Sources/Agent/tk", swiftSettings: strict),
         .executableTarget(
             name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk-alone", swiftSettings: strict,
@@ -285,7 +292,7 @@ let package = Package(
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotGrids", "DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["JSONText", "ServerSentEvents", "TKCore", "Platform"], exclude: ["Peers"]),
-        suite("TKCommandTests", ["TKCore", "Platform", "tk"]),
+        suite("TKCommandTests", ["CommandArguments", "TKCore", "Platform", "tk"]),
         suite(
             "RonAppSdkSwiftTests",
             [

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Platform
 import ProgramVersion
@@ -18,7 +19,7 @@ struct BackupCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "Where backups lie.", completion: .directory) var folder: String
+    @Argument(help: "Where backups lie.", completion: .directory) var folder: PathArgument
 
     @Option(name: .long, help: "Keep so many finished backups of this agent, and remove older ones.")
     var keep: Int?
@@ -42,7 +43,7 @@ struct BackupCommand: AsyncParsableCommand {
                 places: configuration.places.map(\.info.root), tk: BackupPaths.drafts, takesSecrets: withSecrets)
             let meter = ProgressMeter.standard(isOff: options.json)
             let backup = try Backup(
-                directories, stores, into: BackupPaths.absolute(folder),
+                directories, stores, into: folder.absolute,
                 forbidden: configuration.places.map { ("the place \($0.info.name)", $0.info.root) },
                 version: ProgramVersion.text
             ) { BackupPaths.show($0, on: meter) }
@@ -69,7 +70,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "A backup, or the folder in which backups lie: then its newest.", completion: .directory)
-    var backup: String?
+    var backup: PathArgument?
 
     @Flag(name: .long, help: "Read every byte of the backup, say what is wrong with it, and change nothing.")
     var verify = false
@@ -95,7 +96,7 @@ struct RestoreCommand: AsyncParsableCommand {
         help:
             "Tell by this key whether the backup is this installation's: a file of `steward vault export-key`, or a copy of backup.key.",
         completion: .file())
-    var key: String?
+    var key: PathArgument?
 
     func validate() throws {
         if verify && (dryRun || replace || fromAnother || !only.isEmpty) {
@@ -114,9 +115,9 @@ struct RestoreCommand: AsyncParsableCommand {
                     json: options.json)
             }
             guard let backup else { throw Fault(.usage, "say which backup is meant: `steward restore FOLDER`") }
-            let key = try self.key.map { try BackupKey(exported: BackupPaths.absolute($0)) }
+            let key = try self.key.map { try BackupKey(exported: $0.absolute) }
             let proof = try BackupProof(
-                BackupPaths.absolute(backup), newestOf: directories.state, key ?? BackupKey.read(in: directories.state))
+                backup.absolute, newestOf: directories.state, key ?? BackupKey.read(in: directories.state))
             let meter = ProgressMeter.standard(isOff: options.json)
             defer { meter.clear() }
             if verify { return try show(proof, meter, directories) }
@@ -149,7 +150,7 @@ struct RestoreCommand: AsyncParsableCommand {
         var words: [String] = []
         if dryRun { words.append("--dry-run") }
         if replace { words.append("--replace") }
-        if let key { words += ["--key", key] }
+        if let key { words += ["--key", key.shown] }
         if !only.isEmpty { words += ["--only"] + only }
         return words
     }
@@ -194,10 +195,6 @@ struct RestoreCommand: AsyncParsableCommand {
 
 /// What both commands read of the command line.
 private enum BackupPaths {
-    static func absolute(_ path: String) -> BytePath {
-        path.hasPrefix("/") ? BytePath(path) : BytePath(FileManager.default.currentDirectoryPath).appending(path)
-    }
-
     /// `tk`'s folder; nil where there can be none.
     static var drafts: BytePath? { BackupStore.drafts(ProcessInfo.processInfo.environment) }
 

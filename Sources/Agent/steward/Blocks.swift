@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Platform
 
@@ -33,13 +34,12 @@ struct Blocks: AsyncParsableCommand {
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The block's anchor, such as ^cap-0930.") var anchor: String?
-        @Option(help: "The note, where several lack a block of that anchor.", completion: .file()) var note: String?
+        @Option(help: "The note, where several lack a block of that anchor.", completion: .file()) var note:
+            PathArgument?
 
         func run() async throws {
             try await Output.guarding {
-                let path = note.map {
-                    $0.hasPrefix("/") ? BytePath($0) : BytePath(FileManager.default.currentDirectoryPath).appending($0)
-                }
+                let path = note?.absolute
                 try await DaemonOrHere(options: options).ask(ControlRequest(.blocksRestore, id: anchor, path: path)) {
                     try await $0.restoreBlocks(anchor, in: path)
                 }

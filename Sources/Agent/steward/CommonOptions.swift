@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import JSONText
@@ -12,13 +13,13 @@ import Synchronization
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
     @Option(name: .long, help: "The configuration file (default: ~/.config/steward/steward.yaml).")
-    var config: String?
+    var config: PathArgument?
 
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
     func directories() throws -> Directories {
-        try Directories(environment: ProcessInfo.processInfo.environment, configuration: config)
+        try Directories(environment: ProcessInfo.processInfo.environment, configuration: config?.path)
     }
 
     /// The configuration, or an end with its complaints on standard error.
@@ -142,7 +143,7 @@ struct DaemonOrHere {
                     + "`steward run`, which begins one, and try this again", path: directories.state)
         }
         let core = AgentCore(
-            configuration: configuration, directories: directories, ledger: ledger,
+            configuration: configuration, directories: directories, ledger: ledger, claims: true,
             log: Logger(label: "steward") { _ in StewardLogHandler(level: .warning) })
         try await core.learnTime()
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
@@ -152,6 +153,7 @@ struct DaemonOrHere {
         let reply = try await here(Operations(core: core))
         Output.show(reply, json: options.json)
         try ledger.close()
+        core.journal.presence.claims?.release()
         withExtendedLifetime(lock) {}
     }
 

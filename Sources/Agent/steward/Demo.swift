@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import JSONText
 import Platform
 
@@ -13,14 +14,14 @@ struct Demo: AsyncParsableCommand {
     var keep = false
 
     @Option(name: .long, help: "The folder with the shipped rules.", completion: .directory)
-    var rules: String?
+    var rules: PathArgument?
 
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
     func run() async throws {
         try await Output.guarding {
-            try await Demonstration(rules: rules.map { BytePath($0) }, keeps: keep).run {
+            try await Demonstration(rules: rules?.path, keeps: keep).run {
                 if !json { Output.document($0 + "\n") }
             } finish: { report in
                 if json { Output.json(try JSONText.shown(report)) }

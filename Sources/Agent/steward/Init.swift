@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Platform
 
@@ -12,7 +13,7 @@ struct Init: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Option(name: .long, help: "The folder to make the places in.")
-    var base = "~/Steward"
+    var base = PathArgument("~/Steward")
 
     @Flag(name: .long, help: "Say what would be made, and make nothing.")
     var dryRun = false
@@ -20,6 +21,11 @@ struct Init: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             let directories = try options.directories()
+            guard let base = base.text else {
+                throw Fault(
+                    .usage, "\(base.path) is no text in UTF-8, as the paths of places in steward.yaml have to be",
+                    path: base.path)
+            }
             let made = try Setup(directories: directories, base: base).carryOut(dryRun: dryRun)
             try Output.show(made, lines: made.lines(dryRun: dryRun), json: options.json)
         }

@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import JSONText
 import Ledger
@@ -96,7 +97,7 @@ struct Explain: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "The file.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @Option(name: .long, help: "As if this had happened: arrived, changed, renamed, removed; or scheduled.")
     var event: String?
@@ -105,10 +106,7 @@ struct Explain: AsyncParsableCommand {
         try await Output.guarding {
             let directories = try options.directories()
             let configuration = try options.configuration(directories)
-            let path =
-                file.hasPrefix("/")
-                ? BytePath(file) : BytePath(FileManager.default.currentDirectoryPath).appending(file)
-            let report = try await Explanation.of(path, event: event, configuration, directories)
+            let report = try await Explanation.of(file.absolute, event: event, configuration, directories)
             try Output.show(report, lines: report.lines, json: options.json)
         }
     }

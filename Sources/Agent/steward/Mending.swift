@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Ledger
 import Platform
@@ -112,16 +113,14 @@ struct Reprocess: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "A file or folder.", completion: .file())
-    var path: String?
+    var path: PathArgument?
 
     @Option(name: .long, help: "Only this rule.")
     var rule: String?
 
     func run() async throws {
         try await Output.guarding {
-            let absolute = path.map {
-                $0.hasPrefix("/") ? BytePath($0) : BytePath(FileManager.default.currentDirectoryPath).appending($0)
-            }
+            let absolute = path?.absolute
             try await DaemonOrHere(options: options).ask(ControlRequest(.reprocess, rule: rule, path: absolute)) {
                 try await $0.reprocess(rule: rule, path: absolute)
             }

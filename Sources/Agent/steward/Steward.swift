@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Platform
 import ProgramVersion
 import TKCommands
@@ -44,6 +45,6 @@ struct Steward: AsyncParsableCommand {
         if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) { return print(ProgramVersion.text) }
         // Before anything else runs: a thread that has a heap of its own by then keeps it.
         SharedHeap.use()
-        await main(nil)
+        await mainAsGiven()
     }
 }

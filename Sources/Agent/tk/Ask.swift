@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import Platform
@@ -15,7 +16,7 @@ struct Ask: AsyncParsableCommand {
     var question: String
 
     @Option(name: .shortAndLong, help: "The draft that it is about.", completion: .file())
-    var file: String?
+    var file: PathArgument?
 
     @Option(name: .shortAndLong, help: "The draft itself.")
     var text: String?
@@ -117,7 +118,7 @@ struct Ask: AsyncParsableCommand {
     /// The command that does what the question asks for, where that is certain.
     private func betterCommand(_ detected: DetectedIntent) -> String? {
         guard detected.confidence >= IntentDetector.certain else { return nil }
-        let place = file.map { BytePath.escape($0.utf8) } ?? "FILE"
+        let place = file.map { $0.path.description } ?? "FILE"
         switch detected.intent {
         case .question: return nil
         case .feedback: return "suggestions that stand at their words: tk suggest \(place)"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Platform
 import TKCore
 
@@ -8,7 +9,7 @@ struct Council: AsyncParsableCommand {
         abstract: "Have 2 to 10 advisors debate a draft: their views, and where they agree or do not.")
 
     @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
-    var file: String?
+    var file: PathArgument?
 
     @Option(name: .shortAndLong, help: "The draft itself.")
     var text: String?

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Glibc
 import Platform
 import TKCore
@@ -8,7 +9,7 @@ struct Export: AsyncParsableCommand {
         commandName: "export", abstract: "Convert a draft to Markdown, plain text, HTML, DOCX or PDF.")
 
     @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
-    var file: String?
+    var file: PathArgument?
 
     @Option(
         name: .shortAndLong, help: "md, txt, html, docx or pdf; by default as --output ends, else md.",
@@ -18,7 +19,7 @@ struct Export: AsyncParsableCommand {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Where to write; - or nothing for standard output.", valueName: "file"),
         completion: .file())
-    var output: String?
+    var output: PathArgument?
 
     @Option(name: .long, help: "The title; by default the front matter's, the first heading's, or the file's name.")
     var title: String?
@@ -50,7 +51,7 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         try await Terminal.guarding {
             let draft = try Input.draft(file: file, text: text)
-            let target = output.flatMap { $0 == "-" ? nil : FileArgument.path($0) }
+            let target = output.flatMap { $0.isStream ? nil : $0.path }
             let format = try chosenFormat(target)
             if target == nil, format.isBinary, Terminal.isTerminal(STDOUT_FILENO) {
                 throw Fault(.usage, "\(format.rawValue) is nothing for a terminal; name a file with --output")

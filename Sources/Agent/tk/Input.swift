@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Glibc
 import OwnFiles
 import Platform
@@ -32,7 +33,7 @@ enum Input {
     static let limit: Int64 = 16 << 20
 
     /// The drafts that can be read, and a sentence for each that cannot.
-    static func drafts(files: [String], text: String?) throws -> (drafts: [Draft], problems: [String]) {
+    static func drafts(files: [PathArgument], text: String?) throws -> (drafts: [Draft], problems: [String]) {
         if let text {
             guard files.isEmpty else { throw ValidationError("give either files or --text, not both") }
             return ([try Draft(name: "(text)", Array(text.utf8), from: "--text")], [])
@@ -43,14 +44,14 @@ enum Input {
             }
             return ([try standardInput()], [])
         }
-        guard files.filter({ $0 == "-" }).count <= 1 else {
+        guard files.filter(\.isStream).count <= 1 else {
             throw ValidationError("standard input (-) can be read once")
         }
         var drafts: [Draft] = []
         var problems: [String] = []
         for file in files {
             do {
-                drafts.append(file == "-" ? try standardInput() : try read(file))
+                drafts.append(file.isStream ? try standardInput() : try read(file.path, name: file.shown))
             } catch let fault as Fault {
                 problems.append(fault.message)
             }
@@ -59,21 +60,21 @@ enum Input {
     }
 
     /// One draft; what cannot be read is an error.
-    static func draft(file: String?, text: String?) throws -> Draft {
+    static func draft(file: PathArgument?, text: String?) throws -> Draft {
         let found = try drafts(files: file.map { [$0] } ?? [], text: text)
         if let problem = found.problems.first { throw Fault(.refused, problem) }
         guard let draft = found.drafts.first else { throw ValidationError("name a file, or give the text with --text") }
         return draft
     }
 
-    static func read(_ file: String) throws -> Draft {
-        let path = FileArgument.path(file)
+    /// - Parameter name: as it is shown.
+    static func read(_ path: BytePath, name: String) throws -> Draft {
         guard !path.isEmpty else { throw Fault(.usage, "a file's name is empty") }
         let opened = try Descriptor(path, follow: true)
         let status = try opened.status()
         if status.kind == .directory { throw Fault(.usage, "\(path) is a folder; name the files in it", path: path) }
         let bytes = status.kind == .file ? try opened.readAll(limit: limit) : try gather(opened.raw, path.description)
-        return try Draft(name: file, bytes, from: path.description, path: path)
+        return try Draft(name: name, bytes, from: path.description, path: path)
     }
 
     private static func standardInput() throws -> Draft {

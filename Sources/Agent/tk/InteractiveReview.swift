@@ -128,7 +128,7 @@ private struct Ending {
                     case .superseded where lookups < Self.mostLookups:
                         lookups += 1
                         Terminal.note("tk: \(path) was changed meanwhile; the places are looked up in it anew")
-                        current = try Input.read(draft.name)
+                        current = try Input.read(path, name: draft.name)
                         result = try await carryOver(to: DraftText(current.text, syntax: read.syntax))
                         continue
                     case .refused:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Platform
 import TKCore
 
@@ -8,7 +9,7 @@ struct Pipe: AsyncParsableCommand {
         discussion: "Suggestions without a wording of their own are left out; `tk suggest` shows them.")
 
     @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
-    var file: String?
+    var file: PathArgument?
 
     @Option(name: .shortAndLong, help: "The draft itself.")
     var text: String?

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Foundation
 import OwnFiles
 import Platform
@@ -19,7 +20,7 @@ struct Search: AsyncParsableCommand {
         name: [.customLong("in"), .customShort("i")],
         help: ArgumentHelp("The folder with the drafts; by default this one.", valueName: "folder"),
         completion: .directory)
-    var folder: String?
+    var folder: PathArgument?
 
     @Flag(name: .long, help: "Look in all folders that were searched before, and read none anew.")
     var everywhere = false
@@ -48,11 +49,7 @@ struct Search: AsyncParsableCommand {
             try home.make()
             let opened = try await DraftIndex.open(home.search)
             for notice in opened.notices { Terminal.note("tk: warning: \(notice)") }
-            let place =
-                everywhere
-                ? nil
-                : BytePath(
-                    URL(fileURLWithPath: folder ?? FileManager.default.currentDirectoryPath).standardizedFileURL.path)
+            let place = everywhere ? nil : (folder ?? PathArgument(".")).standardized
             if let place {
                 guard try FileStatus.of(place)?.kind == .directory else {
                     throw Fault(.usage, "\(place) is no folder; name one with --in", path: place)

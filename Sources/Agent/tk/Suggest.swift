@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Glibc
 import Platform
 import ProgramVersion
@@ -12,7 +13,7 @@ struct Suggest: AsyncParsableCommand {
             "The draft is sent to the provider that `tk config show` names, unless --quick is given or that is local.")
 
     @Argument(help: "The drafts; - or nothing for standard input.", completion: .file())
-    var files: [String] = []
+    var files: [PathArgument] = []
 
     @Option(name: .shortAndLong, help: "The draft itself.")
     var text: String?

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandArguments
 import Glibc
 import OwnFiles
 import Platform
@@ -30,7 +31,7 @@ struct TK: AsyncParsableCommand {
         ])
 
     static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = GivenWords.words
         // The parser would first make all that it knows of commands and completions, and threads to do it on.
         if arguments == ["--version"] { return Terminal.line(ProgramVersion.text) }
         do {
@@ -43,7 +44,7 @@ struct TK: AsyncParsableCommand {
             Terminal.note("tk: \(complaint)")
             Glibc.exit(64)
         }
-        await main(arguments)
+        await mainAsGiven()
     }
 }
 
@@ -58,8 +59,9 @@ enum UnknownCommand {
             return complaint(Array(arguments.dropFirst()), next, path: path + [word])
         }
         let line = path.joined(separator: " ")
-        let shown = BytePath.escape(word.utf8)
-        if path.count == 1, (try? FileStatus.of(BytePath(word))) != nil {
+        let file = BytePath(bytes: GivenWords.bytes(of: word))
+        let shown = file.description
+        if path.count == 1, (try? FileStatus.of(file)) != nil {
             return "there is no command `\(shown)`; for suggestions about that file: tk suggest \(shown)"
         }
         let hint = NearMiss.hint(for: word, among: commands.map { $0._commandName })

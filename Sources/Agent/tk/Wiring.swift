@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 
@@ -70,7 +71,7 @@ struct Wiring {
 
     func configuration(_ models: ModelTable) throws -> ConfigurationStore {
         ConfigurationStore(
-            home: home, workingDirectory: BytePath(FileManager.default.currentDirectoryPath), environment: environment,
+            home: home, workingDirectory: BytePath.workingFolder, environment: environment,
             models: models)
     }
 

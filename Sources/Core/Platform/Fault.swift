@@ -30,6 +30,9 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
     /// The ``code`` of what waits for an editor: it has often ended before the next try is due.
     package static let inEditor = "in-editor"
 
+    /// The ``code`` of what waits for another agent to end, which looks after the place.
+    package static let inUse = "in-use"
+
     package init(
         _ kind: Kind, _ message: String, path: BytePath? = nil, errno: Int32? = nil, code: String? = nil
     ) {

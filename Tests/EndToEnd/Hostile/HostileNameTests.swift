@@ -45,7 +45,7 @@ struct HostileNameTests {
         for (number, name) in Self.names.enumerated() {
             try steward.home.write(BytePath("Steward/dropbox").appending(name: name), "text \(number)")
         }
-        try await steward.until("all are taken in") { try listDirectory(folder).isEmpty }
+        try await steward.until("all are taken in") { try AgentFixture.names(in: folder).isEmpty }
         try steward.wait()
         let jobs = try steward.loggedLines().filter { $0.kind == "planned" }
         #expect(Set(jobs.compactMap(\.path?.bytes)) == Set(Self.names))
@@ -66,7 +66,7 @@ struct HostileNameTests {
 
         for job in jobs { try steward.run(["undo", try #require(job.job)]).check() }
         try steward.wait()
-        #expect(Set(try listDirectory(folder).map(\.name)) == Set(Self.names))
+        #expect(Set(try AgentFixture.names(in: folder).map(\.name)) == Set(Self.names))
         for (number, name) in Self.names.enumerated() {
             #expect(try Descriptor(folder.appending(name: name)).readAll() == Array("text \(number)".utf8))
         }

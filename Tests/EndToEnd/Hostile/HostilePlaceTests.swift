@@ -77,11 +77,11 @@ struct HostilePlaceTests {
         ])
         .check()
         if getuid() == 0 { mknod(folder.appending("null.txt").text, S_IFCHR | 0o666, 0x103) }
-        let special = Set(try listDirectory(folder).map(\.name))
+        let special = Set(try AgentFixture.names(in: folder).map(\.name))
         #expect(special.count >= 6)
         try steward.drop("dropbox/plain.txt", "plain")
         try await expect(["plain"], steward)
-        #expect(Set(try listDirectory(folder).map(\.name)) == special)
+        #expect(Set(try AgentFixture.names(in: folder).map(\.name)) == special)
         #expect(try steward.loggedLines().filter { $0.kind == "planned" }.map(\.path) == ["plain.txt"])
         #expect(try steward.home.read("outside.txt") == "outside")
         try await steward.stop()

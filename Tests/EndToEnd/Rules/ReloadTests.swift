@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
@@ -52,6 +53,98 @@ struct ReloadTests {
         #expect(try steward.count("Taken by the second.") == 1)
         try steward.shell(["rm", steward.home.path.appending(".config/steward/rules.d/10-test.yaml").text]).check()
         try await steward.until("the rules are gone") { try steward.json(["status"])["rules"].number == 0 }
+    }
+
+    /// A rule file of two rules, and where its first ends.
+    private func twoRules(_ mark: String) -> (all: [UInt8], first: Int) {
+        let first = "- { rule: Other, in: dropbox, settle: 100ms, where: { size: \"> 1 GB\" }, do: trash }\n"
+        return (Array((first + captures(mark)).utf8), first.utf8.count)
+    }
+
+    private func append(_ bytes: some Collection<UInt8>, at offset: Int, _ steward: AgentFixture) throws {
+        try Descriptor(steward.home.path.appending(file), O_WRONLY).write(Array(bytes), at: Int64(offset))
+    }
+
+    private var file: BytePath { ".config/steward/rules.d/10-test.yaml" }
+
+    @Test("While a rule file is being saved in place, piece by piece, the rules of before are in force")
+    func savedSlowly() async throws {
+        let steward = try AgentFixture()
+        try steward.home.write(file, twoRules("the first").all)
+        try await steward.start()
+        let (bytes, _) = twoRules("the second")
+        var written = 0
+        var number = 0
+        let open = try FileHolder(steward.home.path.appending(file), .appending)
+        truncate(steward.home.path.appending(file).text, 0)
+        // It is empty first, and so would be valid; each piece after that may be as well.
+        while written < bytes.count {
+            for _ in 0..<3 {
+                try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken")
+                try await steward.until("it is taken") {
+                    try steward.count("Capture \(number) taken by the first.") == 1
+                }
+                number += 1
+            }
+            let piece = bytes[written..<min(written + 40, bytes.count)]
+            try append(piece, at: written, steward)
+            written += piece.count
+        }
+        // Whoever asks for them is told why they are not read.
+        let asked = try steward.run(["reload"])
+        #expect(asked.status == 1 && asked.errors.contains("10-test.yaml is being written"), "\(asked.errors)")
+        try open.release()
+        try await steward.until("the new rules are in force") {
+            number += 1
+            try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken")
+            try steward.wait()
+            #expect(try steward.count("Capture \(number) taken by the ") == 1)
+            return try steward.count("Capture \(number) taken by the second.") == 1
+        }
+        #expect(try steward.files("dropbox").isEmpty)
+        try await steward.stop()
+    }
+
+    @Test(
+        "What arrives while half of a rule file stands there, as if it were whole, is dealt with by the other half as well"
+    )
+    func savedInHalves() async throws {
+        // So long that what follows is done within it on any machine.
+        let steward = try AgentFixture(configuration: "settle: 6s")
+        try steward.home.write(
+            file,
+            "- { rule: Third, in: library, do: trash }\n" + String(decoding: twoRules("before").all, as: UTF8.self))
+        try await steward.start()
+        let (bytes, first) = twoRules("the second")
+        try steward.home.write(file, Array(bytes[..<first]))
+        try await steward.until("its half is in force") { try steward.json(["status"])["rules"].number == 1 }
+        for number in 0..<5 { try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken") }
+        try await steward.until("they have settled, and no rule wants them") {
+            let status = try steward.json(["status"])
+            return status["settling"].items.isEmpty && status["files"].number ?? 0 >= 5
+        }
+        #expect(try steward.count("taken by") == 0)
+        try steward.home.write(file, bytes)
+        try await steward.until("they are taken") { try steward.count("taken by the second.") == 5 }
+        try steward.wait()
+        #expect(try steward.files("dropbox").isEmpty && steward.count("taken by") == 5)
+        try await steward.stop()
+    }
+
+    @Test("A start in the midst of it makes good what the half of the rules has passed over")
+    func startedInBetween() async throws {
+        let steward = try AgentFixture()
+        let (bytes, first) = twoRules("the second")
+        try steward.home.write(file, Array(bytes[..<first]))
+        let open = try FileHolder(steward.home.path.appending(file), .appending)
+        try await steward.start()
+        try steward.drop("dropbox/a.md", "Capture taken")
+        try steward.wait()
+        #expect(try steward.exists("dropbox/a.md"))
+        try append(bytes[first...], at: first, steward)
+        try open.release()
+        try await steward.until("it is taken") { try steward.count("Capture taken by the second.") == 1 }
+        try await steward.stop()
     }
 
     @Test("A broken rule file changes nothing: the rules in force stay, and everything says so")

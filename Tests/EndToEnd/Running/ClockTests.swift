@@ -79,7 +79,7 @@ struct ClockTests {
               where: { age: "> 30d" }
               do: trash
             """)
-        let (wrapper, offset) = try settable(steward)
+        let (wrapper, _) = try settable(steward)
         let copy = steward.home.path.appending(".local/state/steward/ledger.backup.sqlite")
         try await steward.start(wrapper: wrapper)
         for number in 1...3 { try steward.drop(BytePath("dropbox/\(number).txt"), "note \(number)") }

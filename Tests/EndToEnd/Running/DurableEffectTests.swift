@@ -158,9 +158,10 @@ private struct Syncs {
         offences += contents.values.map { "never synced: \($0)" } + names.values.map { "never synced: \($0)" }
     }
 
-    /// Files of places, the trash, quarantine and the captures; databases have their own way, and it is counted.
+    /// Files of places, the trash, quarantine and the captures; databases have their own way, and it is counted. The lock of
+    /// a place is no effect: after a power cut nobody holds it.
     private func isPeoples(_ path: String) -> Bool {
-        roots.contains { path.hasPrefix($0) } && !path.contains(".sqlite")
+        roots.contains { path.hasPrefix($0) } && !path.contains(".sqlite") && !path.hasSuffix("/.steward-lock")
     }
 
     private static func parent(_ path: String) -> String { BytePath(path).parent.text }

@@ -1,3 +1,4 @@
+import ComicTestSupport
 import ComicVault
 import Foundation
 import Glibc

@@ -35,6 +35,7 @@ struct RunningPresenceTests {
         switch try bench.journal.presence.look(at: bench.place(), anew: anew) {
         case .here: "here"
         case .other: "other"
+        case .inUse: "in use"
         case .missing: "missing"
         }
     }

@@ -16,6 +16,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     private let wrapper: [String]
     private var agent: Process?
     private var hasSlot = false
+    private let isSecond: Bool
 
     /// The places that `init` makes, by name.
     package var places: [String] { ["notes", "drafts", "comics", "dropbox", "library"] }
@@ -25,12 +26,15 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// - Parameters:
     ///   - configuration: lines added to `steward.yaml` (top-level keys).
     ///   - user: whose home it is, and who runs `steward`; only root can make another than itself.
-    package init(configuration: String = "", as user: TestUser? = nil) throws {
+    ///   - other: a fixture of the same test, whose places it is to have as well; both count as one of those that may run.
+    package init(configuration: String = "", as user: TestUser? = nil, sharing other: AgentFixture? = nil) throws {
+        isSecond = other != nil
         home = try TemporaryFolder("steward-e2e")
         wrapper = user?.command ?? []
         if let user { try user.own(home.path) }
         try run(["init"]).check()
         if !configuration.isEmpty { try configure { $0 + "\n" + configuration + "\n" } }
+        if let other { try configure { $0.replacing("~/Steward/", with: other.path("").text + "/") } }
     }
 
     /// Has no vault configured: with one the agent lets no other process of its user look into it, nor trace it.
@@ -88,10 +92,15 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
             .map { try TemporaryFolder.text($0) }.joined()
     }
 
-    /// The absolute paths of all files below a place, sorted.
+    /// The names in a folder of a place, without the agent's lock on the place.
+    package static func names(in folder: BytePath) throws -> [DirectoryEntry] {
+        try listDirectory(folder).filter { $0.name != PlaceLock.name }
+    }
+
+    /// The absolute paths of all files below a place, sorted, without the agent's lock on it.
     package func files(_ place: BytePath) throws -> [BytePath] {
         func walk(_ folder: BytePath) throws -> [BytePath] {
-            try listDirectory(folder).flatMap { entry -> [BytePath] in
+            try Self.names(in: folder).flatMap { entry -> [BytePath] in
                 let path = folder.appending(name: entry.name)
                 return entry.isDirectory == true ? try walk(path) : [path]
             }
@@ -130,7 +139,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// Starts the agent and returns at once. Only a few agents of all tests run at the same time.
     @discardableResult
     package func launch(wrapper: [String] = []) async throws -> Process {
-        if !hasSlot {
+        if !hasSlot, !isSecond {
             await AgentSlots.shared.acquire()
             hasSlot = true
         }
@@ -149,6 +158,9 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     package func log() throws -> String { try home.read("agent.log") }
 
     package var processID: Int32? { agent.map(\.processIdentifier) }
+
+    /// Whether the agent, or what it was started by, has not ended.
+    package var isRunning: Bool { agent?.isRunning == true }
 
     /// Waits until nothing settles, is judged or is at work.
     package func wait() throws { try run(["wait"]).check() }

@@ -16,6 +16,7 @@ package struct LoggedStatus: Decodable, Sendable {
     package struct Place: Decodable, Sendable {
         package let name: String
         package let isPresent: Bool
+        package let usedBy: String?
         package let mode: String
         package let watches: Int
         package let unreadable: [BytePath]

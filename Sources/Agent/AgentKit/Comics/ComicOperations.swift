@@ -102,11 +102,13 @@ package actor ComicOperations {
 extension ComicOperations {
     /// The path a person means: below the working directory where it is not absolute. Where no file has that name, the
     /// spelling in which a command shows names that are no text (`\xFF`) is understood as well.
-    package static func path(_ argument: String, from folder: BytePath) -> BytePath {
+    package static func path(_ argument: BytePath, from folder: BytePath) -> BytePath {
         func absolute(_ path: BytePath) -> BytePath { path.isAbsolute ? path : folder.appending(path) }
-        let plain = absolute(BytePath(argument))
-        guard argument.contains("\\x"), (try? FileStatus.of(plain)) ?? nil == nil else { return tidy(plain) }
-        return tidy(absolute(BytePath(bytes: BytePath.unescape(argument))))
+        let plain = absolute(argument)
+        guard let text = String(validating: argument.bytes, as: UTF8.self), text.contains("\\x"),
+            (try? FileStatus.of(plain)) ?? nil == nil
+        else { return tidy(plain) }
+        return tidy(absolute(BytePath(bytes: BytePath.unescape(text))))
     }
 
     /// Without `.` and, where the part before is a real folder's name, without `..`.

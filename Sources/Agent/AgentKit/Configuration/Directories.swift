@@ -1,4 +1,5 @@
 import Foundation
+import OwnFiles
 import Platform
 
 /// Where the agent keeps what it knows: by XDG for a user, by systemd's variables for a service.
@@ -25,7 +26,7 @@ package struct Directories: Sendable {
     ///     STEWARD_DATA and STEWARD_RULES (a list with `:`) override each.
     ///   - configuration: the file given on the command line.
     /// - Throws: `Fault(.usage)` where there is neither HOME nor a directory given.
-    package init(environment: [String: String], configuration given: String? = nil) throws {
+    package init(environment: [String: String], configuration given: BytePath? = nil) throws {
         func variable(_ names: String...) -> BytePath? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.map { value in
                 // systemd gives several directories with colons; the first is the service's own.
@@ -92,7 +93,7 @@ package struct Directories: Sendable {
         return text.hasPrefix("/") ? BytePath(text) : base.appending(text)
     }
 
-    private static func absolute(_ path: String) -> BytePath {
-        path.hasPrefix("/") ? BytePath(path) : BytePath(FileManager.default.currentDirectoryPath).appending(path)
+    private static func absolute(_ path: BytePath) -> BytePath {
+        path.isAbsolute ? path : BytePath.workingFolder.appending(path)
     }
 }

@@ -32,7 +32,7 @@ package struct Setup: Sendable {
     /// Makes what is missing. Blocks.
     package func carryOut(dryRun: Bool) throws -> Made {
         var made = Made(configuration: directories.configuration)
-        let root = directories.expand(base, base: BytePath(FileManager.default.currentDirectoryPath))
+        let root = directories.expand(base, base: BytePath.workingFolder)
         let written = base.hasPrefix("~") ? base : root.text
         let folders =
             ["notes", "drafts", "comics", "dropbox", Configuration.libraryName].map { root.appending($0) }

@@ -19,8 +19,19 @@ package struct CageExamination: Sendable {
                 try await answer(within: 10) {
                     [folder(state, "state directory", needsLeases: false), landlock(), filters()]
                 } ?? [Self.silent("state directory", state)]
+            let claims = core.journal.presence.claims
             for place in core.places.places {
                 let subject = "place \(place.name)"
+                if let holder = claims?.inUse[place.name] {
+                    all.append(
+                        Self.finding(
+                            subject, "\(place.root) is in use by \(holder); nothing is done in it here until that ends",
+                            Examination.inUseRemedy))
+                } else if let reason = claims?.unlockable[place.name] {
+                    all.append(
+                        Self.finding(
+                            subject, "it cannot be locked (\(reason)), so another agent on it would not be noticed"))
+                }
                 all +=
                     try await answer(within: 5) {
                         // One that is not there is another finding.

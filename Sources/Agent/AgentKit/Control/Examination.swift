@@ -60,6 +60,9 @@ package struct Examination: Sendable {
         return all + found
     }
 
+    static let inUseRemedy =
+        "leave the place to that agent, or stop it; it is taken over within seconds when that one ends"
+
     private func look(at place: PlaceInfo) -> [Finding] {
         do {
             let finding = try self.place(place.name, place.root)
@@ -204,6 +207,12 @@ package struct Examination: Sendable {
             return bad(
                 "place \(name)", "another folder stands at \(root), without the files that are known from there",
                 "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
+        }
+        // Where an agent of this state directory runs, it says by itself whether the place is another's.
+        if StateLock.holder(of: directories.state) == nil, let folder = try FolderIdentity.open(root),
+            let holder = try PlaceLock.holder(in: Folder(folder))
+        {
+            return bad("place \(name)", "\(root) is in use by \(holder)", Self.inUseRemedy)
         }
         if let finding = try FolderProbe(root).finding("place \(name)") { return finding }
         let disk = space(root, "place \(name)")

@@ -29,7 +29,12 @@ package struct HealthReport: Codable, Sendable, Equatable {
         for loss in losses { find("loss", 1, loss) }
         for warning in status.warnings where !losses.contains(warning) { find("warning", 1, warning) }
         for hang in status.hanging { find("hanging", 1, hang) }
-        for place in status.places where !place.isPresent && !status.isHanging(.place(place.name)) {
+        for place in status.places where !status.isHanging(.place(place.name)) {
+            if let other = place.usedBy {
+                find("place", 1, "the place \(place.name) is in use by \(other): \(place.path)")
+                continue
+            }
+            guard !place.isPresent else { continue }
             find("place", 1, "the place \(place.name) is \(place.isReplaced ? "away" : "not there"): \(place.path)")
         }
         for vault in status.vaults where vault.isSilent != true || !status.isHanging(.vault(vault.name)) {

@@ -18,6 +18,8 @@ package struct StatusReport: Codable, Sendable {
         package var isPresent: Bool
         /// Whether another folder stands there than the one that the place's files are known from.
         package var isReplaced: Bool
+        /// Who else looks after the place, so that nothing is done in it here; nil where nobody does.
+        package var usedBy: String?
         /// `inotify`, or why the place is polled.
         package var mode: String
         package var watches: Int
@@ -121,7 +123,9 @@ package struct StatusReport: Codable, Sendable {
         for (note, reason) in agent.core.notes.waitingFor() { report.heldUpNotes[note.description] = reason }
         report.overflows = watch.overflows
         report.watchLimitHit = watch.watchLimitHit
+        let inUse = agent.core.journal.presence.claims?.inUse ?? [:]
         for (index, place) in report.places.enumerated() {
+            report.places[index].usedBy = inUse[place.name]?.description
             guard let status = watch.roots.first(where: { $0.name == place.name }) else { continue }
             report.places[index].isPresent = status.present && !place.isReplaced
             report.places[index].watches = status.watches
@@ -261,11 +265,17 @@ package struct StatusReport: Codable, Sendable {
         out += (warnings + hanging).map { "! \($0)" }
         out.append("")
         for place in places {
-            out.append(
-                "  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)"
-                    + (isHanging(.place(place.name))
-                        ? "  does not answer"
-                        : place.isPresent ? "  (\(place.mode))" : place.isReplaced ? "  is away" : "  is not there"))
+            let state =
+                if isHanging(.place(place.name)) {
+                    "does not answer"
+                } else if let other = place.usedBy {
+                    "in use by \(other)"
+                } else if place.isPresent {
+                    "(\(place.mode))"
+                } else {
+                    place.isReplaced ? "is away" : "is not there"
+                }
+            out.append("  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)  \(state)")
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
             out += place.unreadable.map { "    may not be read: \($0) (grant the agent's user access)" }
             out += (place.tooLarge ?? [:]).sorted { $0.key < $1.key }.map {

@@ -88,6 +88,7 @@ package struct AgentMetrics: Sendable {
     private func stored() async -> [MetricFamily] {
         let roots = agent.source.status().roots
         let holding = agent.core.configuration.publish.filter { $0.onDead == .hold }.map(\.name)
+        let inUse = agent.core.journal.presence.claims?.inUse ?? [:]
         let found = try? await agent.core.ledger.read { transaction in
             let now = Timestamp.now()
             var jobs = Dictionary(uniqueKeysWithValues: JobRecord.State.allCases.map { ($0.rawValue, 0) })
@@ -95,7 +96,7 @@ package struct AgentMetrics: Sendable {
             var outbox = try transaction.outboxCounts()
             outbox.hold(try transaction.heldLanes(of: holding))
             let up = try roots.map { root in
-                let isUp = try root.present && transaction.place(root.name)?.other == nil
+                let isUp = try root.present && inUse[root.name] == nil && transaction.place(root.name)?.other == nil
                 return ([MetricLabel("place", root.name)], isUp ? 1.0 : 0)
             }
             func age(_ time: Timestamp?) -> Double { time.map { max(0, now.seconds - $0.seconds) } ?? 0 }

@@ -54,7 +54,9 @@ package enum MetricManual {
         counter("steward_watch_rescans_total", "Times that all places were looked through, for whatever reason."),
         gauge("steward_watches", "Kernel watches in use."),
         gauge("steward_watch_limit_reached", "1 while folders are polled because the kernel grants no more watches."),
-        gauge("steward_place_up", "1 where the place is there, 0 where it is away, replaced or missing."),
+        gauge(
+            "steward_place_up",
+            "1 where the place is there, 0 where it is away, replaced, missing or in use by another agent."),
         gauge("steward_place_polled_folders", "Folders of a place that are polled instead of watched."),
         gauge("steward_hanging_calls", "Places, vaults, rules and notes whose file system does not answer."),
         gauge("steward_notes_held_up", "Notes that cannot be written just now, such as those open in an editor."),

@@ -48,6 +48,7 @@ struct ExampleHome: Sendable {
         self.folder = folder
         core = AgentCore(
             configuration: own, directories: directories, ledger: try Ledger.open(directory: directories.state).ledger,
+            claims: false,
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 

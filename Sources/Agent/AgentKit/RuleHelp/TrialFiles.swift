@@ -67,7 +67,7 @@ struct TrialFiles {
 
     private func absolute(_ written: BytePath) -> BytePath {
         let path =
-            written.isAbsolute ? written : BytePath(FileManager.default.currentDirectoryPath).appending(written)
+            written.isAbsolute ? written : BytePath.workingFolder.appending(written)
         return core.places.known(path)
     }
 

@@ -31,12 +31,8 @@ package final class Agent: Service {
     /// By which its log is written.
     package let lines: LogQueue
     package let started = Timestamp.now()
-    private let reloads = Mutex<[Diagnostic]>([])
     private let statusLine = Mutex<StatusLine?>(nil)
-    /// One reload at a time: an older reading must not take effect after a newer one.
-    private let reloading = Gate(limit: 1)
-    /// The rule files before they were read, so that no change since then is lost.
-    private let rulesAtStart: [BytePath: Fingerprint]
+    private let rules: RuleReloads
 
     /// Takes the state directory, opens the ledger and loads the rules; waits for a disk that is full.
     ///
@@ -123,13 +119,9 @@ package final class Agent: Service {
         lock = state.lock
         opening = state.opening
         core = AgentCore(
-            configuration: configuration, directories: directories, ledger: state.ledger, log: log)
-        rulesAtStart = Self.stateOfFiles(directories.rules)
-        let loaded = core.loadRules()
-        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
-        let isValid = !loaded.diagnostics.hasErrors
-        if isValid { core.planner.ruleSet = RuleSet(loaded.rules) }
-        reloads.withLock { $0 = loaded.diagnostics }
+            configuration: configuration, directories: directories, ledger: state.ledger, claims: true, log: log)
+        rules = RuleReloads(core)
+        let isValid = !rules.diagnostics.hasErrors
         let changes = changes
         runner = Runner(
             executor: core.executor, planner: core.planner, ledger: state.ledger, changed: { changes.tell() }, log: log)
@@ -234,6 +226,7 @@ package final class Agent: Service {
 
     private func resumeLastRun() async throws {
         let core = core
+        await claimPlaces()
         try await core.learnHiddenNames()
         try await core.notes.recover()
         try await core.quarantine.recover(log)
@@ -312,8 +305,36 @@ package final class Agent: Service {
         try await core.keepTime()
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
+        await releasePlaces()
         lock.release()
         log.notice("stopped")
+    }
+
+    /// Takes the places before anything is done in them. One that does not answer is taken when it does.
+    private func claimPlaces() async {
+        let presence = core.journal.presence
+        await withTaskGroup(of: Void.self) { group in
+            for place in core.places.places {
+                group.addTask {
+                    do {
+                        _ = try await outcome(within: 2) {
+                            try await Bulkhead.$current.withValue(.place(place.name)) {
+                                try await presence.lanes.run { _ = try presence.look(at: place) }
+                            }
+                        }
+                    } catch {
+                        self.log.warning("the place \(place.name) cannot be looked at yet: \(explain(error))")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Not for longer than an end may take: the kernel frees the locks with the process.
+    private func releasePlaces() async {
+        guard let claims = core.journal.presence.claims else { return }
+        let released: Void? = try? await answer(within: 10) { claims.release() }
+        if released == nil { log.warning("a place does not answer; its lock goes with the process") }
     }
 
     // MARK: Reload
@@ -321,27 +342,16 @@ package final class Agent: Service {
     /// Reads the rules again; with an error among them what was in force stays so.
     @discardableResult
     package func reload() async throws -> [Diagnostic] {
-        await reloading.enter()
-        defer { reloading.leave() }
-        return try await readRulesAgain()
+        defer { changes.tell() }
+        return try await rules.reload(adoptRules)
     }
 
-    private func readRulesAgain() async throws -> [Diagnostic] {
-        SystemNotification.sendReloading()
-        defer {
-            SystemNotification.send("READY=1")
-            changes.tell()
-        }
-        let core = core
-        let loaded = try await BlockingLane("rules").run { core.loadRules() }
-        reloads.withLock { $0 = loaded.diagnostics }
-        for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
-        if loaded.diagnostics.hasErrors {
-            log.error("the rules were not reloaded: the ones in force stay. `steward check` shows what is wrong")
-            return loaded.diagnostics
-        }
+    /// - Parameter before: rules that were in force while a rule file was being saved.
+    private func adoptRules(_ loaded: LoadedRules, _ before: RuleReloads.Passing?) async throws -> [Diagnostic] {
+        defer { changes.tell() }
         core.planner.ruleSet = RuleSet(loaded.rules)
         try await pipeline.adoptRules(isFirstStart: false)
+        if let before { try await pipeline.planMissed(under: before) }
         try await time.rulesChanged()
         await pipeline.release()
         await runner.rulesChanged()
@@ -351,45 +361,9 @@ package final class Agent: Service {
     }
 
     /// What the last reload complained of.
-    package var reloadDiagnostics: [Diagnostic] { reloads.withLock { $0 } }
+    package var reloadDiagnostics: [Diagnostic] { rules.diagnostics }
 
-    private func watchRules() async throws {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let source = source
-        let folders = core.directories.rules
-        let lane = BlockingLane("rules.watch")
-        var seen = rulesAtStart
-        await lane.runQuietly {
-            for folder in folders { source.watchFolder(folder) { continuation.yield() } }
-        }
-        // Since the start nobody has watched them.
-        continuation.yield()
-        for await _ in changes {
-            // Editors write a file in several steps; a reload for each would show half of one.
-            try await Task.sleep(for: .milliseconds(500))
-            do {
-                let state = try await lane.run { Self.stateOfFiles(folders) }
-                guard state != seen else { continue }
-                seen = state
-                try await reload()
-            } catch {
-                log.error("the rules were not reloaded: \(explain(error))")
-            }
-        }
-    }
-
-    /// The rule files' names and fingerprints: a folder that is looked at has not changed.
-    private static func stateOfFiles(_ folders: [BytePath]) -> [BytePath: Fingerprint] {
-        var state: [BytePath: Fingerprint] = [:]
-        for folder in folders {
-            // A folder that is missing or cannot be read holds no rules; loading them says why.
-            for entry in (try? listDirectory(folder)) ?? [] where entry.isDirectory != true {
-                let path = folder.appending(name: entry.name)
-                state[path] = (try? FileStatus.of(path))??.fingerprint
-            }
-        }
-        return state
-    }
+    private func watchRules() async throws { try await rules.watch(source, adoptRules) }
 
     // MARK: Serving
 
@@ -411,9 +385,4 @@ package final class Agent: Service {
             { await handler.answer($0) }, vault: { try await vaults.answer($0, $1) },
             hold: { try await holding.answer($0) })
     }
-}
-
-extension BlockingLane {
-    /// For work that cannot fail.
-    func runQuietly<R: Sendable>(_ work: @Sendable () -> R) -> R { work() }
 }

@@ -53,13 +53,18 @@ package final class AgentCore: Sendable {
     }
 
     /// Puts the parts together; opens nothing but what it is given.
-    package init(configuration: Configuration, directories: Directories, ledger: Ledger, log: Logger) {
+    ///
+    /// - Parameter claims: whether it keeps other agents from the places while it does something in them.
+    package init(
+        configuration: Configuration, directories: Directories, ledger: Ledger, claims: Bool, log: Logger
+    ) {
         self.configuration = configuration
         self.directories = directories
         self.ledger = ledger
         self.log = log
         journal = EffectJournal(
-            ledger: ledger, places: configuration.map, own: [directories.state, directories.trash, directories.data])
+            ledger: ledger, places: configuration.map, own: [directories.state, directories.trash, directories.data],
+            claims: claims ? PlaceClaims(configuration.map, state: directories.state) : nil)
         let places = configuration.map
         ledger.names.locate { path in places.locate(path).map { ($0.place.name, $0.place.root, $0.path) } }
         inWork = PathsInWork()
@@ -103,7 +108,7 @@ package final class AgentCore: Sendable {
     /// For commands that only plan: nothing is written anywhere.
     package static func forPlanning(_ configuration: Configuration, _ directories: Directories) throws -> AgentCore {
         AgentCore(
-            configuration: configuration, directories: directories, ledger: try .inMemory(),
+            configuration: configuration, directories: directories, ledger: try .inMemory(), claims: false,
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -19,7 +19,7 @@ package struct Demonstration: Sendable {
     package init(rules: BytePath?, keeps: Bool) throws {
         let program = BytePath(CommandLine.arguments.first ?? "")
         let near = [
-            BytePath(FileManager.default.currentDirectoryPath).appending("rules.d"),
+            BytePath.workingFolder.appending("rules.d"),
             program.parent.parent.parent.parent.appending("rules.d"),
             program.parent.parent.appending("share/steward/rules.d"),
             "/usr/share/steward/rules.d",

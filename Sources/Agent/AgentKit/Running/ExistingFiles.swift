@@ -98,17 +98,19 @@ extension Pipeline {
         var work = LongWork()
         for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
             guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
-            count += try await plan(record, in: place, rules: rules, again: again)
+            count += try await plan(record, in: place) {
+                try await core.planner.plan(record, in: place, rules: rules, again: again)
+            }
             work.advanced()
         }
         return count
     }
 
     private func plan(
-        _ record: FileRecord, in place: PlaceInfo, rules: Set<String>?, again: Bool
+        _ record: FileRecord, in place: PlaceInfo, _ planned: () async throws -> [PlannedJob]
     ) async throws -> Int {
         do {
-            let jobs = try await core.planner.plan(record, in: place, rules: rules, again: again)
+            let jobs = try await planned()
             await runner.submit(jobs)
             return jobs.count
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
@@ -116,6 +118,25 @@ extension Pipeline {
             // No rule has seen it before, so that it is news when it may be read.
             if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
             return 0
+        }
+    }
+
+    /// Plans, by the rules in force now, what files have missed that were judged by ones which stood in a rule file while it was
+    /// being saved.
+    func planMissed(under rules: RuleReloads.Passing) async throws {
+        for place in core.places.places {
+            let files = try await core.ledger.read {
+                try $0.files(place.name, judgedBy: rules.ruleSet.era, since: rules.since)
+            }
+            var count = 0
+            for file in files {
+                count += try await Bulkhead.$current.withValue(.place(place.name)) {
+                    try await plan(file, in: place) {
+                        try await core.planner.planMissed(file, in: place, under: rules.ruleSet, since: rules.since)
+                    }
+                }
+            }
+            if count > 0 { log.notice("\(count) jobs in \(place.name) were missed while a rule file was being saved") }
         }
     }
 }

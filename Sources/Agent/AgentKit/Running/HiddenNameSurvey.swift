@@ -55,7 +55,7 @@ extension AgentCore {
         case .other(let folder)?:
             root = Root(folder, links: place.links)
             isOwn = false
-        case .missing?, nil: return
+        case .missing?, .inUse?, nil: return
         }
         let others = Set(places.nested(in: place).compactMap { $0.relative(to: place.root) })
         let ignore = IgnoreList(extra: configuration.ignore)

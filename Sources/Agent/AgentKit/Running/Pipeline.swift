@@ -38,8 +38,10 @@ package actor Pipeline {
     private(set) var isHeld: Bool
     private var released: [CheckedContinuation<Void, Never>] = []
     var firstScans: Set<String> = []
-    /// Places that are away, as far as that has been logged.
+    /// Places that are away or in use by another agent, as far as that has been logged.
     var away: Set<String> = []
+    /// Those that wait for another agent to end, by place.
+    var turns: [String: Task<Void, Never>] = [:]
     /// Files that may not be read, until their permissions or the hourly look make them be judged again.
     var denied: Set<Key> = []
     /// Files that are larger than their place takes, and by how many bytes they are that.
@@ -127,6 +129,7 @@ package actor Pipeline {
     /// Runs until ``stop()``, or until its task is cancelled.
     package func run() async {
         await runner.tellOfEnds { [weak self] in await self?.jobEnded($0, $1) }
+        watchTurns()
         tasks = roots.map { root in
             Task { await Bulkhead.$current.withValue(.place(root.name)) { await self.judgeSettled(root.name) } }
         }
@@ -138,7 +141,7 @@ package actor Pipeline {
         isStopped = true
         core.planner.reader.stop()
         core.contents.stop()
-        for task in tasks { task.cancel() }
+        for task in tasks + turns.values { task.cancel() }
         for inflow in inflows.values {
             inflow.looking?.cancel()
             if let folders = inflow.folders { Task { await folders.stop() } }
@@ -277,7 +280,7 @@ package actor Pipeline {
     private func judgeInside(_ key: Key, _ ticket: ContentPool.Ticket?) async {
         guard let ticket else {
             // The agent stops: the next start finds the file as it is.
-            inJudgement.remove(key)
+            endJudgement(key)
             return
         }
         await judge(key, .now(ticket))
@@ -334,6 +337,10 @@ package actor Pipeline {
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             denial = fault
             meters.judged(key.root, .unreadable)
+        } catch let fault as Fault where fault.code == Fault.inUse {
+            // The whole place is looked through when it is free.
+            isDone = false
+            standBack(from: key.root)
         } catch let fault as Fault where fault.code == Fault.hanging {
             meters.judged(key.root, .failed)
             isDone = false
@@ -367,6 +374,13 @@ package actor Pipeline {
 
     /// Ledgers hold a baseline that is not complete under this name.
     private static func baselineKey(_ place: String) -> String { "meeting:\(place)" }
+
+    /// Has what lies in a place judged as what was there before it was watched.
+    func begin(_ baseline: Baseline, of name: String) async throws {
+        let words = "\(baseline.kind == .silent ? "silent" : "first") \(baseline.began?.nanoseconds ?? 0)"
+        try await core.ledger.write { try $0.setMeta(Self.baselineKey(name), words) }
+        baselines[name] = baseline
+    }
 
     /// Whether it may be one of the files that lay there. One that the look at the place has yet to come to may be one, and
     /// what has changed since tells itself.

@@ -214,13 +214,17 @@ extension Pipeline {
     /// Looks whether the place is there, and if so has the jobs go on that wait for it.
     ///
     /// - Parameter anew: whether the whole place is about to be looked through.
-    private func look(at root: WatchRoot, anew: Bool) async throws {
-        guard let place = core.places[name: root.name] else { return }
+    /// - Returns: false where another agent looks after it.
+    private func look(at root: WatchRoot, anew: Bool) async throws -> Bool {
+        guard let place = core.places[name: root.name] else { return true }
         let presence = core.journal.presence
         switch try await scanLanes.run({ try presence.look(at: place, anew: anew) }) {
-        case .missing: return
+        case .missing: return true
+        case .inUse:
+            standBack(from: root.name)
+            return false
         case .other:
-            guard away.insert(root.name).inserted else { return }
+            guard away.insert(root.name).inserted else { return true }
             log.warning(
                 "the place \(root.name) is away: \(StatusReport.other(place.root, place.name))",
                 metadata: [LogFields.place: "\(root.name)"])
@@ -235,10 +239,11 @@ extension Pipeline {
                 log.notice("the place \(root.name) is there again", metadata: [LogFields.place: "\(root.name)"])
                 changed()
             } else if !anew, !isNewlyLearned {
-                return
+                return true
             }
             try await goOn(in: place)
         }
+        return true
     }
 
     /// Has go on what waits for the place to be there, or for the names of its hidden files.
@@ -251,6 +256,7 @@ extension Pipeline {
         }
         let waiting = try await core.ledger.read { transaction in
             try transaction.waitingJobs(problem: PlacePresence.awayMessage(place))
+                + transaction.waitingJobs(problem: PlacePresence.inUseMessage(place))
                 + transaction.waitingJobs(problem: HiddenNames.unlearnedMessage(place.name))
         }
         await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
@@ -262,7 +268,7 @@ extension Pipeline {
     private func scan(_ name: String, _ inflow: PlaceInflow, _ path: BytePath) async {
         let root = inflow.root
         do {
-            try await look(at: root, anew: path.isEmpty)
+            guard try await look(at: root, anew: path.isEmpty) else { return }
             let (ignore, ledger, wantsFolder) = (ignore, core.ledger, wantsFolder(root))
             let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
             let comparison = try await scanLanes.run {

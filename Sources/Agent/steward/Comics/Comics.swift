@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
+import CommandArguments
 import Foundation
 import Glibc
 import OwnFiles
@@ -43,17 +44,13 @@ struct ComicsOptions: ParsableArguments {
     var meter: ProgressMeter { .standard(isOff: quiet) }
 
     /// Where paths that a person types begin.
-    static var here: BytePath {
-        guard let folder = getcwd(nil, 0) else { return BytePath(FileManager.default.currentDirectoryPath) }
-        defer { free(folder) }
-        return BytePath(bytes: UnsafeRawBufferPointer(start: folder, count: strlen(folder)))
-    }
+    static var here: BytePath { BytePath.workingFolder }
 
-    func path(_ argument: String) -> BytePath { ComicOperations.path(argument, from: Self.here) }
+    func path(_ argument: PathArgument) -> BytePath { ComicOperations.path(argument.path, from: Self.here) }
 
     /// The operations of one library: the folder that was named, else the configured one, else the folder one is in. A
     /// configuration that is not there is none; one with errors is complained of.
-    func operations(_ folder: String? = nil) throws -> (ComicOperations, TimeZone) {
+    func operations(_ folder: PathArgument? = nil) throws -> (ComicOperations, TimeZone) {
         let directories = try common.directories()
         var zone = TimeZone.current
         var root = folder.map(path)

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
+import CommandArguments
 import Foundation
 import JSONText
 import Platform
@@ -19,7 +20,7 @@ struct ComicsInspect: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "Files or folders.", completion: .file())
-    var files: [String]
+    var files: [PathArgument]
 
     @Flag(name: .long, help: "Accept archives with damaged pages, and name the damage.")
     var lenient = false
@@ -90,7 +91,7 @@ struct ComicsList: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The folder (default: the configured library, else this folder).", completion: .directory)
-    var folder: String?
+    var folder: PathArgument?
 
     @Option(name: .long, help: "By name, by date (newest first) or by size (largest first).")
     var sort = Order.name
@@ -131,7 +132,7 @@ struct ComicsShow: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     func run() async throws {
         try await ComicsOptions.guarding {
@@ -153,7 +154,7 @@ struct ComicsType: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The files.", completion: .file())
-    var files: [String]
+    var files: [PathArgument]
 
     func run() async throws {
         try await ComicsOptions.guarding {

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
+import CommandArguments
 import Foundation
 import Glibc
 import JSONText
@@ -20,7 +21,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The folder (default: the configured library, else this folder).", completion: .directory)
-    var folder: String?
+    var folder: PathArgument?
 
     @Flag(name: .long, help: "Put the copies into the trash.")
     var remove = false
@@ -85,18 +86,18 @@ struct ComicsMove: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @Argument(help: "Its new path, or the folder it goes into (with a `/` at the end: one that is made).")
-    var to: String
+    var to: PathArgument
 
     @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
-    var library: String?
+    var library: PathArgument?
 
     func run() async throws {
         try await ComicsOptions.guarding {
             let (operations, _) = try options.operations(library)
-            let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.hasSuffix("/"))
+            let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.isFolder)
             try Output.show(moved, lines: ["moved to \(moved.to)"], json: options.json)
             try await operations.close()
         }
@@ -112,10 +113,10 @@ struct ComicsDelete: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comics.", completion: .file())
-    var files: [String]
+    var files: [PathArgument]
 
     @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
-    var library: String?
+    var library: PathArgument?
 
     func run() async throws {
         try await ComicsOptions.guarding {

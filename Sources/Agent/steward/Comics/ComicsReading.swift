@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
+import CommandArguments
 import Foundation
 import Glibc
 import Platform
@@ -17,7 +18,7 @@ struct ComicsPage: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @Argument(help: "The page's number, from 1, or `cover`.")
     var page: String
@@ -53,7 +54,7 @@ struct ComicsThumbnail: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @Argument(help: "The page's number, from 1, or `cover`.")
     var page = "cover"
@@ -98,20 +99,20 @@ struct ComicsThumbnail: AsyncParsableCommand {
 /// Where a picture goes.
 struct PictureOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
-    var output: String
+    var output: PathArgument
 
     @Flag(name: .shortAndLong, help: "Replace a file that is there already.")
     var force = false
 
     func check(_ options: ComicsOptions) throws {
-        if output == "-" && options.json {
+        if output.isStream && options.json {
             throw ValidationError("standard output cannot take both the picture and JSON; write the picture to a file")
         }
     }
 
     func place(_ options: ComicsOptions) throws -> PictureTarget {
-        guard output == "-" else {
-            return .path(options.path(output), isFolder: output.hasSuffix("/"), replaces: force)
+        guard output.isStream else {
+            return .path(options.path(output), isFolder: output.isFolder, replaces: force)
         }
         if isatty(STDOUT_FILENO) == 1 {
             throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")
@@ -120,7 +121,7 @@ struct PictureOptions: ParsableArguments {
     }
 
     func show(_ picture: ComicPicture, _ options: ComicsOptions) throws {
-        guard output == "-" else { return try Output.show(picture, lines: picture.lines, json: options.json) }
+        guard output.isStream else { return try Output.show(picture, lines: picture.lines, json: options.json) }
         for line in picture.lines where !options.quiet { Output.complain(line) }
     }
 }
@@ -134,7 +135,7 @@ struct ComicsProgress: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @OptionGroup var mark: ReadingOptions
 
@@ -161,7 +162,7 @@ struct ComicsBookmark: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comic.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @OptionGroup var bookmark: BookmarkOptions
 
@@ -198,7 +199,7 @@ struct ComicsFavourite: AsyncParsableCommand {
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comics to mark; without one, all favourites are shown.", completion: .file())
-    var files: [String] = []
+    var files: [PathArgument] = []
 
     @Flag(name: .long, help: "Take the mark away.")
     var remove = false

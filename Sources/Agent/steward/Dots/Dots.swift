@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import OwnFiles
@@ -59,7 +60,9 @@ struct DotsOptions: ParsableArguments {
 
     static func notice(_ text: String) { Output.complain("steward: \(text)") }
 
-    static func path(_ argument: String) -> BytePath { ComicOperations.path(argument, from: ComicsOptions.here) }
+    static func path(_ argument: PathArgument) -> BytePath {
+        ComicOperations.path(argument.path, from: ComicsOptions.here)
+    }
 
     /// Whether standard output is a terminal that wants colours.
     static var hasColour: Bool {

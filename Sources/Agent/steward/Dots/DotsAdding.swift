@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import JSONText
@@ -47,7 +48,8 @@ struct DotsAdd: AsyncParsableCommand {
 
         @OptionGroup var options: DotsOptions
         @OptionGroup var addition: AdditionOptions
-        @Argument(help: "Pictures: JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF.", completion: .file()) var files: [String]
+        @Argument(help: "Pictures: JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF.", completion: .file()) var files:
+            [PathArgument]
 
         func run() async throws {
             try await addition.add(options) { .photo(files.map { DotsOptions.path($0) }) }
@@ -74,7 +76,7 @@ struct AdditionOptions: ParsableArguments {
     var time: String?
 
     @Option(name: .long, help: "A file that goes with it; may be given several times.", completion: .file())
-    var attach: [String] = []
+    var attach: [PathArgument] = []
 
     func add(_ options: DotsOptions, _ kind: () throws -> CaptureAddition.Kind) async throws {
         try await options.with { context in

@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import Glibc
 import JSONText
@@ -70,10 +71,10 @@ struct GridOptions: ParsableArguments {
     var plain = false
 
     @Option(name: .long, help: "Write the grid as an SVG picture; `-` is standard output.", completion: .file())
-    var svg: String?
+    var svg: PathArgument?
 
     @Option(name: .long, help: "Write the grid as a PNG picture; `-` is standard output.", completion: .file())
-    var png: String?
+    var png: PathArgument?
 
     @Option(name: .long, help: "A picture's colours: automatic, light or dark.")
     var theme = "automatic"
@@ -91,7 +92,7 @@ struct GridOptions: ParsableArguments {
         if !DotGridReport.themes.contains(theme) {
             throw ValidationError("`\(theme)` is no theme; there are \(DotGridReport.themes.joined(separator: ", "))")
         }
-        let streams = [svg == "-", png == "-", options.json, plain].filter { $0 }.count
+        let streams = [svg?.isStream == true, png?.isStream == true, options.json, plain].filter { $0 }.count
         if streams > 1 {
             throw ValidationError(
                 "standard output takes one of --plain, --json and a picture; write the picture to a file")
@@ -128,9 +129,9 @@ struct GridOptions: ParsableArguments {
         }
     }
 
-    private func target(_ file: String) throws -> PictureTarget {
-        guard file == "-" else {
-            return .path(DotsOptions.path(file), isFolder: file.hasSuffix("/"), replaces: force)
+    private func target(_ file: PathArgument) throws -> PictureTarget {
+        guard file.isStream else {
+            return .path(DotsOptions.path(file), isFolder: file.isFolder, replaces: force)
         }
         if isatty(STDOUT_FILENO) == 1 {
             throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")

@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Platform
 
 /// `steward dots export`
@@ -9,7 +10,7 @@ struct DotsExport: AsyncParsableCommand {
         discussion: "Nothing is lost on the way out and in again but small pictures, which are made anew.")
 
     @OptionGroup var options: DotsOptions
-    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: String
+    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
         try await options.with { context in
@@ -31,7 +32,7 @@ struct DotsImport: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: DotsOptions
-    @Argument(help: "The folder.", completion: .directory) var folder: String
+    @Argument(help: "The folder.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
         try await options.with { context in
@@ -53,7 +54,7 @@ struct DotsBackup: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: DotsOptions
-    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: String
+    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
         try await options.with { context in

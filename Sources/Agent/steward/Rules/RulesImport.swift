@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Foundation
 import JSONText
 import OwnFiles
@@ -20,19 +21,19 @@ struct RulesImport: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "organize's configuration.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     @Option(name: .long, help: "Write the rules to this file, which must not be there.", completion: .file())
-    var out: String?
+    var out: PathArgument?
 
     func run() async throws {
         try await Output.guarding {
             let directories = try options.directories()
             let places = Configuration.load(directories).0?.places.map(\.info) ?? []
-            let bytes = try ConfigurationFiles.read(BytePath(file), limit: RuleFileReader.limit)
+            let bytes = try ConfigurationFiles.read(file.path, limit: RuleFileReader.limit)
             let imported = try OrganizeImport(
-                file: BytePath(file).nameText, bytes: bytes, known: places, home: directories.home)
-            if let out { try imported.write(to: BytePath(out)) }
+                file: file.path.nameText, bytes: bytes, known: places, home: directories.home)
+            if let out { try imported.write(to: out.path) }
             if options.json { return Output.json(try JSONText.shown(imported)) }
             if out == nil { Output.document(imported.text) }
             for line in imported.advice { Output.note(line) }

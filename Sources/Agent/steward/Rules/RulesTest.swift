@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Platform
 
 /// `steward rules test`
@@ -16,7 +17,7 @@ struct RulesTest: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "Rule files (default: those in force).", completion: .file())
-    var files: [String] = []
+    var files: [PathArgument] = []
 
     @Option(name: .long, help: "Only the examples of this rule.")
     var rule: String?
@@ -29,7 +30,7 @@ struct RulesTest: AsyncParsableCommand {
             let directories = try options.directories()
             let configuration = Configuration.load(directories).0
             let report = try await ExampleReport.of(
-                files.isEmpty ? nil : files.map { BytePath($0) }, rule: rule, allowsPrograms: allowPrograms,
+                files.isEmpty ? nil : files.map(\.path), rule: rule, allowsPrograms: allowPrograms,
                 configuration, directories)
             try Output.show(report, lines: report.lines, json: options.json)
             if !report.isGood { throw ExitCode(2) }

@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import CommandArguments
 import Platform
 import Rules
 
@@ -16,7 +17,7 @@ struct RulesTry: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     @Argument(help: "Files, or folders with examples.", completion: .file())
-    var files: [String]
+    var files: [PathArgument]
 
     @Option(name: .customLong("in"), help: "The place that files outside all places are taken for.")
     var place: String?
@@ -25,14 +26,14 @@ struct RulesTry: AsyncParsableCommand {
     var rule: String?
 
     @Option(name: .long, help: "The rules of this folder, instead of those in force.", completion: .directory)
-    var rules: String?
+    var rules: PathArgument?
 
     func run() async throws {
         try await Output.guarding {
             var directories = try options.directories()
             let configuration = try options.configuration(directories)
-            if let rules { directories.rules = [BytePath(rules)] }
-            let request = RuleTrial.Request(paths: files.map { BytePath($0) }, place: place, rule: rule)
+            if let rules { directories.rules = [rules.path] }
+            let request = RuleTrial.Request(paths: files.map(\.path), place: place, rule: rule)
             let trial = try await RuleTrial.of(request, configuration, directories)
             try Output.show(trial, lines: trial.lines, json: options.json)
             if trial.diagnostics.hasErrors { throw ExitCode(2) }

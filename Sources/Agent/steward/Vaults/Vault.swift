@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Platform
 
@@ -60,7 +61,7 @@ struct VaultInit: AsyncParsableCommand {
 
     @Option(
         name: .long, help: "Take this key file (32 to 4,096 random bytes) instead of a password.", completion: .file())
-    var keyFile: String?
+    var keyFile: PathArgument?
 
     func validate() throws {
         if passwordFd != nil && keyFile != nil {
@@ -77,7 +78,7 @@ struct VaultInit: AsyncParsableCommand {
             }
             let source =
                 try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
-                ?? keyFile.map { PasswordSource.keyFile(ComicOperations.path($0, from: ComicsOptions.here)) }
+                ?? keyFile.map { PasswordSource.keyFile(ComicOperations.path($0.path, from: ComicsOptions.here)) }
                 ?? .terminal
             let credential = try NewSecret.read(source, "New password for the vault \(place.name)")
             let vault = try SealedVault.create(

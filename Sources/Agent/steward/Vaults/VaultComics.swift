@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Glibc
 import Platform
@@ -33,14 +34,14 @@ struct VaultShow: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "Its name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     func run() async throws {
         try await VaultOptions.guarding {
             let zone = try options.configuration().timeZone
             let access = try options.access(unlocking.source(options))
             let details = try access.ask(
-                VaultRequest(.show, options.vault, comic: comic), as: VaultComicDetails.self)
+                VaultRequest(.show, options.vault, comic: comic.shown), as: VaultComicDetails.self)
             access.close()
             try Output.show(details, lines: details.lines(zone: zone), json: options.json)
         }
@@ -60,7 +61,7 @@ struct VaultExtract: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "Its name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @OptionGroup var target: VaultTarget
 
@@ -71,7 +72,7 @@ struct VaultExtract: AsyncParsableCommand {
             let access = try options.access(unlocking.source(options))
             let sent = try target.fill(options) { name, outlet in
                 let details = try access.ask(
-                    VaultRequest(.show, options.vault, comic: comic), as: VaultComicDetails.self)
+                    VaultRequest(.show, options.vault, comic: comic.shown), as: VaultComicDetails.self)
                 name(details.comic.name.bytes)
                 let request = VaultRequest(.extract, options.vault, comic: details.comic.id.description)
                 return { try access.ask(request, as: VaultSent.self, outlet) }
@@ -95,7 +96,7 @@ struct VaultPage: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "The comic's name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @Argument(help: "The page's number, from 1.")
     var page: Int
@@ -109,7 +110,7 @@ struct VaultPage: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let request = VaultRequest(.page, options.vault, comic: comic, page: page)
+            let request = VaultRequest(.page, options.vault, comic: comic.shown, page: page)
             try target.export(request, "-p\(page)", options, unlocking)
         }
     }
@@ -128,7 +129,7 @@ struct VaultThumbnail: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "The comic's name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @Argument(help: "The page's number, from 1, or `cover`.")
     var page = "cover"
@@ -145,7 +146,7 @@ struct VaultThumbnail: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let number = Int(page)
-            let request = VaultRequest(.thumbnail, options.vault, comic: comic, page: number)
+            let request = VaultRequest(.thumbnail, options.vault, comic: comic.shown, page: number)
             let mark = (number.map { "-p\($0)" } ?? "-cover") + "-thumbnail.jpg"
             try target.export(request, mark, options, unlocking)
         }
@@ -155,13 +156,13 @@ struct VaultThumbnail: AsyncParsableCommand {
 /// Where something goes that leaves the vault.
 struct VaultTarget: ParsableArguments {
     @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
-    var output: String
+    var output: PathArgument
 
     @Flag(name: .shortAndLong, help: "Replace a file that is there already.")
     var force = false
 
     func check(_ options: VaultOptions) throws {
-        if output == "-" && options.json {
+        if output.isStream && options.json {
             throw ValidationError("standard output cannot take both the comic and JSON; write it to a file")
         }
     }
@@ -173,7 +174,7 @@ struct VaultTarget: ParsableArguments {
         _ options: VaultOptions,
         _ prepare: (_ name: ([UInt8]) -> Void, _ outlet: VaultOutlet) throws -> () throws -> VaultSent
     ) throws -> VaultSent {
-        if output == "-" && isatty(STDOUT_FILENO) == 1 {
+        if output.isStream && isatty(STDOUT_FILENO) == 1 {
             throw Fault(.usage, "that would garble the terminal; give a path, or send it into a pipe")
         }
         let meter = options.meter
@@ -185,10 +186,10 @@ struct VaultTarget: ParsableArguments {
         }
         let send = try prepare({ name = $0 }, outlet)
         let place: PictureTarget =
-            output == "-"
+            output.isStream
             ? .standardOutput
             : .path(
-                ComicOperations.path(output, from: ComicsOptions.here), isFolder: output.hasSuffix("/"), replaces: force
+                ComicOperations.path(output.path, from: ComicsOptions.here), isFolder: output.isFolder, replaces: force
             )
         var sent: VaultSent?
         let written = try place.deliver(named: name, mode: 0o600) { target in
@@ -196,7 +197,7 @@ struct VaultTarget: ParsableArguments {
             sent = try send()
             meter.clear()
             // Whoever removes the comic from the vault next relies on this copy.
-            if output != "-" { try target.sync() }
+            if !output.isStream { try target.sync() }
         }
         guard var sent else { throw Fault(.failed, "nothing was written; please report it") }
         sent.output = written
@@ -219,7 +220,7 @@ struct VaultTarget: ParsableArguments {
     }
 
     func show(_ sent: VaultSent, _ options: VaultOptions) throws {
-        guard output == "-" else { return try Output.show(sent, lines: sent.lines, json: options.json) }
+        guard output.isStream else { return try Output.show(sent, lines: sent.lines, json: options.json) }
         for line in sent.lines where !options.quiet { Output.complain(line) }
     }
 }
@@ -234,16 +235,16 @@ struct VaultRename: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "Its name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @Argument(help: "The new name: one file name.")
-    var name: String
+    var name: PathArgument
 
     func run() async throws {
         try await VaultOptions.guarding {
             let access = try options.access(unlocking.source(options))
             let change = try access.ask(
-                VaultRequest(.rename, options.vault, comic: comic, name: BytePath(name)), as: VaultChange.self)
+                VaultRequest(.rename, options.vault, comic: comic.shown, name: name.path), as: VaultChange.self)
             access.close()
             try Output.show(change, lines: change.lines, json: options.json)
         }
@@ -264,14 +265,14 @@ struct VaultRemove: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "Names, ids, or the beginnings of ids.")
-    var comics: [String]
+    var comics: [PathArgument]
 
     @OptionGroup var destruction: Destruction
 
     func run() async throws {
         try await VaultOptions.guarding {
             try destruction.carryOut(
-                VaultRequest(.remove, options.vault, ids: comics), options, unlocking.source(options),
+                VaultRequest(.remove, options.vault, ids: comics.map(\.shown)), options, unlocking.source(options),
                 question: { "Destroy \($0 == 1 ? "it" : "these \($0) comics") for good?" },
                 otherwise: "nothing was removed")
         }

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Platform
 
@@ -71,13 +72,13 @@ struct VaultAdopt: AsyncParsableCommand {
     var object: String
 
     @Option(name: .long, help: "What the comic is to be called.")
-    var name: String?
+    var name: PathArgument?
 
     func run() async throws {
         try await VaultOptions.guarding {
             let access = try options.access(unlocking.source(options))
             let change = try access.ask(
-                VaultRequest(.adopt, options.vault, name: name.map { BytePath($0) }, ids: [object]),
+                VaultRequest(.adopt, options.vault, name: name?.path, ids: [object]),
                 as: VaultChange.self)
             access.close()
             try Output.show(change, lines: change.lines, json: options.json)

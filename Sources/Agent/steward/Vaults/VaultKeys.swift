@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Glibc
 import Platform
@@ -258,7 +259,7 @@ struct VaultExportKey: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Option(name: .shortAndLong, help: "The file to make; it must not exist.", completion: .file())
-    var output: String
+    var output: PathArgument
 
     func run() async throws {
         try await VaultOptions.guarding {
@@ -267,7 +268,7 @@ struct VaultExportKey: AsyncParsableCommand {
             let vault = try place.open()
             let source = try unlocking.source(options)
             _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
-            let path = ComicOperations.path(output, from: ComicsOptions.here)
+            let path = ComicOperations.path(output.path, from: ComicsOptions.here)
             do {
                 try vault.exportKey(to: path, backupKey: BackupKey.make(in: options.directories().state).bytes)
             } catch let fault as Fault where fault.errno == EEXIST {
@@ -291,14 +292,14 @@ struct VaultImportKey: AsyncParsableCommand {
     @OptionGroup var new: NewSecretOptions
 
     @Argument(help: "The exported key.", completion: .file())
-    var file: String
+    var file: PathArgument
 
     func run() async throws {
         try await VaultOptions.guarding {
             let place = try options.place()
             try VaultAlone.require(place, options)
             let slot = try place.open().importKey(
-                ComicOperations.path(file, from: ComicsOptions.here), credential: new.read())
+                ComicOperations.path(file.path, from: ComicsOptions.here), credential: new.read())
             let change = VaultChange(slot: slot, done: "added the slot")
             try Output.show(change, lines: change.lines, json: options.json)
         }

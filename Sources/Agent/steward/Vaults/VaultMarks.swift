@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Platform
 
 /// `steward vault progress`
@@ -13,7 +14,7 @@ struct VaultReadProgress: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "Its name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @OptionGroup var mark: ReadingOptions
 
@@ -23,7 +24,7 @@ struct VaultReadProgress: AsyncParsableCommand {
                 mark.set != nil ? .page : mark.done ? .done : mark.reset ? .reset : nil
             let access = try options.access(unlocking.source(options))
             let reading = try access.ask(
-                VaultRequest(.progress, options.vault, comic: comic, page: mark.set, mark: change),
+                VaultRequest(.progress, options.vault, comic: comic.shown, page: mark.set, mark: change),
                 as: VaultReading.self)
             access.close()
             try Output.show(reading, lines: reading.lines, json: options.json)
@@ -41,7 +42,7 @@ struct VaultBookmark: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     @Argument(help: "The comic's name, its id, or the beginning of that.")
-    var comic: String
+    var comic: PathArgument
 
     @OptionGroup var bookmark: BookmarkOptions
 
@@ -51,7 +52,8 @@ struct VaultBookmark: AsyncParsableCommand {
             let change: VaultRequest.Mark? = page == nil ? nil : bookmark.remove ? .remove : .toggle
             let access = try options.access(unlocking.source(options))
             let reading = try access.ask(
-                VaultRequest(.bookmark, options.vault, comic: comic, page: page, mark: change), as: VaultReading.self)
+                VaultRequest(.bookmark, options.vault, comic: comic.shown, page: page, mark: change),
+                as: VaultReading.self)
             access.close()
             try Output.show(reading, lines: reading.bookmarkLines(page), json: options.json)
         }

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
+import CommandArguments
 import Foundation
 import Glibc
 import Platform
@@ -85,7 +86,7 @@ struct UnlockOptions: ParsableArguments {
     var passwordFd: Int32?
 
     @Option(name: .long, help: "Unlock with this key file instead of a password.", completion: .file())
-    var keyFile: String?
+    var keyFile: PathArgument?
 
     func validate() throws {
         if passwordFd != nil && keyFile != nil {
@@ -96,7 +97,7 @@ struct UnlockOptions: ParsableArguments {
     /// As asked; else the credential that systemd gave this process, else the terminal.
     func source(_ options: VaultOptions) throws -> PasswordSource {
         if let passwordFd { return try Self.descriptor(passwordFd, "--password-fd") }
-        if let keyFile { return .keyFile(ComicOperations.path(keyFile, from: ComicsOptions.here)) }
+        if let keyFile { return .keyFile(ComicOperations.path(keyFile.path, from: ComicsOptions.here)) }
         return try .credential(options.vault, ProcessInfo.processInfo.environment) ?? .terminal
     }
 
@@ -117,7 +118,7 @@ struct NewSecretOptions: ParsableArguments {
     @Option(
         name: .long, help: "Take this key file (32 to 4,096 random bytes) instead of a new password.",
         completion: .file())
-    var newKeyFile: String?
+    var newKeyFile: PathArgument?
 
     func validate() throws {
         if newPasswordFd != nil && newKeyFile != nil {
@@ -130,7 +131,7 @@ struct NewSecretOptions: ParsableArguments {
             return try NewSecret.read(UnlockOptions.descriptor(newPasswordFd, "--new-password-fd"), "New password")
         }
         if let newKeyFile {
-            let file = ComicOperations.path(newKeyFile, from: ComicsOptions.here)
+            let file = ComicOperations.path(newKeyFile.path, from: ComicsOptions.here)
             return try NewSecret.read(.keyFile(file), "New key")
         }
         return try NewSecret.read(.terminal, "New password")

@@ -348,6 +348,14 @@ extension LedgerTransaction {
         (try? JSONDecoder().decode(Set<String>.self, from: Data(json.utf8))) ?? []
     }
 
+    /// The present files of a place that were judged by these rules since then.
+    package func files(_ place: String, judgedBy era: String, since: Timestamp) throws -> [FileRecord] {
+        try Row.fetchAll(
+            cached("SELECT * FROM file WHERE place = ? AND present AND era = ? AND seen >= ?"),
+            arguments: [place, era, since.nanoseconds]
+        ).map(shown)
+    }
+
     package func registerRule(_ name: String, digest: String) throws {
         try execute(
             sql: "INSERT INTO rule VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",

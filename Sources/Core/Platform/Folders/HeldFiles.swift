@@ -5,7 +5,7 @@ import Synchronization
 /// that was opened stays open. Paths are names here: they say which of the held folders is meant, and never lead anywhere
 /// by themselves (`ARCHITECTURE.md`, law 7).
 ///
-/// Everything blocks. Made anew for each job, so that a file system is not kept from being unmounted by one at rest.
+/// Everything blocks. Made anew for each job: what a job at rest would hold open would be out of date when it goes on.
 package final class HeldFiles: Sendable {
     /// Finds the root that a path lies below.
     ///

@@ -27,6 +27,14 @@ package enum FileLock {
         return try acquire(mode, on: file)
     }
 
+    /// Whether another open file holds a lock on this one, of whatever kind. Needs no more than that it is open.
+    package static func isHeldElsewhere(_ file: Descriptor) throws -> Bool {
+        Blocking.call()
+        let found = steward_is_file_locked(file.raw)
+        guard found >= 0 else { throw Fault.system("ask for the locks of", file.path) }
+        return found == 1
+    }
+
     /// Gives a lock back before the file is closed.
     package static func release(_ file: Descriptor) throws {
         guard steward_unlock_file(file.raw) == 0 else { throw Fault.system("unlock", file.path) }

@@ -48,3 +48,8 @@ int steward_lock_file(int descriptor, int exclusive) {
 }
 
 int steward_unlock_file(int descriptor) { return lock(descriptor, F_OFD_SETLK, F_UNLCK) < 0 ? -1 : 0; }
+
+int steward_is_file_locked(int descriptor) {
+    int type = lock(descriptor, F_OFD_GETLK, F_WRLCK);
+    return type < 0 ? -1 : type != F_UNLCK;
+}

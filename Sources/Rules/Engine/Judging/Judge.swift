@@ -72,6 +72,7 @@ package final class Judge: Sendable {
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
+        let term = planner.inForce.term
         // Before anything is noted of a file: which folder stands there.
         let seen = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
@@ -97,7 +98,8 @@ package final class Judge: Sendable {
             let left = try await namesLeft(of: others, print, in: place)
             let former = known?.present == true ? nil : left.first ?? others.first
             let isSeen = try await planner.see(
-                path, in: place, status, now: now, born: born, known: known, former: former, left: left)
+                path, in: place, status, now: now, born: born, known: known, former: former, left: left,
+                term: term)
             return isSeen ? .known : .again
         }
         if status.size > place.sizeLimit { return .tooLarge(status.size) }
@@ -127,7 +129,7 @@ package final class Judge: Sendable {
         let baseline = isLater ? .normal : asked
         let jobs = try await planner.commit(
             record, file, known: known, in: place, event: event, former: renamed, others: others, left: left,
-            status: status, baseline: baseline
+            status: status, baseline: baseline, term: term
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
     }
@@ -211,12 +213,10 @@ package final class Judge: Sendable {
     }
 
     /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
+    ///
+    /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
     private func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
-        let root: Root
-        switch try presence.look(at: place) {
-        case .here(let folder), .other(let folder): root = Root(folder, links: place.links)
-        case .missing: return nil
-        }
+        guard let root = try presence.rootIfAny(of: place) else { return nil }
         do {
             let spot = try root.spot(path)
             return try spot.status().map { (spot, $0) }

@@ -13,18 +13,23 @@ package final class PlacePresence: Sendable {
         case here(Descriptor)
         /// Another folder stands there.
         case other(Descriptor)
+        /// Another agent looks after the place: nothing in it is dealt with, and nothing is written into it.
+        case inUse(PlaceHolder)
         case missing
     }
 
     private let ledger: Ledger
+    /// Nil where nothing is done in places: rules are only read or planned.
+    package let claims: PlaceClaims?
     let places: PlaceMap
-    let lanes = BlockingLanes("places", count: 4, apart: true)
+    package let lanes = BlockingLanes("places", count: 4, apart: true)
     /// What the ledger holds of each place that was looked at.
     private let known = Mutex<[String: PlaceRecord]>([:])
 
-    init(ledger: Ledger, places: PlaceMap) {
+    init(ledger: Ledger, places: PlaceMap, claims: PlaceClaims?) {
         self.ledger = ledger
         self.places = places
+        self.claims = claims
     }
 
     var placeNames: [String] { places.places.map(\.name) }
@@ -35,6 +40,17 @@ package final class PlacePresence: Sendable {
     ///
     /// - Parameter anew: whether a folder that was taken for another is searched for the place's files once more.
     package func look(at place: PlaceInfo, anew: Bool = false) throws -> Look {
+        let look = try lookAtFolder(of: place, anew: anew)
+        switch look {
+        case .here(let folder): return try claims?.claim(place, in: folder).map(Look.inUse) ?? look
+        // A bare mount point may be empty for good: it is claimed when something in it is dealt with.
+        case .other(let folder): try claims?.leave(place, for: folder)
+        case .inUse, .missing: try claims?.leave(place)
+        }
+        return look
+    }
+
+    private func lookAtFolder(of place: PlaceInfo, anew: Bool) throws -> Look {
         guard let folder = try FolderIdentity.open(place.root) else { return .missing }
         // A place that the ledger does not know has no files that could be away.
         guard let record = try record(place) else { return .here(folder) }
@@ -52,6 +68,15 @@ package final class PlacePresence: Sendable {
         return .here(folder)
     }
 
+    /// Who else looks after the folder that stands there; nil where this process does, or none stands there.
+    package func holder(of place: PlaceInfo) throws -> PlaceHolder? {
+        switch try look(at: place) {
+        case .here, .missing: return nil
+        case .other(let folder): return try claims?.claim(place, in: folder)
+        case .inUse(let holder): return holder
+        }
+    }
+
     /// Takes the folder that stands there now for the place, whatever was known before.
     ///
     /// - Throws: `Fault(.transient)` where none stands there.
@@ -64,11 +89,21 @@ package final class PlacePresence: Sendable {
     /// The folder that stands at the place's path, to reach through it what lies there: also where that is another, whose
     /// own files are dealt with as news. What puts something into the place asks ``require(_:)`` first.
     ///
-    /// - Throws: `Fault(.transient)` where there is none.
+    /// - Throws: `Fault(.transient)` where there is none, or another agent looks after it.
     package func root(of place: PlaceInfo) throws -> Root {
+        guard let root = try rootIfAny(of: place) else { throw Self.away(place, "it is not there") }
+        return root
+    }
+
+    /// The same; nil where there is none.
+    func rootIfAny(of place: PlaceInfo) throws -> Root? {
         switch try look(at: place) {
-        case .here(let folder), .other(let folder): return Root(folder, links: place.links)
-        case .missing: throw Self.away(place, "it is not there")
+        case .here(let folder): return Root(folder, links: place.links)
+        case .other(let folder):
+            if let holder = try claims?.claim(place, in: folder) { throw Self.inUse(place, holder) }
+            return Root(folder, links: place.links)
+        case .inUse(let holder): throw Self.inUse(place, holder)
+        case .missing: return nil
         }
     }
 
@@ -77,7 +112,7 @@ package final class PlacePresence: Sendable {
     func isGone(_ path: BytePath, in place: PlaceInfo) throws -> Bool? {
         let folder: Descriptor
         switch try look(at: place) {
-        case .missing: return false
+        case .missing, .inUse: return false
         case .here(let found): folder = found
         case .other(let found):
             if try ledger.readBlocking({ try $0.file(place.name, path) })?.isKept != false { return false }
@@ -86,12 +121,12 @@ package final class PlacePresence: Sendable {
         return try Self.status(path, below: folder)?.kind == .file ? nil : true
     }
 
-    /// - Throws: `Fault(.transient)` where the place that the path belongs to is away.
+    /// - Throws: `Fault(.transient)` where the place that the path belongs to is away, or in use by another agent.
     package func require(_ path: BytePath) throws { if let fault = try absence(of: path) { throw fault } }
 
     package func isHere(_ path: BytePath) throws -> Bool { try absence(of: path) == nil }
 
-    /// Why the place that the path belongs to is away, as a transient fault; nil where it is not.
+    /// Why the place that the path belongs to is away or in use, as a transient fault; nil where it is not.
     func absence(of path: BytePath) throws -> Fault? {
         guard let place = places.locate(path)?.place ?? places.places.first(where: { $0.root == path }) else {
             return nil
@@ -102,6 +137,7 @@ package final class PlacePresence: Sendable {
     private func absence(of place: PlaceInfo) throws -> Fault? {
         switch try look(at: place) {
         case .here: return nil
+        case .inUse(let holder): return Self.inUse(place, holder)
         case .missing: return Self.away(place, "it is not there")
         case .other: return Self.away(place, "another folder stands there, without the files that are known from it")
         }
@@ -109,6 +145,16 @@ package final class PlacePresence: Sendable {
 
     /// How the message of a job begins that waits for the place.
     package static func awayMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is away" }
+
+    /// How the message of a job begins that waits for another agent to end.
+    package static func inUseMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is in use" }
+
+    private static func inUse(_ place: PlaceInfo, _ holder: PlaceHolder) -> Fault {
+        Fault(
+            .transient,
+            "\(inUseMessage(place)) by \(holder), which looks after \(place.root): it goes on here when that agent ends",
+            path: place.root, code: Fault.inUse)
+    }
 
     private static func away(_ place: PlaceInfo, _ why: String) -> Fault {
         Fault(

@@ -36,7 +36,7 @@ package final class Planner: Sendable {
     package let reader: ContentReader
     /// What conditions ask of other files.
     package let sources: FactSources
-    private let rules: Mutex<(ruleSet: RuleSet, since: Timestamp)>
+    private let rules: Mutex<InForce>
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
     let host: String
@@ -53,7 +53,7 @@ package final class Planner: Sendable {
             surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector,
             heldTime: clock.held)
         self.ledger = ledger
-        self.rules = Mutex((ruleSet: rules, since: clock.now()))
+        self.rules = Mutex(InForce(ruleSet: rules, since: clock.now(), term: 0))
         ledger.due.tellTime(by: clock)
         Self.tell(ledger, of: rules)
         self.blocksOf = blocksOf
@@ -67,13 +67,20 @@ package final class Planner: Sendable {
         get { rules.withLock { $0.ruleSet } }
         set {
             let now = clock.now()
-            rules.withLock { $0 = (ruleSet: newValue, since: now) }
+            rules.withLock { $0 = InForce(ruleSet: newValue, since: now, term: $0.term + 1) }
             Self.tell(ledger, of: newValue)
         }
     }
 
     /// The same, and since when they are.
-    var inForce: (ruleSet: RuleSet, since: Timestamp) { rules.withLock { $0 } }
+    var inForce: InForce { rules.withLock { $0 } }
+
+    struct InForce: Sendable {
+        let ruleSet: RuleSet
+        let since: Timestamp
+        /// Another for each set that comes into force: what was asked of one is not committed under the next.
+        let term: Int
+    }
 
     private static func tell(_ ledger: Ledger, of rules: RuleSet) {
         ledger.names.hide { rules.hidesName(place: $0, name: $1.name) }
@@ -130,11 +137,13 @@ package final class Planner: Sendable {
     ///   - now: when that was asked: what a rule comes to want later, it comes to want with time.
     ///   - former: what the ledger has of its inode, under another name.
     ///   - left: the names of its inode that do not stand for it any more.
-    /// - Returns: false where the ledger knows something else of the name by now, so that it must be judged anew.
+    ///   - term: that of the rules which were asked.
+    /// - Returns: false where the ledger knows something else of the name by now, or other rules are in force, so that it
+    ///   must be judged anew.
     /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
     func see(
         _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, born: Int64?, known: FileRecord?,
-        former: FileRecord?, left: [FileRecord]
+        former: FileRecord?, left: [FileRecord], term: Int
     ) async throws -> Bool {
         let absolute = place.root.appending(path)
         let ruleSet = ruleSet
@@ -151,7 +160,7 @@ package final class Planner: Sendable {
         let upcoming = ruleSet.upcoming(facts, except: known?.present == true ? known?.matched?.rules ?? [] : [])
         let isScheduled = ruleSet.mayBeScheduled(place: place.name, name: path.name)
         return try await ledger.writeSeen { transaction in
-            guard try transaction.file(place.name, path) == known else { return false }
+            guard self.inForce.term == term, try transaction.file(place.name, path) == known else { return false }
             // Whether it is still that is told when it is read.
             // What the agent has put there itself it knows best. Of what it made, no birth is known.
             let isFree = try known?.present == true || transaction.product(absolute) == nil
@@ -181,13 +190,14 @@ package final class Planner: Sendable {
     ///   - former: what it held of the file's old name, where it was renamed.
     ///   - others: what it held of the file's inode by other names.
     ///   - left: those of them that do not stand for the file any more.
+    ///   - term: that of the rules which were in force when it was begun to judge the file.
     ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
     func commit(
         _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
         former: FileRecord?, others: [FileRecord], left: [FileRecord], status: FileStatus,
-        baseline: Judge.Baseline, isFree: @Sendable () -> Bool
+        baseline: Judge.Baseline, term: Int, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let arrival = clock.now()
         let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
@@ -250,7 +260,7 @@ package final class Planner: Sendable {
             } ?? (nil, nil, [:], Seen())
         guard let drafts, isFree() else { return nil }
         return try await ledger.writeSeen { transaction in
-            guard try transaction.file(place.name, record.path) == known,
+            guard self.inForce.term == term, try transaction.file(place.name, record.path) == known,
                 // The file may have been entered under another name while it was hashed here, by whomever: of a file with
                 // more than one link, and of what the agent has made, the index does not tell that.
                 try transaction.files(

@@ -4,15 +4,29 @@ import Platform
 
 /// Rules for files that the ledger knows already.
 extension Planner {
+    /// Plans for a file what it has missed that was judged by rules which stood in a rule file while that was being saved: for
+    /// the rules in force now it arrives, as far as it came since then and they have not had it; else it has changed for those
+    /// that were not among the others.
+    package func planMissed(
+        _ seen: FileRecord, in place: PlaceInfo, under before: RuleSet, since: Timestamp
+    ) async throws -> [PlannedJob] {
+        let hasCome = seen.arrived.map { $0 >= since } ?? false
+        let had = hasCome ? seen.matched?.rules ?? [] : Set(before.rules.map(\.name))
+        let missed = Set(ruleSet.rules.map(\.name)).subtracting(had)
+        return try await plan(seen, in: place, rules: missed, again: false, as: hasCome ? .arrived : .changed)
+    }
+
     /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
     ///
-    /// - Parameter again: also where the rule has run on this content before.
+    /// - Parameters:
+    ///   - again: also where the rule has run on this content before.
+    ///   - event: what has happened to it.
     package func plan(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent = .arrived
     ) async throws -> [PlannedJob] {
         var next: FileRecord? = seen
         while let record = next {
-            if let jobs = try await planKnown(record, in: place, rules: names, again: again) { return jobs }
+            if let jobs = try await planKnown(record, in: place, rules: names, again: again, as: event) { return jobs }
             next = try await ledger.read { try Self.successor(of: record, in: $0) }
         }
         return []
@@ -29,7 +43,7 @@ extension Planner {
 
     /// - Returns: nil where the ledger knows something else of the file by now.
     private func planKnown(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent
     ) async throws -> [PlannedJob]? {
         guard mightWant(seen.path, in: place) else { return [] }
         let arrival = clock.now()
@@ -42,14 +56,14 @@ extension Planner {
         let (host, hidden, sources) = (host, ledger.names, sources)
         let drafts: [Draft] = try await lanes.run {
             // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
-            let events: [FileEvent] = names == nil || !again ? [.arrived] : [.arrived, .scheduled]
-            let drafts = try events.flatMap { event -> [Draft] in
+            let events: [FileEvent] = names == nil || !again ? [event] : [event, .scheduled]
+            let drafts = try events.flatMap { due -> [Draft] in
                 let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: event, now: arrival,
+                    place: place, path: record.path, status: status, event: due, now: arrival,
                     content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
                 let matches = try ruleSet.match(facts).filter { match in
                     names?.contains(match.rule.name) ?? true
-                        && (event == .arrived || !match.rule.events.contains(.arrived))
+                        && (due == event || !match.rule.events.contains(.arrived))
                 }
                 return try Self.drafts(
                     matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,

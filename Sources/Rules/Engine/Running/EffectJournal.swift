@@ -10,12 +10,14 @@ package struct EffectJournal: Sendable {
     package let surveyed = SurveyedPlaces()
     private let own: [BytePath]
 
-    /// - Parameter own: folders of the agent's own, which are reached through whatever links lead to them.
-    package init(ledger: Ledger, places: PlaceMap, own: [BytePath] = []) {
+    /// - Parameters:
+    ///   - own: folders of the agent's own, which are reached through whatever links lead to them.
+    ///   - claims: what keeps other agents from the places, where something is done in them.
+    package init(ledger: Ledger, places: PlaceMap, own: [BytePath] = [], claims: PlaceClaims? = nil) {
         self.ledger = ledger
         self.places = places
         self.own = own
-        presence = PlacePresence(ledger: ledger, places: places)
+        presence = PlacePresence(ledger: ledger, places: places, claims: claims)
     }
 
     /// What one piece of work reaches files through: below the root of their place, known by identity; below the agent's

@@ -71,7 +71,7 @@ package actor TimeKeeper {
     /// - Throws: what the ledger does.
     package func rulesChanged() async throws {
         guard !isStopped else { return }
-        let (ruleSet, since) = planner.inForce
+        let (ruleSet, since) = (planner.inForce.ruleSet, planner.inForce.since)
         try await adopt(ruleSet, since)
         try await forgetProducts()
         if !hasBegun {

@@ -145,6 +145,8 @@ long steward_read_names(int folder, void *buffer, unsigned long size);
 /// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
 int steward_lock_file(int descriptor, int exclusive);
 int steward_unlock_file(int descriptor);
+/// fcntl(2) F_OFD_GETLK: whether another open file holds a lock on the file: 1 or 0, or -1 with errno set.
+int steward_is_file_locked(int descriptor);
 
 /// Whether a file system is mounted just at the open folder (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0, or -1 where the
 /// kernel does not say.

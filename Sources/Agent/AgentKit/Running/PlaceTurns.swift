@@ -1,0 +1,82 @@
+import Ledger
+import Logging
+import Platform
+import Rules
+import Watching
+
+/// Places that another agent looks after (``PlaceClaims``): nothing is done in them, until that agent has ended.
+extension Pipeline {
+    /// How often it is seen whether the other agent has ended. Nothing can be waited for on all file systems: over NFS and
+    /// FUSE a lock that is waited for is asked for again and again as well.
+    private static let interval: Duration = .milliseconds(500)
+
+    /// Stands back from places of which it shows, now or later, that they are in use.
+    func watchTurns() {
+        guard let claims = core.journal.presence.claims else { return }
+        claims.listen { [weak self] name in Task { await self?.standBack(from: name) } }
+        for name in claims.inUse.keys { standBack(from: name) }
+    }
+
+    /// Waits for the place to be free; at once where somebody does already.
+    func standBack(from name: String) {
+        guard !isStopped, turns[name] == nil, let place = core.places[name: name],
+            let holder = core.journal.presence.claims?.inUse[name]
+        else { return }
+        log.warning(
+            "the place \(name) is in use by \(holder), which looks after \(place.root): nothing is done in it until that ends",
+            metadata: [LogFields.place: "\(name)"])
+        // What waits for it goes on when it is there again.
+        away.insert(name)
+        firstScans.remove(name)
+        surveys[name] = nil
+        core.journal.surveyed.remove(name)
+        turns[name] = Task { await Bulkhead.$current.withValue(.place(name)) { await self.awaitTurn(in: place) } }
+        changed()
+    }
+
+    private func awaitTurn(in place: PlaceInfo) async {
+        let presence = core.journal.presence
+        var lastSeen = Timestamp.now()
+        while !isStopped {
+            do {
+                try await Task.sleep(for: Self.interval)
+                let asked = Timestamp.now()
+                guard try await scanLanes.run({ try presence.holder(of: place) }) != nil else { break }
+                lastSeen = asked
+            } catch is CancellationError {
+                break
+            } catch {
+                // It does not answer; it may be free when it does.
+                continue
+            }
+        }
+        turns[place.name] = nil
+        if !isStopped { await takeOver(place, inUseUntil: lastSeen) }
+    }
+
+    /// What lies there has been dealt with by the other agent, as it was its place: it is met as in a new place, and `existing`
+    /// says which rules are for it. What may have come too late for that agent has arrived.
+    private func takeOver(_ place: PlaceInfo, inUseUntil end: Timestamp) async {
+        let kind = baselines[place.name]?.kind ?? .first
+        let began = end.adding(seconds: -core.configuration.settle)
+        do {
+            try await begin(Baseline(kind: kind, began: began), of: place.name)
+            firstScans.insert(place.name)
+            lookThrough(place)
+            log.notice(
+                "nobody else looks after the place \(place.name) any more", metadata: [LogFields.place: "\(place.name)"]
+            )
+        } catch {
+            log.error("the place \(place.name) cannot be taken over, and is tried again: \(explain(error))")
+            turns[place.name] = Task {
+                do { try await Task.sleep(for: .seconds(5)) } catch { return }
+                await self.takeOverAgain(place, inUseUntil: end)
+            }
+        }
+    }
+
+    private func takeOverAgain(_ place: PlaceInfo, inUseUntil end: Timestamp) async {
+        turns[place.name] = nil
+        if !isStopped { await takeOver(place, inUseUntil: end) }
+    }
+}

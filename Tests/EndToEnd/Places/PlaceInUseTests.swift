@@ -1,0 +1,219 @@
+import Foundation
+import Glibc
+import OwnFiles
+import Platform
+import TestSupport
+import Testing
+
+/// Two agents, each with a state folder of its own, that were given the same places.
+@Suite("Places that another agent looks after", .serialized)
+struct PlaceInUseTests {
+    private static let rules = """
+        - rule: Captures
+          in: dropbox
+          settle: 100ms
+          do:
+            - append-block: { heading: Captures, anchor: cap, text: "<{{ file.name }}>" }
+            - trash
+        """
+
+    /// Where the second agent runs, beside the first.
+    enum Setting: String, CaseIterable, Sendable {
+        /// As another process on the same host.
+        case process
+        /// Each in a container of its own, over one volume: mounts, processes and host names of its own.
+        case container
+        /// Each on a host of its own, over one share of a server: a mount, a network and a host name of its own.
+        case host
+    }
+
+    private final class Two {
+        let first: AgentFixture
+        let second: AgentFixture
+        private let setting: Setting
+        private var disks: [(process: Process, at: BytePath)] = []
+
+        init(_ setting: Setting) async throws {
+            self.setting = setting
+            first = try AgentFixture(configuration: "poll: 1s")
+            second = try AgentFixture(configuration: "poll: 1s", sharing: setting == .process ? first : nil)
+            for steward in [first, second] { try steward.rule(PlaceInUseTests.rules) }
+            if setting == .host { try await serve() }
+        }
+
+        /// Gives both a dropbox that is the same folder, each by a file system of its own which passes locks on, as a server's.
+        private func serve() async throws {
+            let served = first.home.path.appending("served")
+            try Durable.makeDirectory(served)
+            for steward in [first, second] {
+                let at = steward.path("dropbox")
+                let device = try FileStatus.of(at)?.device
+                let process = Process([
+                    "/usr/bin/bindfs", "-f", "--multithreaded", "--enable-lock-forwarding", served.text, at.text,
+                ])
+                try process.run()
+                disks.append((process, at))
+                try await first.until("bindfs has mounted") {
+                    guard process.isRunning else { try Test.cancel("mounting is not permitted here") }
+                    return try FileStatus.of(at)?.device != device
+                }
+            }
+        }
+
+        /// The notes of both.
+        func notes() throws -> String { try first.notes() + (setting == .process ? "" : second.notes()) }
+
+        func end() {
+            for disk in disks {
+                if disk.process.isRunning { kill(disk.process.processIdentifier, SIGKILL) }
+                umount2(disk.at.text, 2)  // MNT_DETACH
+            }
+        }
+
+        /// What stands before the agent of that number, so that it runs in its setting.
+        private func wrapper(_ number: Int) -> [String] {
+            let named = "hostname host\(number) 2>/dev/null || echo host\(number) > /proc/sys/kernel/hostname"
+            switch setting {
+            case .process: return []
+            case .container:
+                let volume = "mount --bind '\(first.path("dropbox"))' '\(second.path("dropbox"))'"
+                let script = [named, number == 2 ? volume : "true", "exec \"$@\""].joined(separator: "; ")
+                return [
+                    "/usr/bin/unshare", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child", "--",
+                    "/bin/sh",
+                    "-ec", script, "sh",
+                ]
+            case .host:
+                return ["/usr/bin/unshare", "--uts", "--net", "--", "/bin/sh", "-ec", "\(named); exec \"$@\"", "sh"]
+            }
+        }
+
+        func start(_ number: Int) async throws {
+            try await (number == 1 ? first : second).start(wrapper: wrapper(number))
+        }
+
+        /// Ends the agent, which is a child of what stands before it in a container.
+        func end(_ number: Int, by signal: Int32) async throws {
+            let steward = number == 1 ? first : second
+            guard let process = steward.processID else { return }
+            let children =
+                (try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)) ?? ""
+            let agent = setting == .container ? children.split(separator: " ").first.flatMap { Int32($0) } : process
+            kill(try #require(agent), signal)
+            try await steward.until("it has ended") { !steward.isRunning }
+            try await steward.stop()
+        }
+    }
+
+    private static func isPermitted(_ setting: Setting) throws {
+        guard setting != .process else { return }
+        let unshare = ["/usr/bin/unshare", "--mount", "--uts", "--net", "--pid", "--fork", "--", "/bin/true"]
+        guard getuid() == 0, (try? runProgram(unshare))?.status == 0 else {
+            try Test.cancel("namespaces of one's own need root")
+        }
+        if setting == .host, access("/dev/fuse", R_OK | W_OK) != 0 || access("/usr/bin/bindfs", X_OK) != 0 {
+            try Test.cancel("needs bindfs and the kernel's FUSE")
+        }
+    }
+
+    @Test(
+        "Are the first agent's alone; the second says whose they are, and goes on when that one ends or is killed",
+        arguments: Setting.allCases)
+    func inTurn(_ setting: Setting) async throws {
+        try Self.isPermitted(setting)
+        let two = try await Two(setting)
+        defer { two.end() }
+        let (first, second) = (two.first, two.second)
+        try await two.start(1)
+        try await two.start(2)
+        try await second.until("the second says so") { try second.status().places.contains { $0.usedBy != nil } }
+        let user = try #require(try second.status().places.first { $0.name == "dropbox" }?.usedBy)
+        #expect(user.contains("on host ") && user.contains("state folder \(first.home.path)"), "\(user)")
+        if setting != .process { #expect(user.contains("on host host1")) }
+        #expect(try second.run(["status"]).check().output.contains("/dropbox  in use by \(user)"))
+        let health = try second.run(["health"])
+        #expect(health.status == 2 && health.output.contains("the place dropbox is in use by \(user)"), "\(health)")
+        let doctor = try second.run(["doctor"])
+        #expect(doctor.status == 2 && doctor.output.contains("dropbox is in use by \(user)"), "\(doctor.output)")
+        #expect(try first.status().places.allSatisfy { $0.usedBy == nil })
+        #expect(try first.run(["health"]).output == "healthy\n")
+
+        for number in 0..<60 {
+            try first.drop(BytePath("dropbox/\(number).md"), "capture \(number)")
+            // The first is told to end while it is at work; the second takes up the rest.
+            if number == 20 { try await two.end(1, by: SIGTERM) }
+        }
+        try await expect(60, two, of: second)
+        try await second.until("the places are its own") { try second.status().places.allSatisfy { $0.usedBy == nil } }
+
+        // Now the other way round, by a kill while nothing is at work.
+        try await two.start(1)
+        try await first.until("the first waits in turn") { try first.status().places.contains { $0.usedBy != nil } }
+        for number in 60..<80 { try first.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await expect(80, two, of: second)
+        try await two.end(2, by: SIGKILL)
+        for number in 80..<100 { try first.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
+        try await expect(100, two, of: first)
+        #expect(try first.status().parked.map(\.problem) == [])
+        try await two.end(1, by: SIGTERM)
+    }
+
+    /// Waits until each of the captures is in the notes, once, and nothing is left in the dropbox.
+    private func expect(_ count: Int, _ two: Two, of steward: AgentFixture) async throws {
+        try await steward.until("all captures are in the notes") {
+            let notes = try two.notes()
+            return try (0..<count).allSatisfy { notes.contains("<\($0).md>") } && two.first.files("dropbox").isEmpty
+        }
+        try steward.wait()
+        let notes = try two.notes()
+        for number in 0..<count { #expect(notes.occurrences(of: "<\(number).md>") == 1, "\(number).md") }
+    }
+
+    @Test("What rules leave in its place is not done anew by the agent that takes over; what comes then is done")
+    func leftInPlace() async throws {
+        let rule = """
+            - rule: Names
+              in: library
+              where: { name: "*.txt" }
+              settle: 100ms
+              do: [{ append-block: { heading: Names, anchor: name, text: "<{{ file.name }}>" } }]
+            """
+        let first = try AgentFixture()
+        let second = try AgentFixture(sharing: first)
+        for steward in [first, second] { try steward.rule(rule) }
+        try await first.start()
+        try await second.start()
+        try await second.until("the second waits") { try second.status().places.contains { $0.usedBy != nil } }
+        for number in 0..<5 { try first.drop(BytePath("library/\(number).txt"), "text \(number)") }
+        try await first.until("the first has done them") { try first.count("<") == 5 }
+        try first.wait()
+        // Longer ago than a file may take to settle: what is younger may have come too late for the first.
+        let young = try #require(try FileStatus.of(first.path("library/4.txt"))).fingerprint.changed
+        try await first.until("they have settled") { Timestamp.now().nanoseconds - young > 2_500_000_000 }
+        try await first.stop()
+        try await second.until("the second goes on") { try second.status().places.allSatisfy { $0.usedBy == nil } }
+        try first.drop("library/new.txt", "new")
+        try await second.until("it does what is new") { try first.count("<new.txt>") == 1 }
+        try second.wait()
+        #expect(try first.count("<") == 6)
+        try await second.stop()
+    }
+
+    @Test("A job that writes into another agent's place waits, and is done once when the place is free")
+    func writing() async throws {
+        let first = try AgentFixture()
+        let second = try AgentFixture(sharing: first)
+        try second.addPlace("own")
+        try second.rule("- { rule: Far, in: own, settle: 100ms, do: [{ move: { place: library } }] }\n")
+        try await first.start()
+        try await second.start()
+        try second.drop("own/a.txt", "a")
+        try await second.until("the job waits") {
+            try second.status().waiting.contains { $0.problem.contains("the place library is in use by process") }
+        }
+        #expect(try second.read("own/a.txt") == "a")
+        try await first.stop()
+        try await second.until("it is done") { try first.exists("library/a.txt") }
+        try await second.stop()
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import OwnFiles
+import Platform
+import Rules
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Places that one agent looks after")
+struct PlaceClaimTests {
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder("claims") }
+
+    /// An agent's claims on folders below the temporary one.
+    private struct Claimant {
+        let claims: PlaceClaims
+        let map: PlaceMap
+
+        /// Who else looks after the place.
+        func other(_ name: String = "p0") throws -> PlaceHolder? {
+            guard let place = map[name: name], let folder = try FolderIdentity.open(place.root) else {
+                throw TestFailure("there is no place \(name)")
+            }
+            return try claims.claim(place, in: folder)
+        }
+    }
+
+    private func claimant(_ state: String, _ folders: BytePath...) throws -> Claimant {
+        for folder in folders { try Durable.makeDirectory(temporary.path.appending(folder)) }
+        let map = PlaceMap(
+            folders.enumerated().map {
+                PlaceInfo(name: "p\($0)", kind: .folder, root: temporary.path.appending($1))
+            })
+        return Claimant(claims: PlaceClaims(map, state: BytePath("/\(state)")), map: map)
+    }
+
+    private func move(_ from: BytePath, _ to: BytePath) throws {
+        guard rename(temporary.path.appending(from).text, temporary.path.appending(to).text) == 0 else {
+            throw Fault.system("rename", from)
+        }
+    }
+
+    @Test("The second is told of the first, once, and gets the place when that one lets go")
+    func inTurn() async throws {
+        let one = try claimant("one", "a")
+        let two = try claimant("two", "a")
+        let told = Told()
+        two.claims.listen { told.add($0) }
+        for _ in 0..<2 { #expect(try one.other() == nil) }
+        for _ in 0..<2 { #expect(try two.other() == PlaceHolder(state: "/one")) }
+        #expect(two.claims.inUse == ["p0": PlaceHolder(state: "/one")])
+        #expect(told.names == ["p0"])
+        one.claims.release()
+        #expect(try two.other() == nil && two.claims.inUse.isEmpty)
+        #expect(try one.other() == PlaceHolder(state: "/two"))
+    }
+
+    @Test("The lock is that of the folder which stands there now: one that was moved away keeps nobody out")
+    func moved() throws {
+        let one = try claimant("one", "a")
+        let two = try claimant("two", "a")
+        #expect(try one.other() == nil)
+        try move("a", "away")
+        try Durable.makeDirectory(temporary.path.appending("a"))
+        #expect(try two.other() == nil)
+        #expect(try one.other() == PlaceHolder(state: "/two"))
+        // The first has given back what it held of the folder that is away.
+        let third = try claimant("three", "away")
+        #expect(try third.other() == nil)
+    }
+
+    @Test("A lock file that somebody removes is made and locked anew, by one of two")
+    func removed() throws {
+        let one = try claimant("one", "a")
+        let two = try claimant("two", "a")
+        #expect(try one.other() == nil)
+        try Durable.remove(temporary.path.appending("a").appending(name: PlaceLock.name))
+        #expect(try two.other() == nil)
+        #expect(try one.other() == PlaceHolder(state: "/two"))
+    }
+
+    @Test("A place within a place of one agent is that agent's, and within another's it waits for that one")
+    func nested() async throws {
+        let one = try claimant("one", "a", "a/b/c")
+        #expect(try one.other("p0") == nil && one.other("p1") == nil)
+        let two = try claimant("two", "a/b")
+        #expect(try two.other() == PlaceHolder(state: "/one"))
+        one.claims.release()
+        try await waitUntil("it is free") { try two.other() == nil }
+        // Whoever comes with a place around it comes first.
+        let three = try claimant("three", "a")
+        #expect(try three.other() == nil)
+        try await waitUntil("the inner one waits") { try two.other() == PlaceHolder(state: "/three") }
+    }
+
+    @Test("A place that cannot be locked is looked after all the same, and that is told")
+    func unlockable() throws {
+        let one = try claimant("one", "a")
+        try Durable.makeDirectory(temporary.path.appending("a").appending(name: PlaceLock.name))
+        #expect(try one.other() == nil)
+        #expect(one.claims.unlockable["p0"] != nil)
+    }
+}
+
+/// What a listener was told.
+private final class Told: Sendable {
+    private let all = Mutex<[String]>([])
+    var names: [String] { all.withLock { $0 } }
+    func add(_ name: String) { all.withLock { $0.append(name) } }
+}
