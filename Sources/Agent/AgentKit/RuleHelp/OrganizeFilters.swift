@@ -207,7 +207,8 @@ struct OrganizeFilters {
             if texts.isEmpty { return .never }
             if !texts.contains("") { try add(texts.map { before + OrganizeText.literal($0) + after }) }
         }
-        return lines.isEmpty ? .always : .asks(lines)
+        // A line break is what even `*` does not match.
+        return .asks(lines.isEmpty ? ["stem: \"*\""] : lines)
     }
 
     private static func sizes(_ texts: [String], _ position: SourcePosition) throws(OrganizeLoss) -> Test {
@@ -222,8 +223,8 @@ struct OrganizeFilters {
                 let number = match.2.hasPrefix(".") ? "0\(match.2)" : String(match.2)
                 let unit = match.3.map { "\($0.uppercased())\(match.4 ?? "")B" } ?? "B"
                 // A part of a byte is cut off here.
-                guard let unit = Quantity.bytes("1 \(unit)"), let count = Double(number),
-                    case let bytes = count * Double(unit), bytes < 1e15, bytes == bytes.rounded()
+                guard let factor = Quantity.bytes("1 \(unit)"), let count = Double(number),
+                    case let bytes = count * Double(factor), bytes < 1e15, bytes == bytes.rounded()
                 else { throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over") }
                 bounds.append("\(sign)\(number) \(unit)")
             }
