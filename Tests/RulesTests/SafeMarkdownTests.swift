@@ -66,7 +66,7 @@ struct SafeMarkdownTests {
         #expect(try render("x {{ a }}% y", ["a": "<"]) == "x \\<\\% y")
         #expect(try render("x {{ a }}% y %{{ a }}", ["a": "%"]) == "x \\%\\% y %\\%")
         #expect(
-            try render("[x](<{{ a }}>)", ["a": "b<%* y %>%%c 100%25.md"]) == "[x](<b\\<\\%* y \\%\\>\\%\\%c 100%25.md>)"
+            try render("[x](<{{ a }}>)", ["a": "b<%* y %>%%c 100%25.md"]) == "[x](<b%3C%25* y %25%3E%25%25c 100%25.md>)"
         )
         #expect(try render("---\nt: {{ a }}\n---\nx", ["a": "<% y %>"], as: .file) == "---\nt: < % y %>\n---\nx")
     }
@@ -109,7 +109,7 @@ struct SafeMarkdownTests {
         let link = "x [{{ t }}](<{{ u }}>)"
         #expect(
             try render(link, ["t": "a](javascript:y) [", "u": "b c.md"]) == "x [a\\]\\(javascript:y) \\[](<b c.md>)")
-        #expect(try render(link, ["t": "a", "u": "b>) <script>"]) == "x [a](<b\\>) \\<script\\>>)")
+        #expect(try render(link, ["t": "a", "u": "b>) <script>"]) == "x [a](<b%3E) %3Cscript%3E>)")
         #expect(try render(link, ["t": "a", "u": " javascript:y"]) == "x [a](<./javascript:y>)")
         #expect(
             try render(link, ["t": "a", "u": "https://b.example/?c=1&d=2"]) == "x [a](<https://b.example/?c=1&d=2>)")

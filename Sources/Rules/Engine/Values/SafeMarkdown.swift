@@ -192,8 +192,10 @@ package struct SafeMarkdown {
         let isFirst = out[destination.start...].allSatisfy { $0 == " " }
         for (index, scalar) in source.enumerated() where !(isFirst && source[...index].allSatisfy { $0 == " " }) {
             switch scalar {
-            case "\\", "<", ">", "`", "$": out += ["\\", scalar]
-            case "%" where !MarkdownLink.isPercented(source[index...]): out += ["\\", scalar]
+            case "\\", "`", "$": out += ["\\", scalar]
+            case "<": out += "%3C".unicodeScalars
+            case ">": out += "%3E".unicodeScalars
+            case "%" where !MarkdownLink.isPercented(source[index...]): out += "%25".unicodeScalars
             case "(",
                 ")" where !destination.isInAngles:
                 out += ["\\", scalar]
