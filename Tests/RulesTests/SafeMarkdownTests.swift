@@ -53,6 +53,7 @@ struct SafeMarkdownTests {
         arguments: [
             "Hello, world (so it is): it's \"fine\"!", "snake_case a.b-c 12:30 10% of a/b, and/or 5%a.",
             "see https://a.example/x_y?c=1&d=2#e, or HTTP://b.example/.", "me@a.example: really?! Yes.",
+            "shop/.env and .bashrc",
         ])
     func plain(value: String) throws {
         let expected = value.replacing("10% of", with: "10\\% of")

@@ -31,7 +31,19 @@ enum MarkdownPunctuation {
         }
         if opening.contains(scalar), isEdge(source, index - 1), isWord(source, index + 1) { return true }
         if closing.contains(scalar), closesWord(source, index) { return true }
+        if isOfDottedName(source, index) { return true }
         return (scalar == ":" || scalar == "/") && isOfAddress(source, index)
+    }
+
+    /// Whether it is of the dot that begins a name, alone or in a path: `.env`, `shop/.env`.
+    private static func isOfDottedName(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
+        switch source[index] {
+        case ".": isWord(source, index + 1) && (isEdge(source, index - 1) || source[index - 1] == "/")
+        case "/":
+            isWord(source, index - 1) && index + 1 < source.count && source[index + 1] == "."
+                && isWord(source, index + 2)
+        default: false
+        }
     }
 
     /// Whether it belongs to the marks between a word's end and a space: `).` of `(so it is).`
