@@ -306,7 +306,8 @@ class Campaign:
     def files(self, folder):
         found = {}
         for base, _, names in os.walk(folder):
-            for name in names:
+            # The lock of a place stays for as long as the place is there.
+            for name in set(names) - {".steward-lock"}:
                 with open(os.path.join(base, name), "rb") as file:
                     found[os.path.join(base, name)] = file.read()
         return found
