@@ -54,13 +54,14 @@ struct GoneFolderTests {
         let lines = try steward.loggedLines()
         for action in AttackedAction.all {
             let own = lines.filter { $0.path?.text.hasPrefix("\(action.name)/") == true }
-            let ends = own.filter { [action.outcome, "done"].contains($0.kind) && $0.job != nil }.map(\.kind)
-            let expected = fate == .replaced ? 2 : 1
+            // The jobs that have come to what their action does.
+            let jobs = Set(own.filter { ["step", "asking", "refused"].contains($0.kind) }.compactMap(\.job))
             let told = own.map { "\($0.kind) \($0.path?.text ?? ""): \($0.message)" }.joined(separator: "\n")
             switch fate {
             // What an action needs of its file may be known since it was planned.
-            case .movedAway: #expect(ends.count <= 1, "\(action): \(told)")
-            case .renamed, .replaced: #expect(ends == Array(repeating: action.outcome, count: expected), "\(told)")
+            case .movedAway: #expect(jobs.count <= 1, "\(action): \(told)")
+            case .renamed: #expect(jobs.count == 1, "\(action): \(told)")
+            case .replaced: #expect((1...2).contains(jobs.count), "\(action): \(told)")
             }
             // No action makes the folder again that its file has left.
             let isBack = try steward.exists(folder(action, "old"))
