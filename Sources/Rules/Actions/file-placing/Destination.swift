@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import Rules
 
@@ -62,14 +63,25 @@ package struct Destination: Codable, Sendable, Equatable {
             case .rename: return Destination(target: target, exists: exists, replaces: nil, skips: false)
             case .skip: return Destination(target: target, exists: exists, replaces: nil, skips: true)
             case .same:
-                return try same(target, content, size, files)
+                return try reading(target) { try same(target, content, size, files) }
             case .replace:
                 guard found.kind == .file else {
                     throw Fault(.failed, "\(target) is no file, so it is not replaced", path: target)
                 }
                 return Destination(
-                    target: target, exists: exists, replaces: try files.hash(target), skips: false)
+                    target: target, exists: exists, replaces: try reading(target) { try files.hash(target) },
+                    skips: false)
             }
+        }
+    }
+
+    /// Reads what lies at a destination. That it has gone or changed meanwhile says nothing of the step's own file: the step
+    /// is not superseded, but decided anew.
+    static func reading<R>(_ target: BytePath, _ read: () throws -> R) throws -> R {
+        do {
+            return try read()
+        } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT && fault.path == target {
+            throw Fault.nameTaken(target)
         }
     }
 

@@ -14,17 +14,21 @@ struct ReplacedFile: Codable, Sendable {
         _ path: BytePath, expecting hash: ContentHash, _ services: FileServices, _ context: StepContext
     ) throws {
         let (files, trash) = (context.files, services.trash)
-        guard try files.hash(path) == hash else { throw Fault.nameTaken(path) }
+        guard try Destination.reading(path, { try files.hash(path) }) == hash else { throw Fault.nameTaken(path) }
         // An earlier decision of this step had put another file there, and somebody took the name before the step did.
         if let old = try noted(services, context), try old.inTrash(files) != nil {
             try tell("what was at \(old.path) before is in the trash as \(old.slot)", services, context)
         }
-        let slot = try trash.slot(for: path, mark: hash.description.prefix(8), files)
+        // Of the step's own: another step may be putting the very same file there.
+        let mark = ContentHash(of: Array(context.stepID.utf8)).description.prefix(8)
+        let slot = try trash.slot(for: path, mark: mark, files)
         let free = try Mover.alternatives(slot).prefix(100).first { try files.status($0) == nil } ?? slot
         try ReplacedFile(path: path, slot: free, hash: hash).note(services, context)
-        let placed = try trash.put(
-            path, expecting: hash, at: free, purpose: purpose(context), files,
-            record: services.journal.staging(context.stepID))
+        let placed = try Destination.reading(path) {
+            try trash.put(
+                path, expecting: hash, at: free, purpose: purpose(context), files,
+                record: services.journal.staging(context.stepID))
+        }
         if placed.path != free { try ReplacedFile(path: path, slot: placed.path, hash: hash).note(services, context) }
     }
 
