@@ -355,17 +355,16 @@ struct ReviewDraft: RuleAction {
         var effects: [FileEffect] = []
         if let edit = intent.edit {
             try writing.put(edit, into: intent.draft)
-            if let now = try writing.held.status(intent.draft) {
-                effects.append(.wrote(intent.draft, base: edit.base, now.fingerprint, edit.result))
+            if let effect = try FileEffect.left(at: intent.draft, base: edit.base, edit.result, in: writing.held) {
+                effects.append(effect)
             }
         }
         if let state = intent.state { try writing.putOwn(state, mode: mode) }
         if let sidecar = intent.sidecar {
             try writing.putSidecar(sidecar, mode: mode)
-            if let now = try writing.held.status(sidecar.path) {
-                effects.append(
-                    sidecar.base.map { .wrote(sidecar.path, base: $0, now.fingerprint, sidecar.result) }
-                        ?? .created(sidecar.path, now.fingerprint, sidecar.result))
+            let held = writing.held
+            if let effect = try FileEffect.left(at: sidecar.path, base: sidecar.base, sidecar.result, in: held) {
+                effects.append(effect)
             }
         }
         return Receipt(intent.summary, values: intent.values, effects: effects)

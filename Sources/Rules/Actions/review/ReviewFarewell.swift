@@ -52,9 +52,9 @@ extension ReviewDraft {
         var state = known.state
         state.rendered = sidecar.result
         try writing.putOwn(ReviewWrite(path: files.state, base: known.hash, text: try state.json()), mode: 0o600)
-        let now = try writing.held.status(sidecar.path)
+        let effect = try FileEffect.left(at: sidecar.path, base: nil, sidecar.result, in: writing.held)
         return Receipt(
             "brought \(sidecar.path.nameText) back",
-            effects: now.map { [.created(sidecar.path, $0.fingerprint, sidecar.result)] } ?? [])
+            effects: effect.map { [$0] } ?? [])
     }
 }

@@ -73,8 +73,8 @@ extension ReviewDraft {
             {
                 let text = String(decoding: before, as: UTF8.self)
                 try writing.putSidecar(ReviewWrite(path: sidecar.path, base: sidecar.result, text: text), mode: 0o600)
-                if let now = try writing.held.status(sidecar.path) {
-                    effects.append(.wrote(sidecar.path, base: sidecar.result, now.fingerprint, base))
+                if let effect = try FileEffect.left(at: sidecar.path, base: sidecar.result, base, in: writing.held) {
+                    effects.append(effect)
                 }
             } else {
                 try writing.held.remove(sidecar.path)

@@ -22,6 +22,31 @@ struct ReviewWrite: Codable, Sendable, Equatable {
     }
 }
 
+extension FileEffect {
+    /// What was written into a file, for its receipt, told by the file's content and not by its name: whoever saves it right
+    /// after the write may have his version there by now, and that is news, not ours. Blocks.
+    ///
+    /// - Parameters:
+    ///   - base: what stood there before; nil for nothing.
+    ///   - result: what was written.
+    /// - Returns: nil where the name is gone, or another version has it.
+    static func left(
+        at path: BytePath, base: ContentHash?, _ result: ContentHash, in held: HeldFiles
+    ) throws -> FileEffect? {
+        let file: Descriptor
+        do {
+            file = try held.spot(path).openFile()
+        } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT || fault.errno == ENOTDIR {
+            return nil
+        }
+        let print = try file.status().fingerprint
+        // A save into this very file changes its times, before or after the hash.
+        guard try ContentHash.of(file) == result, try file.status().fingerprint == print else { return nil }
+        guard let base else { return .created(path, print, result) }
+        return .wrote(path, base: base, print, result)
+    }
+}
+
 /// Writes a review's files: the draft and the sidecar in place under a lease, so that whoever has them keeps the file
 /// that he has; the state by renaming. Nothing is replaced but what was read. Everything here blocks.
 struct ReviewWriting: Sendable {
