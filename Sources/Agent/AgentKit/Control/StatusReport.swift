@@ -113,9 +113,9 @@ package struct StatusReport: Codable, Sendable {
         }
         report.settling += agent.core.contents.looks.map { look in
             let seconds = Int((look.since.duration(to: .now) / .seconds(1)).rounded(.down))
-            let called = look.path.map { agent.core.ledger.names.called(look.place, $0) }
+            let called = look.path.map { agent.core.ledger.names.told(look.place, $0) }
             return Pending(
-                place: look.place, path: BytePath(called ?? "a file"),
+                place: look.place, path: called ?? "a file",
                 waitingFor: "a process reads it, for \(seconds) s so far")
         }
         let unread = agent.core.contents.waiting

@@ -236,9 +236,11 @@ package final class HiddenNames: Sendable {
         return "hidden-" + String(decoding: token.name.dropFirst(Self.prefix.count).prefix(12), as: UTF8.self)
     }
 
-    /// The path for whoever asks how things stand: a hidden file by the beginning of its token, in no folder.
+    /// The path for whoever asks how things stand: a hidden file by the beginning of its token, in no folder. Blocks for nothing:
+    /// as long as the ledger knows of no hidden file there is no key either, and none is made for this.
     package func told(_ place: String, _ path: BytePath) -> BytePath {
-        hides(place, path) ? BytePath(called(place, path)) : path
+        guard hides(place, path) else { return path }
+        return hasKey || Self.isToken(path) ? BytePath(called(place, path)) : "hidden-file"
     }
 
     /// As ``told(_:_:)``, of a path that may be absolute.
