@@ -100,7 +100,9 @@ extension VaultService {
     private nonisolated func deposit(_ comic: VaultComic) async throws -> HostDeposit {
         let place = place
         return try await work.run {
-            try VaultDeposit.seal(
+            // One that is away is waited for.
+            _ = try place.open()
+            return try VaultDeposit.seal(
                 comic.archive,
                 DropEnvelope(
                     name: comic.name, source: comic.source, hash: comic.hash, time: .now(), key: comic.key,

@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 
 /// A vault as the configuration names it.
@@ -24,5 +25,17 @@ package struct VaultPlace: Hashable, Sendable {
     package func hostState() throws -> HostState { try HostState(host) }
 
     /// The vault that lies there, locked. Blocks.
-    package func open() throws -> SealedVault { try SealedVault(at: path, host: hostState()) }
+    ///
+    /// - Throws: as ``SealedVault/init(at:host:)``; ``VaultError/away(_:)`` where this host knows a vault here, and none is there.
+    package func open() throws -> SealedVault {
+        let host = try hostState()
+        do {
+            return try SealedVault(at: path, host: host)
+        } catch VaultError.notAVault(let what, let why) {
+            guard try FileStatus.of(path.appending(VaultLayout.description)) == nil, try !host.pins().isEmpty else {
+                throw VaultError.notAVault(what, why: why)
+            }
+            throw VaultError.away(path)
+        }
+    }
 }

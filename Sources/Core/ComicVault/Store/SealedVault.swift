@@ -18,13 +18,12 @@ package final class SealedVault: Sendable {
 
     /// A vault that is there, locked.
     ///
-    /// - Throws: ``VaultError/notAVault(_:why:)``; ``VaultError/away(_:)`` where this host knows a vault here and none is there.
+    /// - Throws: ``VaultError/notAVault(_:why:)``.
     package init(at path: BytePath, host: HostState) throws {
         do {
             folder = try SealedVaultFolder(path)
             description = try VaultDescription(of: folder.open(VaultLayout.description))
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
-            guard try host.pins().isEmpty else { throw VaultError.away(path) }
             throw VaultError.notAVault(path, why: "there is no vault.json; make a vault with `steward vault init`")
         }
         self.host = host
