@@ -15,6 +15,7 @@ package final class Ledger: Sendable {
     private let readers: DatabaseReaders?
     private let refusal = Mutex<String?>(nil)
     private let folding = Mutex(Folding())
+    private let releasing = Mutex<Task<Void, Never>?>(nil)
     /// Writes so far, and how many of them there were when the log was folded at rest.
     private let written = Atomic<Int>(0)
     private let folded = Atomic<Int>(0)
@@ -248,7 +249,27 @@ package final class Ledger: Sendable {
             return state.claims()
         }
         if mustFold { Task { await self.fold() } }
+        releaseStatements()
     }
+
+    /// Statements that are kept for the next time keep the values of the last one: names and contents of what has been forgotten.
+    /// They go a moment after the last of it, when what follows from a file's removal has been read as well.
+    private func releaseStatements() {
+        let pool = pool
+        let readers = readers
+        let next = Task {
+            do { try await Task.sleep(for: Self.whileItIsRead) } catch { return }
+            (pool as? DatabasePool)?.releaseMemoryEventually()
+            // One that could not be closed is not used again either.
+            _ = try? await BlockingLane("ledger.release").run { try readers?.release() }
+        }
+        releasing.withLock { pending in
+            pending?.cancel()
+            pending = next
+        }
+    }
+
+    private static let whileItIsRead = Duration.seconds(1)
 
     /// From so many writes on the log is worth folding; of writes that come one by one that is some megabytes.
     private static let long = 64

@@ -36,6 +36,16 @@ package final class DatabaseReaders: Sendable {
         return try reader.unsafeRead { db in try db.snapshot { try body(db) } }
     }
 
+    /// Closes those with which nobody reads, and with them the statements that they keep, and the values in these. Each is opened
+    /// anew when it is needed. Blocks.
+    package func release() throws {
+        let idle = free.withLock { free in
+            defer { free = [] }
+            return free
+        }
+        for reader in idle { try reader.close() }
+    }
+
     /// Waits for those that read; later reads fail.
     package func close() throws {
         isClosed.store(true, ordering: .releasing)
