@@ -47,15 +47,22 @@ struct HiddenNameStartTests {
         }
         try await steward.start()
         _ = try steward.run(["retry", try #require(job)])
-        try await steward.until("it has ended") { try jobs(steward).isDisjoint(with: ["ready", "waiting", "parked"]) }
-        #expect(try jobs(steward) == ["done"])
-        #expect(try steward.numberOfDrops() == 1)
+        if isBroken {
+            // What steps are is not known until the rules are.
+            #expect(try jobs(steward) == ["ready"])
+        } else {
+            try await steward.until("it is parked for want of its rule") {
+                try steward.status().parked.contains { $0.problem.contains("is in no rule file any more") }
+            }
+        }
+        #expect(try steward.numberOfDrops() == 0)
         try await steward.stop()
         let state = steward.home.path.appending(".local/state/steward")
         let found = try steward.shell(["/bin/grep", "-rl", "Coelacanthus", state.text])
         #expect(!isBroken || found.status == 1, "\(found)")
         if isBroken { try Durable.remove(steward.home.path.appending(other)) } else { try steward.rule(Self.rule) }
         try await steward.start()
+        if !isBroken { try steward.run(["retry", try #require(job)]).check() }
         try steward.wait()
         #expect(try jobs(steward) == ["done"])
         #expect(try steward.notes().occurrences(of: "<a comic>") == 1)
