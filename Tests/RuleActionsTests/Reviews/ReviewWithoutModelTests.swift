@@ -19,7 +19,7 @@ import Testing
         let deed = try await scene.open([:]).run(Scene.entry, on: Scene.file)
         let line = "No model has read this text: anthropic has no key and there is no local model"
         #expect(
-            try scene.sidecar.occurrences(of: "> \(line) (`tk config") == 1
+            try scene.sidecar.occurrences(of: "> \(line) \\(`tk config") == 1
                 && scene.sidecar.contains("1 finding."))
         #expect(deed.receipt.summary.contains(line) && scene.server.requests.isEmpty)
         let before = try scene.scene.snapshot()
@@ -126,7 +126,7 @@ import Testing
         try scene.scene.home.write(".tk/config.json", #"{"monthly_budget": 0.000001}"#)
         let deed = try await scene.open().run(Scene.entry, on: Scene.file)
         #expect(scene.server.requests.isEmpty)
-        #expect(try scene.sidecar.contains("the budget of <$0.0001 for 20") && scene.sidecar.contains("1 finding."))
+        #expect(try scene.sidecar.contains("the budget of \\<\\$0.0001 for 20") && scene.sidecar.contains("1 finding."))
         #expect(deed.receipt.summary.contains("stops this call"))
     }
 
