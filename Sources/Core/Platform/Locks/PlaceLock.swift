@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Which agent looks after a place, as its lock file says.
 package struct PlaceHolder: Sendable, Equatable, CustomStringConvertible {
@@ -57,6 +58,7 @@ package final class PlaceLock: Sendable {
 
     private let file: Descriptor
     private let status: FileStatus
+    private let isHeld = Atomic(true)
 
     private init(_ file: Descriptor, _ status: FileStatus) { (self.file, self.status) = (file, status) }
 
@@ -143,11 +145,13 @@ package final class PlaceLock: Sendable {
 
     /// Whether this is still the lock of the folder: its file was not removed, and no other folder stands there.
     package func stands(in folder: Folder) throws -> Bool {
-        try folder[Self.name].status()?.isSameFile(as: status) == true
+        guard isHeld.load(ordering: .acquiring) else { return false }
+        return try folder[Self.name].status()?.isSameFile(as: status) == true
     }
 
     /// Gives the lock back, though a thread of this process may never end and keep the file open.
     package func release() {
+        isHeld.store(false, ordering: .releasing)
         // Where that fails it goes with the file.
         try? FileLock.release(file)
     }

@@ -216,10 +216,23 @@ package final class Judge: Sendable {
     ///
     /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
     private func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
-        guard let root = try presence.rootIfAny(of: place) else { return nil }
+        let root: Root
+        var other: Descriptor?
+        switch try presence.look(at: place) {
+        case .here(let folder): root = Root(folder, links: place.links)
+        case .other(let folder):
+            root = Root(folder, links: place.links)
+            other = folder
+        case .inUse(let holder): throw PlacePresence.inUse(place, holder)
+        case .missing: return nil
+        }
         do {
             let spot = try root.spot(path)
-            return try spot.status().map { (spot, $0) }
+            guard let status = try spot.status() else { return nil }
+            if let other, let holder = try presence.claims?.claim(place, in: other) {
+                throw PlacePresence.inUse(place, holder)
+            }
+            return (spot, status)
         } catch let fault as Fault where [ENOENT, ENOTDIR].contains(fault.errno) || fault.code == Fault.link {
             return nil
         }

@@ -72,11 +72,17 @@ package final class PlaceClaims: Sendable {
         }
     }
 
-    /// Gives all locks back, though a thread of this process may never end and keep their files open. Blocks.
+    /// Gives all locks back, though a thread of this process may never end. Blocks.
+    ///
+    /// The files stay open till the process ends: to close one, a FUSE server has to be asked, and where that does not answer,
+    /// a process that waits for it cannot end. One that ends does not wait.
     package func release() {
         for lock in state.withLock({ Array($0.locks.values) }) { lock.release() }
-        // Only now: a place that does not answer may hold this up.
-        for guarded in claims.values { guarded.claim.withLock { $0 = Claim() } }
+    }
+
+    /// Who else has the lock of a folder; nil where nobody has. Takes nothing. Blocks.
+    func others(in opened: Descriptor) throws -> PlaceHolder? {
+        try PlaceLock.holder(in: Folder(opened), except: state.withLock { Array($0.locks.values) })
     }
 
     private func take(_ claim: inout Claim, _ folder: Folder, _ name: String) throws -> PlaceHolder? {

@@ -43,7 +43,7 @@ package final class PlacePresence: Sendable {
         let look = try lookAtFolder(of: place, anew: anew)
         switch look {
         case .here(let folder): return try claims?.claim(place, in: folder).map(Look.inUse) ?? look
-        // A bare mount point may be empty for good: it is claimed when something in it is dealt with.
+        // A bare mount point may be empty for good: it is claimed when there is something in it to be dealt with.
         case .other(let folder): try claims?.leave(place, for: folder)
         case .inUse, .missing: try claims?.leave(place)
         }
@@ -91,19 +91,13 @@ package final class PlacePresence: Sendable {
     ///
     /// - Throws: `Fault(.transient)` where there is none, or another agent looks after it.
     package func root(of place: PlaceInfo) throws -> Root {
-        guard let root = try rootIfAny(of: place) else { throw Self.away(place, "it is not there") }
-        return root
-    }
-
-    /// The same; nil where there is none.
-    func rootIfAny(of place: PlaceInfo) throws -> Root? {
         switch try look(at: place) {
         case .here(let folder): return Root(folder, links: place.links)
         case .other(let folder):
-            if let holder = try claims?.claim(place, in: folder) { throw Self.inUse(place, holder) }
+            if let holder = try claims?.others(in: folder) { throw Self.inUse(place, holder) }
             return Root(folder, links: place.links)
         case .inUse(let holder): throw Self.inUse(place, holder)
-        case .missing: return nil
+        case .missing: throw Self.away(place, "it is not there")
         }
     }
 
@@ -149,7 +143,7 @@ package final class PlacePresence: Sendable {
     /// How the message of a job begins that waits for another agent to end.
     package static func inUseMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is in use" }
 
-    private static func inUse(_ place: PlaceInfo, _ holder: PlaceHolder) -> Fault {
+    static func inUse(_ place: PlaceInfo, _ holder: PlaceHolder) -> Fault {
         Fault(
             .transient,
             "\(inUseMessage(place)) by \(holder), which looks after \(place.root): it goes on here when that agent ends",
