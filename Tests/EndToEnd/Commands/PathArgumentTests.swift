@@ -92,7 +92,9 @@ struct PathArgumentTests {
         #expect(result.status != 99, "what it needs is not there")
         if let status = line.status { #expect(result.status == status, "\(result.output)\(result.errors)") }
         let said = result.output + result.errors
-        #expect(!said.contains("\u{FFFD}") && !said.unicodeScalars.contains { $0.value > 0x10_0000 }, "\(said)")
+        #expect(!said.unicodeScalars.contains { $0.value > 0x10_0000 }, "\(said)")
+        // The title of a comic is made of its name, as text.
+        if line.there != "comic" { #expect(!said.contains("\u{FFFD}"), "\(said)") }
         if !["nothing", "picture"].contains(line.there) { #expect(!said.contains("No such file"), "\(said)") }
         let names = try listDirectory(steward.home.path).map(\.name)
         #expect(!names.contains { String(validating: $0, as: UTF8.self)?.hasPrefix("ex") == true }, "\(names)")
