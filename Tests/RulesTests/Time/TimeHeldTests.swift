@@ -131,6 +131,24 @@ struct TimeHeldTests {
         #expect(time.ran == ["take b.txt"])
     }
 
+    @Test("A rule that waits for no more than an hour is not held back, unless it goes by a date that is written down")
+    func short() async throws {
+        let time = try await bench(
+            """
+            - { rule: Soon, in: inbox, where: { name: "soon*", age: "> 1m" }, do: take }
+            - { rule: Dated, in: inbox, where: { name: "20*", age: { since: name, is: "> 1m" } }, do: take }
+            """)
+        try await setClock(100 * day, time)
+        for name in ["soon.txt", "2027-01-01 plan.txt"] {
+            try time.write(BytePath("inbox/\(name)"))
+            try await time.bench.process(BytePath(name))
+        }
+        try await time.pass(61)
+        #expect(time.ran == ["take soon.txt"])
+        try await time.pass(day)
+        #expect(time.ran == ["take soon.txt", "take 2027-01-01 plan.txt"])
+    }
+
     @Test("Many files that are held back hold up no other rule's")
     func many() async throws {
         let time = try await bench()

@@ -151,7 +151,7 @@ package struct ConditionTest: Sendable {
     let asksForAge: Bool
     /// When it may next have another answer by time alone, after `now`; nil for never. Only of tests that look at `now`.
     var nextChange: NextChange?
-    /// Whether it asks how old the file is, at least or at most.
+    /// Whether it asks how old the file is, so that a clock that is wrong would matter.
     var countsAge = false
     let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 

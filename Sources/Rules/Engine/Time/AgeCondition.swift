@@ -20,6 +20,18 @@ struct AgeTest: Sendable {
         }
     }
 
+    /// Whether a clock that is wrong could make it hold for a file that is much too young, or too old. Not where it asks for
+    /// no more than an hour since the file came or was changed: then the file is early by that at most.
+    var reliesOnClock: Bool {
+        guard [AgeStart.modified.name, "arrived"].contains(start.name) else { return true }
+        return !wanted.allSatisfy { comparison in
+            switch comparison.operation {
+            case .above, .atLeast: comparison.bound <= .hour
+            case .below, .atMost, .equal: false
+            }
+        }
+    }
+
     func check(_ facts: FileFacts) throws -> Observation {
         guard facts.status != nil else { return Observation(false, seen: "the file is gone") }
         guard let begin = try start.find(facts, key, timeZone) else {
@@ -91,7 +103,9 @@ extension ConditionSpec {
             ], takes: .both
         ) { node, context in
             guard let test = context.age(node) else { return nil }
-            return Loaded(asksForAge: test.asksForAge, countsAge: true, nextChange: { try test.nextChange($0) }) {
+            return Loaded(
+                asksForAge: test.asksForAge, countsAge: test.reliesOnClock, nextChange: { try test.nextChange($0) }
+            ) {
                 facts, _ in
                 try test.check(facts)
             }

@@ -23,6 +23,7 @@ package struct Span: Comparable, Sendable {
     }
 
     static let none = Span(nanoseconds: 0, months: 0)
+    static let hour = Span(nanoseconds: 3_600_000_000_000, months: 0)
 
     private init(nanoseconds: Int64, months: Int) {
         self.nanoseconds = nanoseconds
