@@ -31,7 +31,7 @@ import Testing
             ("{{ day | date: %d.%m.%y }}", "21.11.26"), ("{{ stamp | date: \"%H:%M %s\" }}", "07:30 1795246200"),
             ("{{ missing | date: %Y | default: never }}", "never"), ("{{ name | slug | truncate: 4 }}", "sag…"),
             ("\\{{ name }}", "{{ name }}"), ("{{ \"{{\" }} x }}", "{{ x }}"), ("{{ 'it\\'s' }}", "it's"),
-            ("}} { {", "}} { {"), ("{{ name | md }}", "Säga: {{ other }}  #1"),
+            ("}} { {", "}} { {"), ("{{ name | md }}", "Säga: \\{\\{ other \\}\\}  \\#1"),
             ("{{ name | raw }}", "Säga: {{ other }}  #1"),
             ("{{ \"a*b_[c]`<~|\\\\\" | md }}", "a\\*b\\_\\[c\\]\\`\\<\\~\\|\\\\"),
         ])

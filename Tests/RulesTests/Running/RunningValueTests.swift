@@ -70,17 +70,17 @@ struct RunningValueTests {
         }
     }
 
-    @Test("A value in the middle of a line stays as it is, and the template's own lines stay")
+    @Test("A value in the middle of a line shows as it was typed, and the template's own lines stay")
     func blockMiddle() throws {
-        #expect(try block("Read #{{ v }}\n- {{ v }}", ["v": "# a\n^b"]) == "Read ## a ^b\n- \\# a ^b")
+        #expect(try block("Read #{{ v }}\n- {{ v }}", ["v": "# a\n^b"]) == "Read #\\# a \\^b\n- \\# a \\^b")
         #expect(try block("{{ v }}", ["v": "1.5 GB"]) == "1.5 GB")
-        #expect(try block("{{ v }}", ["v": "plain - text"]) == "plain - text")
+        #expect(try block("{{ v }}", ["v": "plain - text"]) == "plain \\- text")
         #expect(try block("{{ v }}", ["v": ""]) == "")
     }
 
     @Test("A template in a value is text: values are put in once")
     func onePass() throws {
-        #expect(try block("{{ v }}", ["v": "{{ secret }}", "secret": "x"]) == "{{ secret }}")
+        #expect(try block("{{ v }}", ["v": "{{ secret }}", "secret": "x"]) == "\\{\\{ secret \\}\\}")
     }
 
     @Test("A step's arguments come back from the ledger as they were")
