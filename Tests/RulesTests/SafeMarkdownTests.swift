@@ -69,6 +69,7 @@ struct SafeMarkdownTests {
         #expect(
             try render("[x](<{{ a }}>)", ["a": "b<%* y %>%%c 100%25.md"]) == "[x](<b%3C%25* y %25%3E%25%25c 100%25.md>)"
         )
+        #expect(try render("[x](<{{ a }}>)", ["a": "%b.md"]) == "[x](<./%25b.md>)")
         #expect(try render("---\nt: {{ a }}\n---\nx", ["a": "<% y %>"], as: .file) == "---\nt: < % y %>\n---\nx")
     }
 

@@ -195,7 +195,10 @@ package struct SafeMarkdown {
             case "\\", "`", "$": out += ["\\", scalar]
             case "<": out += "%3C".unicodeScalars
             case ">": out += "%3E".unicodeScalars
-            case "%" where !MarkdownLink.isPercented(source[index...]): out += "%25".unicodeScalars
+            case "%":
+                // The template's `<` and this would begin a command of Templater's.
+                if out.last == "<" { out += "./".unicodeScalars }
+                out += (MarkdownLink.isPercented(source[index...]) ? "%" : "%25").unicodeScalars
             case "(",
                 ")" where !destination.isInAngles:
                 out += ["\\", scalar]
