@@ -2,7 +2,6 @@ import A4CoreSwift
 import DotLifePersistence
 import Foundation
 import Glibc
-import OwnFiles
 import Platform
 import Rules
 
@@ -32,24 +31,29 @@ struct AgentTraces {
             return "\(captures) holds captures that rules have stored"
         }
         for place in notes {
-            let found = try await answer(within: Self.patience) { Self.ownBlock(below: place.root, device) }
+            let found = try await answer(within: Self.patience) { try Self.ownBlock(below: place.root, device) }
             if case let note?? = found { return "\(note) holds a block that this device's agent has written" }
         }
         return nil
     }
 
-    private static func ownBlock(below root: BytePath, _ device: String) -> BytePath? {
-        var open = [root]
-        while let folder = open.popLast() {
+    /// Below the place's folder, and through no link: what lies in a place belongs to whoever may write there.
+    private static func ownBlock(below root: BytePath, _ device: String) throws -> BytePath? {
+        guard let held = try FolderIdentity.open(root) else { return nil }
+        let place = Root(held)
+        var open: [BytePath] = [""]
+        while let relative = open.popLast() {
             // What cannot be read shows nothing.
-            for entry in (try? listDirectory(folder)) ?? [] {
-                let path = folder.appending(name: entry.name)
+            guard let folder = try? place.folder(relative), let entries = try? folder.entries() else { continue }
+            for entry in entries {
+                let path = relative.appending(name: entry.name)
                 if entry.isDirectory == true {
                     open.append(path)
-                } else if path.text.hasSuffix(".md"), let bytes = try? Descriptor(path).readAll(limit: mostBytes),
+                } else if path.text.hasSuffix(".md"),
+                    let bytes = try? folder[entry.name].openFile().readAll(limit: mostBytes),
                     Anchors.tokens(in: Data(bytes)).contains(where: { $0.token.suffix == device })
                 {
-                    return path
+                    return root.appending(path)
                 }
             }
         }
