@@ -143,6 +143,10 @@ package struct Demonstration: Sendable {
         try Durable.makeDirectory(path.parent)
         let file = try Descriptor(path, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode: 0o644)
         try file.write(bytes, at: 0)
+        // As if it had lain there for a while: an empty file that was just made may be filled yet.
+        if bytes.isEmpty {
+            try file.setTimes(accessed: nil, modified: Timestamp.now().adding(seconds: -120).nanoseconds)
+        }
     }
 
     private func files(below folder: BytePath) throws -> [BytePath] {
