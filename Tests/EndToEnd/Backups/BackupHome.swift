@@ -103,10 +103,11 @@ extension AgentFixture {
         try shell(["cp", "-a", trash.text, home.path.appending(".local/share").text]).check()
     }
 
-    /// How often each text stands in the notes.
+    /// How often each text stands in the notes, as it was dropped: without the backslashes that escape its punctuation.
     func inNotes() throws -> [String: Int] {
         Dictionary(
-            try notes().split(separator: "\n").filter { $0.hasPrefix("got ") }.map { (String($0.dropFirst(4)), 1) },
+            try notes().replacing("\\", with: "").split(separator: "\n").filter { $0.hasPrefix("got ") }
+                .map { (String($0.dropFirst(4)), 1) },
             uniquingKeysWith: +)
     }
 
