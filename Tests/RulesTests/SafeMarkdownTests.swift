@@ -53,7 +53,7 @@ struct SafeMarkdownTests {
         arguments: [
             "Hello, world (so it is): it's \"fine\"!", "snake_case a.b-c 12:30 10% of a/b, and/or 5%a.",
             "see https://a.example/x_y?c=1&d=2#e, or HTTP://b.example/.", "me@a.example: really?! Yes.",
-            "shop/.env and .bashrc",
+            "shop/.env and .bashrc", "Report (1).pdf",
         ])
     func plain(value: String) throws {
         let expected = value.replacing("10% of", with: "10\\% of")
@@ -70,6 +70,7 @@ struct SafeMarkdownTests {
             try render("[x](<{{ a }}>)", ["a": "b<%* y %>%%c 100%25.md"]) == "[x](<b%3C%25* y %25%3E%25%25c 100%25.md>)"
         )
         #expect(try render("[x](<{{ a }}>)", ["a": "%b.md"]) == "[x](<./%25b.md>)")
+        #expect(try render("[x](<{{ a }}>)", ["a": "<b.md"]) == "[x](<./%3Cb.md>)")
         #expect(try render("---\nt: {{ a }}\n---\nx", ["a": "<% y %>"], as: .file) == "---\nt: < % y %>\n---\nx")
     }
 

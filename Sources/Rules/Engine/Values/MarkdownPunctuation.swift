@@ -55,7 +55,9 @@ enum MarkdownPunctuation {
         guard !zip(source[start..<end], source[(start + 1)..<end]).contains(where: { $0 == ":" && $1 == ":" }) else {
             return false
         }
-        return isWord(source, start - 1) && isEdge(source, end)
+        // Of a copy's name as well: `Report (1).pdf`.
+        let isInName = source[start..<end].elementsEqual(").".unicodeScalars) && isWord(source, end)
+        return isWord(source, start - 1) && (isEdge(source, end) || isInName)
     }
 
     /// Whether it is of the `://` of an address of the web.

@@ -193,17 +193,14 @@ package struct SafeMarkdown {
         for (index, scalar) in source.enumerated() where !(isFirst && source[...index].allSatisfy { $0 == " " }) {
             switch scalar {
             case "\\", "`", "$": out += ["\\", scalar]
-            case "<": out += "%3C".unicodeScalars
-            case ">": out += "%3E".unicodeScalars
-            case "%":
-                // The template's `<` and this would begin a command of Templater's.
-                if out.last == "<" { out += "./".unicodeScalars }
-                out += (MarkdownLink.isPercented(source[index...]) ? "%" : "%25").unicodeScalars
+            case "<": appendPercented("%3C")
+            case ">": appendPercented("%3E")
+            case "%": appendPercented(MarkdownLink.isPercented(source[index...]) ? "%" : "%25")
             case "(",
                 ")" where !destination.isInAngles:
                 out += ["\\", scalar]
             case "&" where MarkdownLink.mayBeEntity(source[index...]): out += ["\\", scalar]
-            case " " where !destination.isInAngles: out += "%20".unicodeScalars
+            case " " where !destination.isInAngles: appendPercented("%20")
             default: out.append(scalar)
             }
         }
@@ -211,6 +208,12 @@ package struct SafeMarkdown {
         else { return }
         let start = out[destination.start...].firstIndex { $0 != " " } ?? destination.start
         out.insert(contentsOf: "./".unicodeScalars, at: start)
+    }
+
+    private mutating func appendPercented(_ code: String) {
+        // The template's `<` and this would begin a command of Templater's.
+        if out.last == "<" { out += "./".unicodeScalars }
+        out += code.unicodeScalars
     }
 
     /// As it was typed, with what may be markup escaped. In a line of ours its code works, which no escape reaches.
