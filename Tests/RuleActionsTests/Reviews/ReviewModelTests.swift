@@ -33,7 +33,7 @@ import Testing
         #expect(text.contains("\n### L3 · academic, editor · they disagree: tick one of them at most\n"))
         #expect(text.contains("  old city\n") && text.contains("  historic town\n"))
         #expect(text.contains("\n## Council\n\neditor, academic: positive on the whole.\n"))
-        #expect(text.contains("\n### Disagreements\n\n- style\n  - editor (against, L3): The word weighs -1.\n"))
+        #expect(text.contains("\n### Disagreements\n\n- style\n  - editor (against, L3): The word weighs \\-1.\n"))
         #expect(text.contains("  - academic (for, L3): The word weighs 1.\n"))
         #expect(text.contains("\n### Consensus\n\n- opening\n  - editor (for, L1): It begins at once.\n"))
         #expect(text.contains("\n### Views\n\n- editor (mixed): It is short.\n"))
