@@ -73,6 +73,7 @@ package final class PlaceLock: Sendable {
                 guard try file.status().kind == .file else {
                     return .impossible(Fault(.failed, "\(spot.path) is no file", path: spot.path))
                 }
+                flush(file)
                 guard try FileLock.acquire(.exclusive, on: file) else { return .held(PlaceHolder(file)) }
                 // Somebody may have removed the file since it was opened.
                 let status = try file.status()
@@ -87,6 +88,13 @@ package final class PlaceLock: Sendable {
             }
         }
         throw Fault(.transient, "\(spot.path) is made anew again and again", path: spot.path)
+    }
+
+    /// Closes a copy of the descriptor, which has a FUSE server asked to flush the file. One that has nothing to flush says so
+    /// once and is not asked again: now, and not when the agent ends and the server may not answer any more.
+    private static func flush(_ file: Descriptor) {
+        let copy = dup(file.raw)
+        if copy >= 0 { close(copy) }
     }
 
     /// What does not pass by itself, and a full disk, on which a lock must not stop the work that makes room.
