@@ -74,8 +74,7 @@ package final class PlaceClaims: Sendable {
 
     /// Gives all locks back, though a thread of this process may never end. Blocks.
     ///
-    /// The files stay open till the process ends: to close one, a FUSE server has to be asked, and where that does not answer,
-    /// a process that waits for it cannot end. One that ends does not wait.
+    /// The files stay open till the process ends: closing one asks a FUSE server, which may not answer any more.
     package func release() {
         for lock in state.withLock({ Array($0.locks.values) }) { lock.release() }
     }
