@@ -97,7 +97,7 @@ struct RuleConditionTests {
         factCases + [
             Case(condition: "name", lines: "name: \"*.{cbz,cbr}\"", yes: "name/a.cbz", no: "name/a.cbz.txt"),
             Case(condition: "path", lines: "path: \"path/in/**/*.md\"", yes: "path/in/x/a.md", no: "path/out/a.md"),
-            Case(condition: "stem", lines: "stem: \"*draft\"", yes: "stem/a draft.tar.gz", no: "stem/a draft 2.md"),
+            Case(condition: "stem", lines: "stem: \"*draft\"", yes: "stem/a draft.md", no: "stem/a draft 2.md"),
             Case(condition: "extension", lines: "extension: [md, txt]", yes: "extension/a.MD", no: "extension/a.mdx"),
             Case(condition: "depth", lines: "depth: \"<= 1\"", yes: "depth/a.md", no: "depth/deeper/a.md"),
             Case(condition: "hidden", lines: "hidden: true", yes: "hidden/.a", no: "hidden/a"),
