@@ -271,9 +271,12 @@ package final class Agent: Service {
         if opening != .existing {
             try await core.ledger.write { try $0.setMeta("created", Timestamp.now().description) }
         }
+        // Once: a start must not need room on a disk that has none left.
         let alive = core.directories.alive
         let text = "\(started)\n"
-        try await BlockingLane("alive").run { try Durable.replaceOwn(alive, with: Array(text.utf8)) }
+        try await BlockingLane("alive").run {
+            if try FileStatus.of(alive) == nil { try Durable.replaceOwn(alive, with: Array(text.utf8)) }
+        }
     }
 
     private func stop() async {
