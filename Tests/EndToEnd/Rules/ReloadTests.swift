@@ -109,8 +109,8 @@ struct ReloadTests {
         "What arrives while half of a rule file stands there, as if it were whole, is dealt with by the other half as well"
     )
     func savedInHalves() async throws {
-        // So long that what follows is done within it on any machine.
-        let steward = try AgentFixture(configuration: "settle: 6s")
+        // So long that what follows is done within it, also beside the other tests on two cores.
+        let steward = try AgentFixture(configuration: "settle: 20s")
         try steward.home.write(
             file,
             "- { rule: Third, in: library, do: trash }\n" + String(decoding: twoRules("before").all, as: UTF8.self))
