@@ -199,6 +199,61 @@ struct RunningOverdueTests {
         #expect(script.lines.last?.hasPrefix("perform take y") == true)
     }
 
+    /// What happens after a folder got another name, and another file came under the old one.
+    enum Turn: String, CaseIterable {
+        case judgeNewName, judgeOldName, runJob
+
+        static let orders: [[Turn]] = allCases.flatMap { first in
+            let rest = allCases.filter { $0 != first }
+            return [[first] + rest, [first] + rest.reversed()]
+        }
+    }
+
+    @Test(
+        "A file whose folder is renamed and another that comes under its old name are both dealt with, once each",
+        arguments: Turn.orders)
+    func replacedFolder(order: [Turn]) async throws {
+        let bench = try bench()
+        script.perform("take") { intent, _ in
+            guard try FileStatus.of(intent.file) != nil else { throw Fault(.superseded, "is gone") }
+            guard try ContentHash.ofFile(intent.file) == intent.hash else { throw Fault(.superseded, "has changed") }
+            return Receipt("took it")
+        }
+        try await bench.runner.setPaused(true)
+        try bench.write("inbox/old/x", "one")
+        try await bench.process("old/x")
+        #expect(try Durable.renameNew(bench.path("inbox/old"), to: bench.path("inbox/new")))
+        try bench.write("inbox/old/x", "two")
+        for turn in order {
+            switch turn {
+            case .judgeNewName: await bench.submit(try await bench.see("new/x"))
+            case .judgeOldName: await bench.submit(try await bench.see("old/x"))
+            case .runJob: try await bench.runner.setPaused(false)
+            }
+            await bench.runner.idle()
+        }
+        let done = try await bench.jobs().filter { $0.state == .done }.map(\.path).sorted()
+        #expect(done == ["new/x", "old/x"], "\(order)")
+        #expect(try await bench.jobs().allSatisfy { [.done, .superseded].contains($0.state) })
+    }
+
+    @Test("A file's other link is not taken for its new name when another file comes under the first")
+    func replacedLink() async throws {
+        let bench = try bench()
+        try bench.write("inbox/y", "one")
+        #expect(link(bench.path("inbox/y").text, bench.path("inbox/x").text) == 0)
+        try await bench.process("y")
+        try await bench.runner.setPaused(true)
+        try await bench.process("x")
+        try bench.write("inbox/x", "two")
+        await bench.submit(try await bench.see("x"))
+        try await bench.runner.setPaused(false)
+        await bench.runner.idle()
+        try await bench.process("y")
+        let done = try await bench.jobs().filter { $0.state == .done }.map(\.path).sorted()
+        #expect(done == ["x", "y"])
+    }
+
     @Test("What a rule is told of a file's text is what was hashed, though a program writes into it meanwhile")
     func writtenInto() async throws {
         let bench = try bench(

@@ -44,34 +44,50 @@ extension Planner {
         try await ledger.read { try $0.supersededToBePlanned() }
     }
 
-    /// Plans what a superseded job was to do for the version that has been judged since, or for the name that its file
-    /// has been judged under since. What is yet to be judged is left to its judgement.
+    /// Plans what a superseded job was to do for what has been judged since: another version under its name, its file under
+    /// another name, or both, where another file has come under the name that its file has lost. What is yet to be judged is
+    /// left to its judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
         if let job = try await ledger.read({ try $0.job(id) }), try isAboutFolder(job) {
             try await lookAgain(job)
             return []
         }
         guard let job = try await ledger.read({ try $0.job(id) }), let rule = ruleSet[job.rule],
-            let place = rule.places.first(where: { $0.name == job.whereabouts.place }),
-            let record = try await ledger.read({ try Self.present(job, in: $0) }),
-            let overdue = try await ledger.read({ try Self.overdue(job, by: record.hash, in: $0) })
+            let place = rule.places.first(where: { $0.name == job.whereabouts.place })
         else {
             try await ledger.write { try $0.setSuperseded(id, false) }
             return []
         }
-        guard let hash = record.hash else {
-            // Nobody has read it, since no rule could want it as it is.
-            try await ledger.write { transaction in
-                try transaction.setSuperseded(id, false)
-                try Self.awaitAgain(rule, record.path, in: place, transaction)
+        var planned: [(record: FileRecord, drafts: [Draft])] = []
+        for record in try await ledger.read({ try Self.successors(of: job, in: $0) }) {
+            guard let overdue = try await ledger.read({ try Self.overdue(job, by: record.hash, in: $0) }) else {
+                continue
             }
-            return []
+            planned.append((record, try await drafts(for: record, in: place, rule, overdue)))
         }
+        let found = planned
+        return try await ledger.write { transaction in
+            try transaction.setSuperseded(id, false)
+            return try found.flatMap { record, drafts -> [PlannedJob] in
+                guard try !Self.hasOwnJob(record, besides: job, in: transaction) else { return [] }
+                if drafts.isEmpty { try Self.awaitAgain(rule, record.path, in: place, transaction) }
+                return try Self.add(drafts, lineage: nil, to: transaction)
+            }
+        }
+    }
+
+    /// What the rule does with a file in place of what it has not done; empty where it does not want the file, or the file has
+    /// changed once more.
+    private func drafts(
+        for record: FileRecord, in place: PlaceInfo, _ rule: Rule, _ overdue: Overdue
+    ) async throws -> [Draft] {
+        // Nobody has read it, since no rule could want it as it is.
+        guard let hash = record.hash else { return [] }
         let arrival = clock.now()
         let file = FileReference(
             place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: hash)
         let (host, names, ruleSet) = (host, ledger.names, ruleSet)
-        let drafts: [Draft] = try await reader.run(record.fingerprint.size) {
+        return try await reader.run(record.fingerprint.size) {
             guard let content = try open(record.path, in: place) else { return [] }
             let status = try content.status()
             guard try reader.hash(content) == hash else { return [] }
@@ -83,13 +99,6 @@ extension Planner {
                 version: record.version, arrival: arrival, host: host, names: names, values: [:]
             ).map { try $0.succeeding(overdue) }
             return try content.status().fingerprint == status.fingerprint ? drafts : []
-        }
-        return try await ledger.write { transaction in
-            try transaction.setSuperseded(id, false)
-            let jobs = try transaction.jobs(at: job.whereabouts)
-            guard jobs.first(where: { $0.rule == job.rule })?.id == job.id else { return [] }
-            if drafts.isEmpty { try Self.awaitAgain(rule, record.path, in: place, transaction) }
-            return try Self.add(drafts, lineage: nil, to: transaction)
         }
     }
 
@@ -132,17 +141,38 @@ extension Planner {
         try transaction.setFile(file)
     }
 
-    /// What a superseded job's file is now: another version under its name, or the same one under another.
-    private static func present(_ job: JobRecord, in transaction: LedgerTransaction) throws -> FileRecord? {
+    /// What may take the place of a superseded job's file: another version under its name, and the file itself under another
+    /// name.
+    private static func successors(of job: JobRecord, in transaction: LedgerTransaction) throws -> [FileRecord] {
         let spot = job.whereabouts
-        if let record = try transaction.file(spot.place, spot.path), record.present {
-            return record.hash == job.hash ? nil : record
+        var found: [FileRecord] = []
+        if let record = try transaction.file(spot.place, spot.path), record.present, record.hash != job.hash {
+            found.append(record)
         }
-        let file = try StoredFile(json: job.file, showing: transaction.names)
-        guard let print = file.fingerprint,
-            let renamed = try transaction.file(spot.place, device: print.device, inode: print.inode), renamed.present
-        else { return nil }
-        return renamed.hash == job.hash ? renamed : nil
+        if let print = try StoredFile(json: job.file, showing: transaction.names).fingerprint {
+            found += try transaction.files(
+                spot.place, device: print.device, inode: print.inode, besides: spot.path
+            ).prefix(1).filter { $0.hash == job.hash }
+        }
+        return found
+    }
+
+    /// Whether the rule has another job for what has taken the place of a superseded job's file: what has arrived by itself is
+    /// done by itself.
+    private static func hasOwnJob(
+        _ record: FileRecord, besides job: JobRecord, in transaction: LedgerTransaction
+    ) throws -> Bool {
+        let spot = JobRecord.Whereabouts(place: record.place, path: record.path)
+        let others = try transaction.jobs(at: spot).filter { $0.rule == job.rule && $0.id != job.id }
+        if spot == job.whereabouts { return others.contains { $0.sequence > job.sequence } }
+        return try others.contains { other in
+            guard other.event == job.event, other.hash == record.hash,
+                other.sequence > job.sequence || other.state != .superseded
+            else { return false }
+            // Another file with the same content may have had this name before.
+            let print = try StoredFile(json: other.file, showing: transaction.names).fingerprint
+            return print == nil || print?.inode == record.fingerprint.inode
+        }
     }
 }
 
