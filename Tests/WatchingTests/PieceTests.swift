@@ -97,6 +97,20 @@ import Testing
         #expect(dirty.count == 0)
     }
 
+    @Test("What was moved in is told in order with the renames that take it further")
+    func movedInOrder() async {
+        let dirty = DirtySet()
+        dirty.insert(.file(root: "r", path: "a"))
+        dirty.insert([.movedIn(root: "r", path: "x", isFolder: false), .file(root: "r", path: "x")])
+        dirty.insert(.renamed(root: "r", from: "x", toRoot: "r", to: "y"))
+        #expect(
+            await dirty.next().marks == [
+                .movedIn(root: "r", path: "x", isFolder: false),
+                .renamed(root: "r", from: "x", toRoot: "r", to: "y"), .file(root: "r", path: "a"),
+                .file(root: "r", path: "x"),
+            ])
+    }
+
     @Test("Too many marks become one") func tooManyMarks() async {
         let dirty = DirtySet(limit: 100)
         for number in 0..<1_000 { dirty.insert(.file(root: "r", path: BytePath("f\(number)"))) }

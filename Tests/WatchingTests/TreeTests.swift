@@ -126,6 +126,38 @@ extension WatchingTests {
             await observer.stop()
         }
 
+        @Test("What is moved in from outside is told apart from what is renamed within, from an ignored name or not")
+        func movedIn() async throws {
+            let other = WatchRoot(name: "other", path: folder.path.appending("other"))
+            try makeFolder(other.path)
+            try folder.write("in/a.txt", "x")
+            try folder.write("in/b~", "x")
+            try folder.write("in/d/x.txt", "x")
+            try folder.write("other/c.txt", "x")
+            try folder.write("out/e/x.txt", "x")
+            let observer = try Observer([root, other], patient)
+            try await observer.firstLook()
+            observer.forget()
+            let inside = root.path
+            try rename(inside.appending("a.txt"), inside.appending("d/a.txt"))
+            try rename(inside.appending("b~"), inside.appending("b.txt"))
+            try rename(inside.appending("d"), inside.appending("f"))
+            try rename(other.path.appending("c.txt"), inside.appending("c.txt"))
+            try rename(folder.path.appending("out/e"), inside.appending("e"))
+            // Out and back, before anybody has seen that it went.
+            try rename(inside.appending("f/x.txt"), folder.path.appending("x.txt"))
+            try rename(folder.path.appending("x.txt"), inside.appending("last.txt"))
+            try await eventually("the last is told") { observer.files().contains("last.txt") }
+            let movedIn = observer.marks.filter { if case .movedIn = $0 { true } else { false } }
+            #expect(
+                movedIn == [
+                    .movedIn(root: "root", path: "c.txt", isFolder: false),
+                    .movedIn(root: "root", path: "e", isFolder: true),
+                    .movedIn(root: "root", path: "last.txt", isFolder: false),
+                ])
+            await observer.stop()
+        }
+
         @Test("What is moved out is told") func whatIsMovedOutIsTold() async throws {
             try folder.write("in/x.txt", "x")
             try folder.write("in/d/y.txt", "y")

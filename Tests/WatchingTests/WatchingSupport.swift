@@ -80,7 +80,7 @@ final class Observer: Sendable {
             case .subtree(let name, let path):
                 guard let root = roots[name] else { continue }
                 _ = try? Scanner.walk(root: root, from: path, ignoring: ignore) { path, _ in note(name, path) }
-            case .renamed, .rootState: break
+            case .renamed, .movedIn, .rootState: break
             }
         }
         seen.withLock {

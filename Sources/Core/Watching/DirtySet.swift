@@ -52,7 +52,7 @@ package final class DirtySet: Sendable {
     }
 
     /// Drains a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
-    /// states come first, then renames in their order, then the rest, oldest first.
+    /// states come first, then renames and what was moved in, in their order, then the rest, oldest first.
     package func next() async -> Batch {
         while !Task.isCancelled {
             let batch = drain()
@@ -112,6 +112,9 @@ package final class DirtySet: Sendable {
                 add(.subtree(root: root, path: ""), to: &state)
                 add(.subtree(root: toRoot, path: ""), to: &state)
             }
+        case .movedIn:
+            // In order with the renames, which may take it further. Beyond the limit inodes tell what they can.
+            if state.renames.count < limit { state.renames.append(mark) }
         case .file(let root, let path), .subtree(let root, let path):
             if covered(root, path, state.rest) || !state.rest.append(mark) { return }
             state.perRoot[root, default: 0] += 1
@@ -187,7 +190,9 @@ extension DirtyMark {
     /// The root that the mark is about; for a rename the one it left.
     package var root: String {
         switch self {
-        case .file(let root, _), .subtree(let root, _), .renamed(let root, _, _, _), .rootState(let root): root
+        case .file(let root, _), .subtree(let root, _), .renamed(let root, _, _, _), .rootState(let root),
+            .movedIn(let root, _, _):
+            root
         }
     }
 }

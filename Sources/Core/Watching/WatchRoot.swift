@@ -40,6 +40,9 @@ package enum DirtyMark: Sendable, Hashable {
     case subtree(root: String, path: BytePath)
     /// The kernel paired both halves of a rename. Marks of both names follow: a folder's as subtrees.
     case renamed(root: String, from: BytePath, toRoot: String, to: BytePath)
+    /// The kernel says that it was moved to this name from outside the root: it has had no other name in it, whatever its
+    /// inode may tell. The mark of the name itself follows.
+    case movedIn(root: String, path: BytePath, isFolder: Bool)
     /// The root vanished, came back, was replaced or mounted over, or its mode changed: ask
     /// ``EventSource/status()`` before believing that anything was deleted. Comes before all other marks of a batch.
     case rootState(root: String)

@@ -125,6 +125,63 @@ struct FileIdentityTests {
         #expect(try lines(steward) == expected.sorted())
     }
 
+    /// By which way a file or a tree leaves its place and comes back under another name.
+    enum WayRound: CaseIterable {
+        case file, tree, otherPlace, renamedOnReturn
+    }
+
+    @Test(
+        "What leaves its place and is back under another name before it is missed arrives, whichever way it took",
+        arguments: WayRound.allCases)
+    func backAtOnce(_ way: WayRound) async throws {
+        let steward = try await agent(Self.both)
+        let names = way == .tree ? (0..<20).map { "\($0).txt" } : ["a.txt"]
+        for name in names { try steward.drop(BytePath("dropbox/old/\(name)"), name) }
+        try await steward.until("all are seen") { try self.lines(steward).count == names.count }
+        func move(_ old: BytePath, _ new: BytePath) { #expect(rename(old.text, new.text) == 0) }
+        let old = steward.path("dropbox/old")
+        let back: [String]
+        switch way {
+        case .tree:
+            let away = steward.home.path.appending("away")
+            move(old, away)
+            move(away, steward.path("dropbox/new"))
+            back = names
+        case .file, .otherPlace, .renamedOnReturn:
+            let away =
+                way == .otherPlace ? steward.path("library/a.txt") : steward.home.path.appending("away.txt")
+            move(old.appending("a.txt"), away)
+            move(away, steward.path("dropbox/b.txt"))
+            if way == .renamedOnReturn { move(steward.path("dropbox/b.txt"), old.appending("c.txt")) }
+            back = [way == .renamedOnReturn ? "c.txt" : "b.txt"]
+        }
+        let expected = (names + back).map { "seen \($0)" } + names.map { "seen no \($0)" }
+        try await steward.until("all are missed, and seen again") {
+            try self.lines(steward).count >= expected.count
+        }
+        try steward.wait()
+        #expect(try lines(steward) == expected.sorted())
+    }
+
+    @Test("A file that is brought back from the trash under another name at once arrives")
+    func backFromTrash() async throws {
+        let steward = try await agent(
+            """
+            - rule: All
+              in: dropbox
+              settle: 50ms
+              do: [ { append-block: { note: log, text: "seen {{ file.name }}" } }, trash ]
+            """)
+        try steward.drop("dropbox/a.txt", "text")
+        let trash = steward.home.path.appending(".local/share/Trash/files")
+        try await steward.until("it is in the trash") { try steward.trash() == ["text"] }
+        let name = try #require(try listDirectory(trash).first?.name)
+        #expect(rename(trash.appending(name: name).text, steward.path("dropbox/b.txt").text) == 0)
+        try await steward.until("it is seen again") { try self.lines(steward).count >= 2 }
+        try steward.wait()
+        #expect(try lines(steward) == ["seen a.txt", "seen b.txt"])
+    }
+
     @Test("A file in a renamed folder is the file that it was, however long somebody has it open there")
     func openInRenamedFolder() async throws {
         let steward = try await agent(Self.both)

@@ -32,6 +32,8 @@ package actor Pipeline {
     private var again: [Key: Settled] = [:]
     /// Names that were given up, until it has been judged what has become of them.
     var givenUp = GivenUpNames()
+    /// What has come into its place from outside, until it has been judged.
+    var movedIn = MovedInNames()
     private(set) var isStopped = false
     /// How many marks have been taken up since the start.
     package var marksTaken = 0
@@ -311,7 +313,8 @@ package actor Pipeline {
             let baseline = baselines[key.root].flatMap { isInBaseline($0, key) ? $0 : nil }
             let verdict = try await ContentTurn.$current.withValue(turn) {
                 try await core.judge.judge(
-                    place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began, on: threads)
+                    place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began,
+                    isMovedIn: movedIn.contains(key), on: threads)
             }
             meters.judged(key.root, JudgedAs(verdict))
             switch verdict {
@@ -360,6 +363,7 @@ package actor Pipeline {
             await settle(key.root, key.path, extra: 30)
         }
         if let denial { passOver(key, denial) } else if isDone { denied.remove(key) }
+        if isDone { movedIn.forget(key) }
         if isDone, !isRefused { tooLarge[key] = nil }
         endJudgement(key)
         if again.removeValue(forKey: key) != nil { await settle(key.root, key.path) }

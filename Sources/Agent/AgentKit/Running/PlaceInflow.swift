@@ -65,6 +65,7 @@ extension Pipeline {
         case .renamed(let root, let from, let toRoot, let to):
             // The old name is judged by what stands under the new one; where that is no news, by itself.
             let isSeenUnderNew = !ignore.ignores(to.name)
+            if root == toRoot, isSeenUnderNew { movedIn.rename(Key(root: root, path: from), to: to) }
             if root != toRoot || !isSeenUnderNew { await settleSoon(root, [from]) }
             guard isSeenUnderNew else { return }
             if root != toRoot { return await settleSoon(toRoot, [to]) }
@@ -76,6 +77,9 @@ extension Pipeline {
             if !hasNew || !hasOld { lookLater(root, mark) }
             // It is noted again when there is room for it.
             if !hasOld { givenUp.forget(Key(root: root, path: from)) }
+        case .movedIn(let root, let path, let isFolder):
+            // Its mark of its own follows. A name that is never judged is not noted: nothing would forget it.
+            if isNews(path) { movedIn.add(Key(root: root, path: path), isFolder: isFolder) }
         case .subtree(let root, _):
             lookLater(root, mark)
         case .rootState(let root):
@@ -139,7 +143,7 @@ extension Pipeline {
             }
             var name = judged?.key.path
             if name == nil { name = await settler.name(of: print, in: key.root) }
-            guard let name, name != key.path else { return false }
+            guard let name, name != key.path, !movedIn.contains(Key(root: key.root, path: name)) else { return false }
             return try await core.judge.isNow(name, known, in: place)
         } catch {
             log.debug(
@@ -204,7 +208,7 @@ extension Pipeline {
                     noteRename(name, from, to)
                     await settle(name, from, extra: Self.renamedExtra)
                 case .subtree(_, let path): await scan(name, inflow, path)
-                case .rootState: continue
+                case .rootState, .movedIn: continue
                 }
             }
         }
@@ -267,6 +271,8 @@ extension Pipeline {
     /// Compares what is on the disk with what the ledger knows, as fast as what is news is judged.
     private func scan(_ name: String, _ inflow: PlaceInflow, _ path: BytePath) async {
         let root = inflow.root
+        let folders = movedIn.folders(of: name, within: path)
+        defer { movedIn.forget(folders) }
         do {
             guard try await look(at: root, anew: path.isEmpty) else { return }
             let (ignore, ledger, wantsFolder) = (ignore, core.ledger, wantsFolder(root))
@@ -284,7 +290,10 @@ extension Pipeline {
                     try await judgeNewNames(name, inflow)
                 }
                 if isSurvey { surveys[name]?.unjudged.formUnion(part.news) }
-                for path in part.news { await settle(name, path, still: true) }
+                for path in part.news {
+                    movedIn.noteFound(Key(root: name, path: path))
+                    await settle(name, path, still: true)
+                }
                 for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
                 await inflow.settler.room(below: PlaceInflow.room)
                 if isStopped { return }

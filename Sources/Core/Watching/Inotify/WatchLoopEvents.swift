@@ -98,10 +98,15 @@ extension WatchLoop {
                 emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
             }
         }
-        if event.has(Bits.movedTo), let from = unpark(event.cookie) {
+        guard event.has(Bits.movedTo) else {
+            for place in places { emit(.file(root: place.root.spec.name, path: place.path), for: place.root) }
+            return
+        }
+        let from = unpark(event.cookie)
+        if let from {
             paired(from, places)
         } else {
-            for place in places { emit(.file(root: place.root.spec.name, path: place.path), for: place.root) }
+            for place in places { movedIn(place, isFolder: false) }
         }
     }
 
@@ -146,10 +151,27 @@ extension WatchLoop {
         if let from {
             paired(from, places)
         } else {
-            for place in places {
-                emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
-            }
+            for place in places { movedIn(place, isFolder: true) }
         }
+    }
+
+    /// No first half has come before: it was where we do not look.
+    private func movedIn(_ place: (root: RootWatch, path: BytePath), isFolder: Bool) {
+        let name = place.root.spec.name
+        let mark: DirtyMark =
+            isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path)
+        if seesAll(of: place.root) {
+            emit(.movedIn(root: name, path: place.path, isFolder: isFolder), mark, for: place.root)
+        } else {
+            emit(mark, for: place.root)
+        }
+    }
+
+    /// Whether the first half of a rename within the root would have been seen: no folder of it is polled or closed to us, and
+    /// no event was lost.
+    private func seesAll(of root: RootWatch) -> Bool {
+        !rescanWanted && root.pollers.isEmpty && root.unreadable.isEmpty
+            && (unwatched.isEmpty || !unwatched.contains { $0.owner === root })
     }
 
     /// Where an event's name stands, ignored names and what belongs to other places left out.
@@ -181,7 +203,9 @@ extension WatchLoop {
 
     private func park(_ event: KernelEvent, _ watched: Watched, folder: Bool) {
         let places = self.places(event, watched)
-        guard !places.isEmpty else { return }
+        // From a name that is ignored it does not come from elsewhere.
+        let isIgnored = !watched.nodes.isEmpty && options.ignore.ignores(event.name)
+        guard !places.isEmpty || isIgnored else { return }
         var detached: FolderNode?
         if folder {
             for place in places {
@@ -230,6 +254,9 @@ extension WatchLoop {
         }
         for place in places {
             let name = place.root.spec.name
+            if !from.places.isEmpty, !from.places.contains(where: { $0.root === place.root }) {
+                emit(.movedIn(root: name, path: place.path, isFolder: from.isFolder), for: place.root)
+            }
             emit(
                 from.isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path),
                 for: place.root)

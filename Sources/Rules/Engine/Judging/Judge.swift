@@ -51,15 +51,16 @@ package final class Judge: Sendable {
     ///
     /// - Parameters:
     ///   - began: when the baseline was begun: what has changed since was not there before, but has arrived.
+    ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
     ///   - threads: on whose threads; nil for the place's.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
-        on threads: Bulkhead? = nil
+        isMovedIn: Bool = false, on threads: Bulkhead? = nil
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: threads ?? .place(place.name)) {
             do {
-                return try await self.judgeHere(place, path, baseline, began)
+                return try await self.judgeHere(place, path, baseline, began, isMovedIn)
             } catch is KnownUnderOtherName {
                 // It was entered under another name while this one was judged. Which of the two it has is seen anew.
                 return .again
@@ -68,7 +69,7 @@ package final class Judge: Sendable {
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, _ isMovedIn: Bool
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
@@ -96,7 +97,7 @@ package final class Judge: Sendable {
         guard isWanted else {
             let born = try await lanes.run { try spot.birth() }
             let left = try await namesLeft(of: others, print, in: place)
-            let former = known?.present == true ? nil : left.first ?? others.first
+            let former = known?.present == true || isMovedIn ? nil : left.first ?? others.first
             let isSeen = try await planner.see(
                 path, in: place, status, now: now, born: born, known: known, former: former, left: left,
                 term: term)
@@ -120,7 +121,7 @@ package final class Judge: Sendable {
         var renamed: FileRecord?
         if let known, known.present {
             event = .changed
-        } else if let former = left.first(where: { Self.isSame($0, record) }) {
+        } else if !isMovedIn, let former = left.first(where: { Self.isSame($0, record) }) {
             event = .renamed
             renamed = former
             record.version = max(record.version, former.version + 1)
