@@ -231,7 +231,12 @@ package actor Settler {
     }
 
     /// The name under which a file of this inode settles, or waits to be fetched and acknowledged; nil for none.
-    package func name(of file: Fingerprint, in root: String) -> BytePath? { seenFiles.name(of: file, in: root) }
+    ///
+    /// - Parameter soon: not where it waits for somebody else.
+    package func name(of file: Fingerprint, in root: String, soon: Bool = false) -> BytePath? {
+        guard let name = seenFiles.name(of: file, in: root) else { return nil }
+        return soon && entries[Key(root: root, path: name)]?.waitsForOthers == true ? nil : name
+    }
 
     /// Whether a file settles: it has been named again since it was last told what it is.
     package func isSettling(_ path: BytePath, of root: String) -> Bool {

@@ -182,6 +182,23 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen a.txt", "seen b.txt"])
     }
 
+    @Test("A name that another file gets while its own has a new one arrives, whichever is judged first")
+    func nameTakenOver() async throws {
+        let steward = try await agent(Self.both)
+        for number in 0..<20 {
+            try steward.drop(BytePath("dropbox/\(number)/a.txt"), "\(number)")
+        }
+        try await steward.until("all are seen") { try self.lines(steward).count == 20 }
+        for number in 0..<20 {
+            let (old, new) = ("dropbox/\(number)/a.txt", "dropbox/\(number)/b.txt")
+            #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)
+            try steward.moveIn(BytePath(old), Array("another \(number)".utf8))
+        }
+        try await steward.until("the others are seen") { try self.lines(steward).count >= 40 }
+        try steward.wait()
+        #expect(try lines(steward) == Array(repeating: "seen a.txt", count: 40))
+    }
+
     @Test("A file in a renamed folder is the file that it was, however long somebody has it open there")
     func openInRenamedFolder() async throws {
         let steward = try await agent(Self.both)

@@ -130,6 +130,7 @@ package actor Pipeline {
 
     /// Runs until ``stop()``, or until its task is cancelled.
     package func run() async {
+        core.judge.askForUnjudged { [weak self] in await self?.unjudgedName(of: $0, in: $1, soon: true) }
         await runner.tellOfEnds { [weak self] in await self?.jobEnded($0, $1) }
         watchTurns()
         tasks = roots.map { root in

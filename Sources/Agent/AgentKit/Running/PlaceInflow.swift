@@ -108,7 +108,7 @@ extension Pipeline {
     /// one, the old one is not gone. What is known of the file is known by that, and goes with it.
     func isElsewhere(_ settled: Settled, _ key: Key, _ settler: Settler) async -> Bool {
         guard let name = givenUp.name(of: key) else {
-            guard case .gone = settled, await isYetToBeJudgedElsewhere(key, settler) else { return false }
+            guard case .gone = settled, await isYetToBeJudgedElsewhere(key) else { return false }
             await settle(key.root, key.path, extra: Self.renamedExtra)
             return true
         }
@@ -132,24 +132,33 @@ extension Pipeline {
     /// Whether a file that is gone from its name is yet to be judged under another, where no event has told which: its folder
     /// was renamed, or a look through the place has found both. A name that is judged as gone first is none that the
     /// file has had.
-    private func isYetToBeJudgedElsewhere(_ key: Key, _ settler: Settler) async -> Bool {
+    private func isYetToBeJudgedElsewhere(_ key: Key) async -> Bool {
         do {
             guard let place = core.places[name: key.root],
                 let known = try await core.ledger.read({ try $0.file(key.root, key.path) }), known.present
             else { return false }
-            let print = known.fingerprint
-            let judged = filesInJudgement.first { other, file in
-                other.root == key.root && file.inode == print.inode && file.device == print.device
+            guard let name = await unjudgedName(of: known.fingerprint, in: key.root), name != key.path else {
+                return false
             }
-            var name = judged?.key.path
-            if name == nil { name = await settler.name(of: print, in: key.root) }
-            guard let name, name != key.path, !movedIn.contains(Key(root: key.root, path: name)) else { return false }
             return try await core.judge.isNow(name, known, in: place)
         } catch {
             log.debug(
                 "cannot tell where a file has gone: \(explain(error))", metadata: [LogFields.place: "\(key.root)"])
             return false
         }
+    }
+
+    /// Under which name a file of a place is yet to be judged, unless it has come from outside, and no name was its own before.
+    ///
+    /// - Parameter soon: not while somebody has it open for writing, which may be for hours.
+    func unjudgedName(of file: Fingerprint, in root: String, soon: Bool = false) async -> BytePath? {
+        let judged = filesInJudgement.first { other, print in
+            other.root == root && print.inode == file.inode && print.device == file.device
+        }
+        var name = judged?.key.path
+        if name == nil { name = await inflows[root]?.settler.name(of: file, in: root, soon: soon) }
+        guard let name, !movedIn.contains(Key(root: root, path: name)) else { return nil }
+        return name
     }
 
     /// Lets files settle of which events told; where very many do so already, when there is room again.

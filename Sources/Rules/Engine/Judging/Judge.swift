@@ -2,6 +2,7 @@ import Glibc
 import Ledger
 import Logging
 import Platform
+import Synchronization
 
 /// Decides what a settled file is: nothing new, or an arrival, a change, a new name, a removal; asks the rules and
 /// commits what was seen together with the jobs that follow, in one transaction.
@@ -34,6 +35,7 @@ package final class Judge: Sendable {
     private let inWork: PathsInWork
     private let lanes: BlockingLanes
     private let log: Logger
+    private let unjudged = Mutex<(@Sendable (Fingerprint, _ place: String) async -> BytePath?)?>(nil)
 
     package init(
         ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingLanes,
@@ -45,6 +47,11 @@ package final class Judge: Sendable {
         self.inWork = inWork
         self.lanes = lanes
         self.log = log
+    }
+
+    /// Has it asked under which name of its place a file is that is about to be judged; nil for none.
+    package func askForUnjudged(_ ask: @escaping @Sendable (Fingerprint, _ place: String) async -> BytePath?) {
+        unjudged.withLock { $0 = ask }
     }
 
     /// Judges a file that stands still.
@@ -88,6 +95,11 @@ package final class Judge: Sendable {
             try await acceptKept(known, place)
             guard known.attributes?.isOpen == true else { return .known }
             return try await judgeOwn(known, others, spot, status, place, asked)
+        }
+        if let known, known.present, (known.fingerprint.inode, known.fingerprint.device) != (print.inode, print.device),
+            try await isAboutToBeRenamed(known, in: place)
+        {
+            return .again
         }
         // One time for all that is asked: what a rule comes to want between two would be missed by both.
         let now = planner.clock.now()
@@ -175,6 +187,15 @@ package final class Judge: Sendable {
         }
         let jobs = try await planner.commitRemoval(known, in: place)
         return .news(.removed, jobs: jobs)
+    }
+
+    /// Whether the file that had a name before is about to be judged under another. Only then is it known that it has kept
+    /// nothing of the first, so that what has that now arrives, and is no change of it.
+    private func isAboutToBeRenamed(_ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
+        guard let ask = unjudged.withLock({ $0 }), let name = await ask(known.fingerprint, place.name),
+            name != known.path, try await ledger.read({ try $0.file(place.name, name)?.present }) != true
+        else { return false }
+        return try await isNow(name, known, in: place)
     }
 
     /// A folder that was taken for another is the place itself where a file of the place has come into it.
