@@ -38,7 +38,7 @@ import Testing
 
         private static func describe(_ settled: Settled) -> String {
             switch settled {
-            case .whole(_, let path, let status): "whole \(path) \(status.size)"
+            case .whole(_, let path, let status, _): "whole \(path) \(status.size)"
             case .gone(_, let path): "gone \(path)"
             }
         }
@@ -160,6 +160,32 @@ import Testing
         try await eventually("none of them is a file, and none blocks") {
             Set(results.said) == ["gone fifo", "gone link", "gone folder"]
         }
+    }
+
+    @Test("What has just been written comes before what a look through the place has found, unless that is written too")
+    func freshFirst() async throws {
+        let settler = Settler()
+        for number in 0..<200 { try folder.write(BytePath("\(number).old"), "x") }
+        for number in 0..<200 {
+            await settler.add(
+                root: root, path: BytePath("\(number).old"), settle: 0, alreadyStill: true, isBacklog: true)
+        }
+        try await eventually("all are whole") { await settler.pendingCount == 0 }
+        try folder.write("new", "x")
+        await settler.add(root: root, path: "new", settle: 0)
+        await settler.add(root: root, path: "199.old", settle: 0)
+        try await eventually("they are whole") { await settler.pendingCount == 0 }
+        func names(_ batch: [Settled]) -> Set<String> {
+            Set(batch.map { if case .whole(_, let path, _, _) = $0 { path.text } else { "" } })
+        }
+        #expect(names(await settler.next()) == ["new", "199.old"])
+        var rest: [Settled] = []
+        while rest.count < 200 {
+            let batch = await settler.next()
+            #expect(batch.count <= 64, "who fetches them has to be back soon")
+            rest += batch
+        }
+        #expect(names(rest) == Set((0..<200).map { "\($0).old" }))
     }
 
     @Test("What a scan found old need not wait") func scanFoundOld() async throws {

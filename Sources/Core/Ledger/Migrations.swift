@@ -90,6 +90,14 @@ enum Migrations {
         // Nothing is changed: versions before cannot read how values are written now, and are not to try.
         migrator.registerMigration("27 values as JSON has them") { _ in }
         migrator.registerMigration("28 one present name for a file with one link") { db in try db.execute(sql: once) }
+        migrator.registerMigration("29 jobs of what lay there, which come after those of what arrives") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE job ADD COLUMN backlog INTEGER NOT NULL DEFAULT 0;
+                    DROP INDEX jobByState;
+                    CREATE INDEX jobByState ON job (state, backlog);
+                    """)
+        }
         return migrator
     }
 

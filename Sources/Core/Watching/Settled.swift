@@ -2,8 +2,9 @@ import Platform
 
 /// A file of which a statement can be made.
 package enum Settled: Sendable {
-    /// A regular file that stands still and that nobody writes to; its status at that moment.
-    case whole(root: String, path: BytePath, status: FileStatus)
+    /// A regular file that stands still and that nobody writes to; its status at that moment. Whether a look through the
+    /// whole place has found it, and nothing has happened to it since: what happens now comes first.
+    case whole(root: String, path: BytePath, status: FileStatus, isBacklog: Bool)
     /// No regular file has this name, and not just for the moment of a save.
     case gone(root: String, path: BytePath)
 }

@@ -16,7 +16,9 @@ package actor Settler {
     /// What was fetched and has not been acknowledged.
     private var handedOut: [Settled] = []
     private var ready: [Settled] = []
-    /// Those two, and how often each is among them.
+    /// What comes after that: files that lay there.
+    private var backlog: [Settled] = []
+    /// Those three, and how often each is among them.
     private var settledKeys: [Key: Int] = [:]
     private var seenFiles = SeenFiles()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -29,6 +31,8 @@ package actor Settler {
     private let settled: @Sendable (_ seconds: Double) -> Void
 
     private static let batch = 512
+    /// Of the backlog: who fetches it has to be back soon for what comes meanwhile.
+    private static let backlogBatch = 64
     private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
@@ -61,19 +65,24 @@ package actor Settler {
     ///   - path: relative to the root.
     ///   - settle: seconds for which it must stand still.
     ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
+    ///   - isBacklog: a look through the whole place found it: what events tell of comes first.
     ///   - named: when it was named, where that was before now (``DirtySet/Batch/entered``).
     package func add(
-        root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false, named: Int64? = nil
+        root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false, isBacklog: Bool = false,
+        named: Int64? = nil
     ) {
         let key = Key(root: root.name, path: path)
         let now = WatchLoop.now()
         let named = named ?? now
         var entry =
             entries[key]
-            ?? Entry(top: root.path, since: named, named: named, settle: settle, alreadyStill: alreadyStill)
+            ?? Entry(
+                top: root.path, since: named, named: named, settle: settle, alreadyStill: alreadyStill,
+                isBacklog: isBacklog)
         entry.top = root.path
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
+        entry.isBacklog = entry.isBacklog && isBacklog
         // Most of the time it is to be seen: how long it stood still before, its own times alone would say.
         entry.named = max(entry.named, named, now - WatchLoop.nanoseconds(entry.settle / 4))
         lastTurn += 1
@@ -101,7 +110,7 @@ package actor Settler {
     }
 
     /// Files that settle or wait to be fetched, but for those that wait for somebody else.
-    package var load: Int { entries.count - held + ready.count }
+    package var load: Int { entries.count - held + ready.count + backlog.count }
 
     /// Waits until fewer than `limit` files settle or wait to be fetched, those apart that wait for somebody else. Ends with
     /// the task.
@@ -170,10 +179,10 @@ package actor Settler {
         tellOfRoom()
     }
 
-    /// The next files that are settled, waiting (without polling) until there are some; empty only when the task is
-    /// cancelled.
+    /// The next files that are settled, those that lay there last, waiting (without polling) until there are some; empty only
+    /// when the task is cancelled.
     package func next() async -> [Settled] {
-        while ready.isEmpty {
+        while ready.isEmpty, backlog.isEmpty {
             if Task.isCancelled { return [] }
             nextWaiter += 1
             let ticket = nextWaiter
@@ -185,12 +194,18 @@ package actor Settler {
                 Task { await self.release(ticket) }
             }
         }
-        let batch = Array(ready.prefix(Self.batch))
-        ready.removeFirst(batch.count)
-        if ready.isEmpty { ready = [] }
+        let batch =
+            ready.isEmpty ? Self.take(Self.backlogBatch, from: &backlog) : Self.take(Self.batch, from: &ready)
         acknowledge()
         handedOut = batch
         tellOfRoom()
+        return batch
+    }
+
+    private static func take(_ most: Int, from queue: inout [Settled]) -> [Settled] {
+        let batch = Array(queue.prefix(most))
+        queue.removeFirst(batch.count)
+        if queue.isEmpty { queue = [] }
         return batch
     }
 
@@ -200,7 +215,7 @@ package actor Settler {
             let key = Key(file)
             let count = settledKeys[key] ?? 0
             settledKeys[key] = count > 1 ? count - 1 : nil
-            if count <= 1, entries[key] == nil, case .whole(_, _, let status) = file {
+            if count <= 1, entries[key] == nil, case .whole(_, _, let status, _) = file {
                 seenFiles.set(key, status.fingerprint, nil)
             }
         }
@@ -209,7 +224,7 @@ package actor Settler {
     }
 
     /// Whether nothing settles or waits to be fetched, and what was fetched has been acknowledged.
-    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && handedOut.isEmpty }
+    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && backlog.isEmpty && handedOut.isEmpty }
 
     /// What is not settled yet, in no order.
     package func pending() -> [Unsettled] {
@@ -341,7 +356,7 @@ package actor Settler {
         var wait = entry.settle
         switch finding {
         case .whole(let status):
-            finish(key, .whole(root: key.root, path: key.path, status: status))
+            finish(key, .whole(root: key.root, path: key.path, status: status, isBacklog: entry.isBacklog))
             return
         case .busy(let status), .downloading(let status):
             if entry.seen != status.fingerprint { entry.quietSince = WatchLoop.now() }
@@ -398,7 +413,9 @@ package actor Settler {
         let entry = entries.removeValue(forKey: key)
         if entry?.waitsForOthers == true { held -= 1 }
         var seen: Fingerprint?
-        if let entry, case .whole(_, _, let status) = result {
+        var isBacklog = false
+        if let entry, case .whole(_, _, let status, let isOfBacklog) = result {
+            isBacklog = isOfBacklog
             settled(Double(WatchLoop.now() - entry.since) / 1e9)
             seen = status.fingerprint
         }
@@ -406,7 +423,7 @@ package actor Settler {
         deadlines.remove(key)
         // What a burst has taken is given back: a dictionary never shrinks by itself.
         if entries.isEmpty { entries = [:] }
-        ready.append(result)
+        if isBacklog { backlog.append(result) } else { ready.append(result) }
         settledKeys[key, default: 0] += 1
         for waiter in waiting.values { waiter.resume() }
         waiting = [:]

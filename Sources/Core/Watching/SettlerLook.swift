@@ -10,7 +10,7 @@ extension Settler {
 
         init(_ settled: Settled) {
             switch settled {
-            case .whole(let root, let path, _), .gone(let root, let path): self.init(root: root, path: path)
+            case .whole(let root, let path, _, _), .gone(let root, let path): self.init(root: root, path: path)
             }
         }
     }
@@ -23,6 +23,8 @@ extension Settler {
         var named: Int64
         var settle: Double
         var alreadyStill: Bool
+        /// As with ``Settled/whole(root:path:status:isBacklog:)``.
+        var isBacklog: Bool
         var seen: Fingerprint?
         /// Since when it has been seen unchanged.
         var quietSince: Int64 = 0

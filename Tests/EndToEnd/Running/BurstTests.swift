@@ -35,6 +35,41 @@ struct BurstTests {
         }
     }
 
+    @Test("What arrives comes before the jobs of thousands that lay there, and these are never all in memory")
+    func beforeBacklog() async throws {
+        let steward = try AgentFixture()
+        let count = 4_000
+        try steward.rule(
+            """
+            - rule: All
+              in: dropbox
+              settle: 50ms
+              existing: process
+              do: { tag: { add: [seen] } }
+            """)
+        try await steward.start()
+        try steward.run(["pause"]).check()
+        try await steward.stop()
+        for number in 0..<count { try steward.drop(BytePath("dropbox/sub/\(number).txt"), "\(number)") }
+        try await steward.start()
+        func queued() throws -> Double { try steward.json(["status"])["jobs"]["ready"].number ?? 0 }
+        try await steward.until("all are planned") {
+            let status = try steward.status()
+            // Those that settle are in memory.
+            #expect(status.settling.count < count - 500)
+            return try queued() >= Double(count)
+        }
+        try steward.drop("dropbox/fresh/new.txt", "new")
+        try await steward.until("it is planned") { try queued() >= Double(count + 1) }
+        try steward.run(["resume"]).check()
+        try steward.wait()
+        let done = try steward.loggedLines().filter { $0.kind == "step" }.compactMap(\.path)
+        #expect(done.count == count + 1)
+        let place = try #require(done.firstIndex { $0 == "fresh/new.txt" })
+        // Before it come those that are at work when it does, and no others.
+        #expect(place < 400)
+    }
+
     @Test("A renamed folder of thousands is not taken for removed, and nothing in it arrives again")
     func renamedFolder() async throws {
         let steward = try AgentFixture()

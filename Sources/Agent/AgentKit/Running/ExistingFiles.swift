@@ -99,7 +99,7 @@ extension Pipeline {
         for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
             guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
             count += try await plan(record, in: place) {
-                try await core.planner.plan(record, in: place, rules: rules, again: again)
+                try await core.planner.plan(record, in: place, rules: rules, again: again, isBacklog: !again)
             }
             work.advanced()
         }

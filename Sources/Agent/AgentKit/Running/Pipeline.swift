@@ -29,6 +29,8 @@ package actor Pipeline {
     private(set) var inJudgement: Set<Key> = []
     /// Which files those are that were there when they had settled.
     private(set) var filesInJudgement: [Key: Fingerprint] = [:]
+    /// Those of them that a look through the whole place has found: their jobs come after those of what arrives.
+    private var backlog: Set<Key> = []
     private var again: [Key: Settled] = [:]
     /// Names that were given up, until it has been judged what has become of them.
     var givenUp = GivenUpNames()
@@ -230,8 +232,9 @@ package actor Pipeline {
                     continue
                 }
                 var owner: UInt32 = 0
-                if case .whole(_, _, let status) = settled {
+                if case .whole(_, _, let status, let isBacklog) = settled {
                     filesInJudgement[key] = status.fingerprint
+                    if isBacklog { backlog.insert(key) }
                     owner = status.owner
                     if status.size > ContentReader.large {
                         beingRead[key] = status.size
@@ -291,7 +294,7 @@ package actor Pipeline {
 
     private static func key(_ settled: Settled) -> Key {
         switch settled {
-        case .whole(let root, let path, _), .gone(let root, let path): Key(root: root, path: path)
+        case .whole(let root, let path, _, _), .gone(let root, let path): Key(root: root, path: path)
         }
     }
 
@@ -315,7 +318,7 @@ package actor Pipeline {
             let verdict = try await ContentTurn.$current.withValue(turn) {
                 try await core.judge.judge(
                     place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began,
-                    isMovedIn: movedIn.contains(key), on: threads)
+                    isMovedIn: movedIn.contains(key), isBacklog: backlog.contains(key), on: threads)
             }
             meters.judged(key.root, JudgedAs(verdict))
             switch verdict {
@@ -375,6 +378,7 @@ package actor Pipeline {
     private func endJudgement(_ key: Key) {
         inJudgement.remove(key)
         filesInJudgement[key] = nil
+        backlog.remove(key)
     }
 
     /// Ledgers hold a baseline that is not complete under this name.

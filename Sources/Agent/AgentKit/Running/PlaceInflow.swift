@@ -179,10 +179,13 @@ extension Pipeline {
         return await inflow.settler.offer(root: inflow.root, path: path, settle: settleTime(name, path) + extra)
     }
 
-    func settle(_ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false) async {
+    func settle(
+        _ name: String, _ path: BytePath, extra: Double = 0, still: Bool = false, isBacklog: Bool = false
+    ) async {
         guard let inflow = inflows[name], isNews(path) else { return }
         await inflow.settler.add(
-            root: inflow.root, path: path, settle: settleTime(name, path) + extra, alreadyStill: still)
+            root: inflow.root, path: path, settle: settleTime(name, path) + extra, alreadyStill: still,
+            isBacklog: isBacklog)
     }
 
     /// A token stands for a hidden file that is gone.
@@ -204,10 +207,12 @@ extension Pipeline {
         }
     }
 
-    private func lookAtMarks(_ name: String, _ inflow: PlaceInflow) async {
+    /// - Parameter besidesWhole: a look through the whole place is going on, and another is put off until that has ended.
+    private func lookAtMarks(_ name: String, _ inflow: PlaceInflow, besidesWhole: Bool = false) async {
         while !isStopped {
             let marks = inflow.marks.drain().marks
             if marks.isEmpty { break }
+            var putOff: [DirtyMark] = []
             for mark in marks where !isStopped {
                 await inflow.settler.room(below: PlaceInflow.room)
                 switch mark {
@@ -216,12 +221,19 @@ extension Pipeline {
                     await settle(name, to)
                     noteRename(name, from, to)
                     await settle(name, from, extra: Self.renamedExtra)
+                case .subtree(_, ""): if besidesWhole { putOff.append(mark) } else { await scan(name, inflow, "") }
                 case .subtree(_, let path): await scan(name, inflow, path)
                 case .rootState, .movedIn: continue
                 }
             }
+            guard putOff.isEmpty else {
+                // It includes all that has come since.
+                inflow.marks.insert(putOff)
+                break
+            }
         }
-        inflows[name]?.looking = nil
+        // In the turn in which there was no mark: who adds one then has them looked at again.
+        if !besidesWhole { inflows[name]?.looking = nil }
     }
 
     /// Looks whether the place is there, and if so has the jobs go on that wait for it.
@@ -292,6 +304,7 @@ extension Pipeline {
             }
             let isSurvey = path.isEmpty && (baselines[name] != nil || !core.journal.surveyed.contains(name))
             if isSurvey { surveys[name, default: Survey()].isScanned = false }
+            let isWhole = path.isEmpty
             var hasGone = false
             while let part = try await scanLanes.run({ try comparison.next(most: PlaceInflow.part) }) {
                 if !hasGone, !part.gone.isEmpty {
@@ -301,9 +314,11 @@ extension Pipeline {
                 if isSurvey { surveys[name]?.unjudged.formUnion(part.news) }
                 for path in part.news {
                     movedIn.noteFound(Key(root: name, path: path))
-                    await settle(name, path, still: true)
+                    await settle(name, path, still: true, isBacklog: isWhole)
                 }
                 for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
+                // What has happened meanwhile comes first.
+                if isWhole { await lookAtMarks(name, inflow, besidesWhole: true) }
                 await inflow.settler.room(below: PlaceInflow.room)
                 if isStopped { return }
             }

@@ -57,6 +57,8 @@ package struct JobRecord: Sendable, Equatable {
     package var refused: String
     package var problem: String?
     package var updated: Timestamp
+    /// Whether it is of a file that lay there when its place was looked through: jobs of what arrives come first.
+    package var isBacklog = false
 
     package init(
         id: String, rule: String, digest: String, event: String, place: String, path: BytePath, file: String,
@@ -152,6 +154,8 @@ extension JobRecord {
         refused = row["refused"]
         problem = row["problem"]
         updated = Timestamp(nanoseconds: row["updated"])
+        // As with `moved`.
+        isBacklog = row["backlog"] as Bool? ?? false
     }
 }
 

@@ -12,8 +12,8 @@ extension LedgerTransaction {
         try execute(
             sql: """
                 INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, created, updated, nowPlace, nowPath, origin)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    vals, refused, created, updated, nowPlace, nowPath, origin, backlog)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
@@ -22,6 +22,7 @@ extension LedgerTransaction {
                 job.lineage,
                 job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now,
                 now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob }, job.origin,
+                job.isBacklog,
             ])
         guard db.changesCount > 0 else { return false }
         for step in steps {
@@ -83,20 +84,33 @@ extension LedgerTransaction {
         return try Row.fetchAll(db, sql: text, arguments: arguments).map(job)
     }
 
-    /// The first jobs that are ready, in the order in which they were planned, by where their files are now, without what
-    /// else is known of them but their rules.
+    /// The first jobs that are ready, those of the backlog last, else in the order in which they were planned, by where their
+    /// files are now, without what else is known of them but their rules.
     package func readyJobs(
         limit: Int
-    ) throws -> [(id: String, rule: String, place: String, path: BytePath)] {
+    ) throws -> [(id: String, rule: String, place: String, path: BytePath, isBacklog: Bool)] {
         try all(
             """
-            SELECT id, rule, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path FROM job
-            WHERE state = 'ready' ORDER BY sequence LIMIT ?
+            SELECT id, rule, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path, backlog FROM job
+            WHERE state = 'ready' ORDER BY backlog, sequence LIMIT ?
             """, [limit]
         ) { row in
             let place: String = row["place"]
-            return (row["id"], row["rule"], place, names.shown(place, BytePath(blob: row["path"])))
+            return (row["id"], row["rule"], place, names.shown(place, BytePath(blob: row["path"])), row["backlog"])
         }
+    }
+
+    /// Has the jobs of a file that are ready come before the backlog: another is planned for it that does, and jobs of one
+    /// file keep their order.
+    ///
+    /// - Returns: whether there were any in the backlog.
+    package func bringForward(jobsAt spot: JobRecord.Whereabouts) throws -> Bool {
+        let hasBacklog = try Bool.fetchOne(
+            cached("SELECT EXISTS (SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1)"))
+        guard hasBacklog == true else { return false }
+        let waiting = try jobs(at: spot).filter { $0.state == .ready && $0.isBacklog }
+        for job in waiting { try execute(sql: "UPDATE job SET backlog = 0 WHERE id = ?", arguments: [job.id]) }
+        return !waiting.isEmpty
     }
 
     /// The jobs that wait for their next try, in the order in which they were planned, without what else is known of them.

@@ -59,15 +59,17 @@ package final class Judge: Sendable {
     /// - Parameters:
     ///   - began: when the baseline was begun: what has changed since was not there before, but has arrived.
     ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
+    ///   - isBacklog: whether it was found by a look through its place: its jobs come after those of what arrives.
     ///   - threads: on whose threads; nil for the place's.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
-        isMovedIn: Bool = false, on threads: Bulkhead? = nil
+        isMovedIn: Bool = false, isBacklog: Bool = false, on threads: Bulkhead? = nil
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: threads ?? .place(place.name)) {
             do {
-                return try await self.judgeHere(place, path, baseline, began, isMovedIn)
+                return try await self.judgeHere(
+                    place, path, baseline, began, isMovedIn: isMovedIn, isBacklog: isBacklog)
             } catch is KnownUnderOtherName {
                 // It was entered under another name while this one was judged. Which of the two it has is seen anew.
                 return .again
@@ -76,7 +78,8 @@ package final class Judge: Sendable {
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, _ isMovedIn: Bool
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, isMovedIn: Bool,
+        isBacklog: Bool
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
@@ -142,7 +145,7 @@ package final class Judge: Sendable {
         let baseline = isLater ? .normal : asked
         let jobs = try await planner.commit(
             record, file, known: known, in: place, event: event, former: renamed, others: others, left: left,
-            status: status, baseline: baseline, term: term
+            status: status, baseline: baseline, term: term, isBacklog: isBacklog
         ) { [inWork] in !inWork.contains(absolute) }
         return jobs.map { .news(event, jobs: $0) } ?? .again
     }

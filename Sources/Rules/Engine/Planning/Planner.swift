@@ -11,6 +11,10 @@ package struct PlannedJob: Sendable {
     package let rule: String
     package let place: String
     package let path: BytePath
+    /// See ``JobRecord/isBacklog``.
+    var isBacklog = false
+    /// Whether earlier jobs of its file were in the backlog until now.
+    var isBehindBacklog = false
     /// All of it, as it was added; nil where that is to be read.
     var loaded: LoadedJob?
 }
@@ -191,13 +195,14 @@ package final class Planner: Sendable {
     ///   - others: what it held of the file's inode by other names.
     ///   - left: those of them that do not stand for the file any more.
     ///   - term: that of the rules which were in force when it was begun to judge the file.
+    ///   - isBacklog: whether it was found by a look through its place.
     ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
     /// - Returns: nil where something of this has changed meanwhile, so that it must be judged anew.
     /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
     func commit(
         _ record: FileRecord, _ content: Descriptor, known: FileRecord?, in place: PlaceInfo, event: FileEvent,
         former: FileRecord?, others: [FileRecord], left: [FileRecord], status: FileStatus,
-        baseline: Judge.Baseline, term: Int, isFree: @Sendable () -> Bool
+        baseline: Judge.Baseline, term: Int, isBacklog: Bool, isFree: @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
         let arrival = clock.now()
         let arrived = event == .arrived ? arrival : (former ?? known)?.arrived
@@ -295,7 +300,7 @@ package final class Planner: Sendable {
                 try transaction.keepArrival(place.name, from: oldName, to: record.path)
             }
             if let tokens = blocks.all { try transaction.setBlocks(place.name, record.path, tokens) }
-            return try Self.add(drafts, lineage: lineage, to: transaction)
+            return try Self.add(drafts, lineage: lineage, isBacklog: isBacklog, to: transaction)
         }
     }
 

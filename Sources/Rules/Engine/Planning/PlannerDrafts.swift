@@ -73,12 +73,14 @@ extension Planner {
         return String(ContentHash(of: bytes).description.prefix(32))
     }
 
+    /// - Parameter isBacklog: whether the file lay there when its place was looked through.
     static func add(
-        _ drafts: [Draft], lineage: ProductRecord?, to transaction: LedgerTransaction
+        _ drafts: [Draft], lineage: ProductRecord?, isBacklog: Bool = false, to transaction: LedgerTransaction
     ) throws -> [PlannedJob] {
         var planned: [PlannedJob] = []
         for draft in drafts {
             var job = draft.job
+            if isBacklog { job.isBacklog = true }
             if let lineage {
                 job.lineage = lineage.lineage
                 job.depth = max(job.depth, lineage.depth)
@@ -93,6 +95,7 @@ extension Planner {
             }
             job.updated = .now()
             guard try transaction.addJob(job, steps: draft.steps, at: job.updated) else { continue }
+            let isBehind = try !job.isBacklog && transaction.bringForward(jobsAt: job.whereabouts)
             try PlannedValues.draw(draft.counters, for: job, in: transaction)
             try transaction.note(
                 "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
@@ -100,8 +103,8 @@ extension Planner {
             let loaded = LoadedJob(job, draft.steps, file: draft.file, values: draft.values)
             planned.append(
                 PlannedJob(
-                    id: job.id, rule: job.rule, place: job.place, path: job.path,
-                    loaded: draft.counters.isEmpty ? loaded : nil))
+                    id: job.id, rule: job.rule, place: job.place, path: job.path, isBacklog: job.isBacklog,
+                    isBehindBacklog: isBehind, loaded: draft.counters.isEmpty ? loaded : nil))
         }
         return planned
     }

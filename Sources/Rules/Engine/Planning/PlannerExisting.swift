@@ -21,12 +21,16 @@ extension Planner {
     /// - Parameters:
     ///   - again: also where the rule has run on this content before.
     ///   - event: what has happened to it.
+    ///   - isBacklog: whether what arrives comes first.
     package func plan(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent = .arrived
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent = .arrived,
+        isBacklog: Bool = false
     ) async throws -> [PlannedJob] {
         var next: FileRecord? = seen
         while let record = next {
-            if let jobs = try await planKnown(record, in: place, rules: names, again: again, as: event) { return jobs }
+            let jobs = try await planKnown(
+                record, in: place, rules: names, again: again, as: event, isBacklog: isBacklog)
+            if let jobs { return jobs }
             next = try await ledger.read { try Self.successor(of: record, in: $0) }
         }
         return []
@@ -43,7 +47,8 @@ extension Planner {
 
     /// - Returns: nil where the ledger knows something else of the file by now.
     private func planKnown(
-        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent
+        _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent,
+        isBacklog: Bool
     ) async throws -> [PlannedJob]? {
         guard mightWant(seen.path, in: place) else { return [] }
         let arrival = clock.now()
@@ -78,7 +83,7 @@ extension Planner {
                 if again { next.version += 1 }
                 try transaction.setFile(next)
             }
-            return try Self.add(drafts, lineage: nil, to: transaction)
+            return try Self.add(drafts, lineage: nil, isBacklog: isBacklog, to: transaction)
         }
     }
 

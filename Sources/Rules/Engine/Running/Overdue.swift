@@ -183,6 +183,7 @@ extension Planner.Draft {
         guard let late else { return self }
         var draft = self
         draft.job.depth = late.job.depth + 1
+        draft.job.isBacklog = late.job.isBacklog
         guard isOfFile, let hash = job.hash, hash == late.job.hash, job.digest == late.job.digest,
             late.done.count < steps.count
         else { return draft }

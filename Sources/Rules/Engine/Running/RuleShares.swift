@@ -1,4 +1,3 @@
-import DequeModule
 import Platform
 
 /// How many files each rule has at work in a place, and the jobs that wait until these are fewer: a rule that copies a
@@ -6,9 +5,11 @@ import Platform
 struct RuleShares {
     /// At work for each. Those of which the rule is not known before they have been read count as if they were of one.
     private var atWork: [Bulkhead?: Int] = [:]
-    private var queues: [Bulkhead?: Deque<ParkedJobs.Parked>] = [:]
+    private var queues: [Bulkhead?: ParkedJobs] = [:]
     /// Jobs that wait.
     private(set) var waiting = 0
+    /// Those of them that are not of the backlog.
+    var waitingFirst: Int { queues.values.reduce(0) { $0 + $1.beforeBacklog } }
     private let most: Int
 
     /// - Parameter most: how many files of one rule are at work at the same time.
@@ -22,7 +23,7 @@ struct RuleShares {
             begin(next.job.whose)
             return next
         }
-        queues[next.job.whose, default: []].append((next.job.toBeRead, next.key))
+        queues[next.job.whose, default: ParkedJobs()].append((next.job.toBeRead, next.key))
         waiting += 1
         return nil
     }
@@ -31,7 +32,7 @@ struct RuleShares {
     mutating func next() -> ParkedJobs.Parked? {
         let whose = queues.keys.filter(hasRoom).min { atWork[$0, default: 0] < atWork[$1, default: 0] }
         guard let whose, let next = queues[whose]?.popFirst() else { return nil }
-        if queues[whose]?.isEmpty == true { queues[whose] = nil }
+        if queues[whose]?.count == 0 { queues[whose] = nil }
         waiting -= 1
         begin(whose)
         return next

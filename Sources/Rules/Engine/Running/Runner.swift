@@ -1,4 +1,5 @@
 import Deadlines
+import DequeModule
 import Ledger
 import Logging
 import Platform
@@ -21,9 +22,12 @@ package actor Runner {
 
     var queues: [FileKey: [Queued]] = [:]
     var known: Set<String> = []
-    var turn: [FileKey] = []
-    /// Jobs in `queues`.
+    /// Files whose turn it is, those with nothing but the backlog after all others.
+    var turn: Deque<FileKey> = []
+    private var backlogTurn: Deque<FileKey> = []
+    /// Jobs in `queues`, and how many of them are not of the backlog.
     private var queued = 0
+    private var queuedFirst = 0
     var running: [FileKey: String] = [:]
     /// Jobs of which something is recovered that an earlier life had begun. Nothing else of their files begins meanwhile.
     var recovering: [FileKey: Set<String>] = [:]
@@ -53,6 +57,9 @@ package actor Runner {
     /// Jobs that are ready in the ledger and not in memory, and how many have ever been left there.
     private var left = 0
     private var everLeft = 0
+    /// The same without the backlog.
+    private var leftFirst = 0
+    private var everLeftFirst = 0
     private var isFetching = false
     var generator = SystemRandomNumberGenerator()
 
@@ -157,12 +164,15 @@ package actor Runner {
 
     private var isIdle: Bool {
         atWork == 0
-            && (turn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining || !executor.rules.isRead)
+            && (turn.isEmpty && backlogTurn.isEmpty && left == 0 && parkedCount == 0 || isPaused || isDraining
+                || !executor.rules.isRead)
     }
 
     private var atWork: Int { running.count - parkedCount + recovering.values.reduce(0) { $0 + $1.count } }
 
     private var parkedCount: Int { parked.values.reduce(shares.waiting) { $0 + $1.count } }
+
+    private var parkedFirst: Int { parked.values.reduce(shares.waitingFirst) { $0 + $1.beforeBacklog } }
 
     package struct Status: Sendable, Codable {
         package let paused: Bool
@@ -190,43 +200,79 @@ package actor Runner {
 
     func enqueue(_ job: Queued, place: String, path: BytePath, mayBeLeft: Bool, isFirst: Bool = false) {
         guard !isKnown(job.id) else { return }
-        // Where others were left, this one is after them: jobs of one file keep their order.
-        if mayBeLeft, left > 0 || queued >= window || parkedCount >= Self.mostParked { return leaveInLedger(1) }
+        if mayBeLeft, mustBeLeft(job) { return leaveInLedger(1, isBacklog: job.isBacklog) }
         known.insert(job.id)
         let key = FileKey(place: place, path: path)
-        if queues[key, default: []].isEmpty && isFree(key) { turn.append(key) }
         let job = queued < Self.mostPlanned ? job : job.toBeRead
-        if isFirst { queues[key, default: []].insert(job, at: 0) } else { queues[key, default: []].append(job) }
+        var queue = queues[key, default: []]
+        if isFirst { queue.insert(job, at: 0) } else { queue.append(job) }
         queued += 1
+        if !job.isBacklog {
+            queuedFirst += 1
+            // Those before it of its file come with it.
+            for at in queue.indices where queue[at].isBacklog {
+                queue[at].isBacklog = false
+                queuedFirst += 1
+            }
+        }
+        let hasTurn = queues[key]?.contains { $0.isBacklog == job.isBacklog } ?? false
+        queues[key] = queue
+        if !hasTurn { takeTurn(key) }
     }
+
+    /// Whether a job has to wait in the ledger. Where others were left, it is after them: jobs of one file keep their order.
+    private func mustBeLeft(_ job: Queued) -> Bool {
+        if job.isBacklog { return left > 0 || queued >= window || parkedCount >= Self.mostParked }
+        return leftFirst > 0 || job.isBehindBacklog && left > 0 || queuedFirst >= window
+            || parkedFirst >= Self.mostParked
+    }
+
+    /// Has a file take its turn, if nothing of it is at work; else it takes it when that has ended. It may have another turn
+    /// yet, which is passed over then.
+    func takeTurn(_ key: FileKey) {
+        guard isFree(key), let queue = queues[key], !queue.isEmpty else { return }
+        if queue.allSatisfy(\.isBacklog) { backlogTurn.append(key) } else { turn.append(key) }
+    }
+
+    private func nextTurn() -> FileKey? { turn.popFirst() ?? backlogTurn.popFirst() }
 
     /// Whether nothing of the file is at work.
     func isFree(_ key: FileKey) -> Bool { running[key] == nil && recovering[key] == nil }
 
     private func isKnown(_ id: String) -> Bool { known.contains(id) || retries.contains(id) }
 
-    func leaveInLedger(_ count: Int) {
+    /// - Parameter isBacklog: whether all of them are of the backlog.
+    func leaveInLedger(_ count: Int, isBacklog: Bool = false) {
         left += count
         everLeft += count
+        guard !isBacklog else { return }
+        leftFirst += count
+        everLeftFirst += count
     }
 
-    /// Loads ready jobs into memory, in the order in which they were planned, until the window is full.
+    /// Loads ready jobs into memory, in the order in which they were planned, the backlog last, until the window is full.
     func fetch() async {
         guard left > 0, !isFetching, !isDraining else { return pump() }
         isFetching = true
-        let before = everLeft
+        let (before, beforeFirst) = (everLeft, everLeftFirst)
         let limit = known.count + unnoted.count + window
         do {
             let ready = try await ledger.read { try $0.readyJobs(limit: limit) }
             for job in ready where !isKnown(job.id) {
                 // Not past the window, but never without any progress.
-                if queued >= window { break }
+                if (job.isBacklog ? queued : queuedFirst) >= window { break }
                 let whose = JobExecutor.bulkhead(job.rule, job.place)
-                enqueue(Queued(id: job.id, whose: whose), place: job.place, path: job.path, mayBeLeft: false)
+                enqueue(
+                    Queued(id: job.id, whose: whose, isBacklog: job.isBacklog), place: job.place, path: job.path,
+                    mayBeLeft: false)
             }
             // What was left while the ledger was read may not have been in it yet.
             let rest = ready.count { !isKnown($0.id) }
             left = everLeft - before + (ready.count < limit ? rest : max(rest, left - (everLeft - before) - window, 1))
+            let restFirst = ready.count { !$0.isBacklog && !isKnown($0.id) }
+            // All that were read are before the backlog: there may be more.
+            let areAllFirst = ready.count >= limit && ready.last?.isBacklog == false
+            leftFirst = everLeftFirst - beforeFirst + (areAllFirst ? max(restFirst, 1) : restFirst)
         } catch {
             log.error("cannot read which jobs are ready, looking again in a minute: \(explain(error))")
             schedule(Self.nextLook, after: 60)
@@ -246,24 +292,18 @@ package actor Runner {
     func pump() {
         changed()
         if canBegin {
-            var taken = 0
-            while taken < turn.count, hasRoom {
-                let key = turn[taken]
-                taken += 1
-                guard var queue = queues[key], !queue.isEmpty else { continue }
+            while hasRoom, let key = nextTurn() {
+                // It may have had its turn already, with what is before the backlog.
+                guard isFree(key), var queue = queues[key], !queue.isEmpty else { continue }
                 let job = queue.removeFirst()
                 queued -= 1
+                if !job.isBacklog { queuedFirst -= 1 }
                 queues[key] = queue.isEmpty ? nil : queue
                 running[key] = job.id
                 if let next = shares.take((job, key)) { begin(next) }
             }
-            turn.removeFirst(taken)
             while hasRoom, let next = shares.next() { begin(next) }
-            if left > 0, !isFetching, queued < window / 2 + 1, parkedCount < Self.mostParked,
-                shares.waiting < Self.mostAside
-            {
-                Task { await self.fetch() }
-            }
+            if mayFetch { Task { await self.fetch() } }
             for kind in parked.keys { awaitPlace(for: kind) }
         }
         if isIdle {
@@ -272,6 +312,17 @@ package actor Runner {
             for waiter in idleWaiters.values { waiter.resume() }
             idleWaiters = [:]
         }
+    }
+
+    /// Whether there is room for what was left in the ledger. For the backlog there is less than for what comes before it.
+    private var mayFetch: Bool {
+        guard left > 0, !isFetching else { return false }
+        if leftFirst > 0, queuedFirst < window / 2 + 1, parkedFirst < Self.mostParked,
+            shares.waitingFirst < Self.mostAside
+        {
+            return true
+        }
+        return queued < window / 2 + 1 && parkedCount < Self.mostParked && shares.waiting < Self.mostAside
     }
 
     private var hasRoom: Bool { running.count - parkedCount < maximumFiles }
@@ -294,7 +345,7 @@ package actor Runner {
         await goOn(job.id, key, after: end)
         // Not before the awaits above: while it waits, nothing else of this file may begin.
         running[key] = nil
-        if queues[key] != nil { turn.append(key) }
+        takeTurn(key)
         pump()
     }
 }

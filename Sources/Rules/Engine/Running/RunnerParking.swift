@@ -1,22 +1,30 @@
 import DequeModule
 import Platform
 
-/// Jobs that wait for a place for one kind of work, in the order in which they are to go on: those that have begun, and then
-/// those that have not. Nothing of them is in memory but this.
+/// Jobs that wait for a place for one kind of work, or for others of their rule, in the order in which they are to go on: those
+/// that have begun, those of what arrives, and then the backlog. Nothing of them is in memory but this.
 struct ParkedJobs {
     typealias Parked = (job: Runner.Queued, key: Runner.FileKey)
 
     private var begun: Deque<Parked> = []
     private var others: Deque<Parked> = []
+    private var backlog: Deque<Parked> = []
 
-    var count: Int { begun.count + others.count }
+    var count: Int { beforeBacklog + backlog.count }
+    var beforeBacklog: Int { begun.count + others.count }
 
-    mutating func append(_ parked: Parked, hasBegun: Bool) {
-        if hasBegun { begun.append(parked) } else { others.append(parked) }
+    mutating func append(_ parked: Parked, hasBegun: Bool = false) {
+        if hasBegun {
+            begun.append(parked)
+        } else if parked.job.isBacklog {
+            backlog.append(parked)
+        } else {
+            others.append(parked)
+        }
     }
 
     mutating func popFirst() -> Parked? {
-        begun.popFirst() ?? others.popFirst()
+        begun.popFirst() ?? others.popFirst() ?? backlog.popFirst()
     }
 }
 

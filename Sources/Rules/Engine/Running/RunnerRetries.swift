@@ -154,7 +154,8 @@ extension Runner {
             if let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen {
                 let (whose, now) = (JobExecutor.bulkhead(of: job), job.whereabouts)
                 enqueue(
-                    Queued(id: id, whose: whose), place: now.place, path: now.path, mayBeLeft: false, isFirst: isFirst)
+                    Queued(id: id, whose: whose, isBacklog: job.isBacklog), place: now.place, path: now.path,
+                    mayBeLeft: false, isFirst: isFirst)
             }
         } catch {
             log.error("cannot resume a job: \(explain(error))", metadata: LogFields.job(id))

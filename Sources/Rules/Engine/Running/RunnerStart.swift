@@ -159,7 +159,7 @@ extension Runner {
         }
         recovering[key]?.remove(job.id)
         if recovering[key]?.isEmpty == true { recovering[key] = nil }
-        if isFree(key), queues[key] != nil, !turn.contains(key) { turn.append(key) }
+        takeTurn(key)
         pump()
     }
 
