@@ -37,10 +37,10 @@ struct DisplacedVaultTests {
 
     init() throws { scene = try StoreScene() }
 
-    private func service(hasKey: Bool = false) -> VaultService {
+    private func service(hasKey: Bool = false, at path: BytePath? = nil) -> VaultService {
         let locks = locks
         return VaultService(
-            VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("host"), idle: nil),
+            VaultPlace(name: "main", path: path ?? scene.vault, host: scene.path.appending("host"), idle: nil),
             judge: NoJudge(), pause: .milliseconds(5), notice: { locks.add($0) },
             key: { hasKey ? try StoreScene.credential() : nil })
     }
@@ -201,5 +201,57 @@ struct DisplacedVaultTests {
         try run("/bin/mv", old.text, scene.vault.text)
         try scene.open().lock()
         #expect(await !service.isUnlocked)
+    }
+
+    enum Notice: CaseIterable {
+        /// An import fails.
+        case work
+        /// Somebody asks how the vault stands.
+        case status
+    }
+
+    @Test(
+        "A disk that gives errors ends the session, which holds nothing of it open; it is used again when it is back",
+        .enabled(if: geteuid() == 0, "only root may mount a disk"), arguments: Notice.allCases)
+    func deadDisk(notice: Notice) async throws {
+        let (disk, image) = (scene.path.appending("disk"), scene.path.appending("image"))
+        try Durable.makeDirectory(disk)
+        try run("truncate", "-s", "32M", image.text)
+        guard try runProgram(["mkfs.ext4", "-q", "-F", image.text]).status == 0,
+            try runProgram(["mount", "-o", "loop", image.text, disk.text]).status == 0
+        else { try Test.cancel("no disk can be made and mounted here") }
+        defer { umount2(disk.text, 2) }  // MNT_DETACH
+        try scene.create("A.cbz").lock()
+        let path = disk.appending("vault")
+        try run("/bin/cp", "-a", scene.vault.text, path.text)
+        let service = service(hasKey: true, at: path)
+        try await service.unlockWithKeyAtHand()
+        guard case .sealed = try await service.importComic(comic("B.cbz")) else { throw TestFailure("it is locked") }
+
+        // EXT4_IOC_SHUTDOWN, without a flush of its log: it stays mounted, and every call fails with EIO.
+        func shutDown() throws -> Bool {
+            var flags: UInt32 = 2
+            return ioctl(try Descriptor(disk, O_RDONLY | O_DIRECTORY).raw, 0x8004_587D, &flags) == 0
+        }
+        guard try shutDown() else { try Test.cancel("no file system is shut down here") }
+        switch notice {
+        case .work:
+            let fault = await #expect(throws: Fault.self) { try await service.importComic(comic("C.cbz")) }
+            #expect(fault?.kind == .transient, "\(fault?.message ?? "it was imported")")
+        case .status: try await service.endIfDisplaced()
+        }
+        #expect(await !service.isUnlocked)
+        #expect(await service.displacedSince != nil)
+        #expect(locks.reasons == [.displaced])
+
+        try await waitUntil("nothing holds the disk") { try runProgram(["umount", disk.text]).status == 0 }
+        try run("mount", "-o", "loop", image.text, disk.text)
+        try await waitUntil("it is unlocked") { await service.isUnlocked }
+        #expect(await service.displacedSince == nil)
+        guard case .sealed(.added) = try await service.importComic(comic("C.cbz")) else {
+            throw TestFailure("it was not sealed")
+        }
+        #expect(try await service.use { try $0.list().map(\.name.text) } == ["A.cbz", "B.cbz", "C.cbz"])
+        await service.lock(.stop)
     }
 }

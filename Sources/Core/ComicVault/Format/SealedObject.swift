@@ -67,7 +67,7 @@ package struct SealedObject: Sendable {
     private static func reopen(_ file: Descriptor) throws -> Descriptor {
         posix_fadvise(file.raw, 0, 0, POSIX_FADV_DONTNEED)
         let path = BytePath("/proc/self/fd/\(file.raw)")
-        for flags in [O_RDONLY | direct, O_RDONLY] {
+        for flags in [O_RDONLY | openDirect, O_RDONLY] {
             let raw = path.withCString { open($0, flags | O_CLOEXEC) }
             if raw >= 0 { return Descriptor(owning: raw, path: file.path) }
             guard flags != O_RDONLY, errno == EINVAL || errno == EOPNOTSUPP else { break }
@@ -78,7 +78,7 @@ package struct SealedObject: Sendable {
 
 /// O_DIRECT, which Glibc shows only to GNU sources.
 #if arch(arm64)
-    private let direct: Int32 = 0o200_000
+    let openDirect: Int32 = 0o200_000
 #else
-    private let direct: Int32 = 0o40_000
+    let openDirect: Int32 = 0o40_000
 #endif

@@ -3,7 +3,7 @@ import Platform
 /// Why a vault was locked.
 package enum LockReason: String, Sendable, Codable {
     case asked, idle, suspend, signal, stop
-    /// Its path leads to another folder, or to none.
+    /// Its path leads to another folder, or to none, or its disk gives errors.
     case displaced
 
     package var text: String {
@@ -13,7 +13,7 @@ package enum LockReason: String, Sendable, Codable {
         case .suspend: "the machine was suspended"
         case .signal: "SIGUSR1"
         case .stop: "the agent stops"
-        case .displaced: "its folder was moved or replaced, or its disk was unmounted"
+        case .displaced: "its folder was moved or replaced, or its disk was unmounted or gives errors"
         }
     }
 }

@@ -188,11 +188,11 @@ package actor VaultService {
 
     // MARK: A folder that is not the one of that name any more
 
-    /// Locks the vault where its path leads to another folder, or to none: nothing more is written to the one that was opened.
-    /// Where the key is at hand, the vault is unlocked when one is there again.
+    /// Locks the vault where its path leads to another folder, or to none, or its disk gives errors: nothing more is written to
+    /// the one that was opened. Where the key is at hand, the vault is unlocked when one is there again.
     package func endIfDisplaced() async throws {
         guard let vault = session?.vault else { return }
-        if try await look({ try vault.folder.stands() }) { return }
+        if try await look({ try vault.folder.answers() }) { return }
         await end(vault)
     }
 
@@ -269,7 +269,7 @@ package actor VaultService {
                 return .done(try body(vault))
             } catch {
                 // A disk that is gone makes any call fail, in any way; where nobody can tell, the error itself says more.
-                return (try? vault.folder.stands()) == false ? .displaced : .failed(error)
+                return (try? Self.isGone(vault.folder, error)) == true ? .displaced : .failed(error)
             }
         }
         switch outcome {
@@ -279,6 +279,16 @@ package actor VaultService {
             await end(vault)
             throw VaultError.locked
         }
+    }
+
+    /// Whether the folder is another by now, or the error was its disk's and not that of one place on it: then the session has
+    /// nothing to go on with, and what it holds open only keeps others from mending or mounting the disk.
+    private static func isGone(_ folder: SealedVaultFolder, _ error: any Error) throws -> Bool {
+        guard try folder.stands() else { return true }
+        guard let fault = error as? Fault ?? (error as? VaultError)?.fault, SealedVaultFolder.isDead(fault) else {
+            return false
+        }
+        return try !folder.answers() || !folder.takesFiles()
     }
 
     private enum Used<R: Sendable>: Sendable {

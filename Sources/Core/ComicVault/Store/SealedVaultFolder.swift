@@ -24,6 +24,43 @@ package final class SealedVaultFolder: Sendable {
     /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where it does not.
     package func requireStanding() throws { try standing.check() }
 
+    /// Whether the vault's path still leads to this folder and its disk can still be read, past what is cached of it.
+    package func answers() throws -> Bool {
+        guard try stands() else { return false }
+        // What lies in no file system on a disk has nothing to read past.
+        let file: Descriptor
+        do {
+            file = try open(VaultLayout.description, O_RDONLY | openDirect)
+        } catch let fault as Fault where fault.errno == EINVAL || fault.errno == EOPNOTSUPP {
+            return true
+        } catch let fault as Fault where Self.isDead(fault) {
+            return false
+        }
+        let page = try AlignedBuffer(4096)
+        Blocking.call()
+        if pread(file.raw, page.bytes.baseAddress, page.bytes.count, 0) >= 0 { return true }
+        return !Self.isDead(Fault.system("read", file.path))
+    }
+
+    /// The same of writing: a disk of which the file system was shut down may still be read.
+    package func takesFiles() throws -> Bool {
+        do {
+            let temporary = try VaultTemporary(self)
+            try temporary.file.write([0], at: 0)
+            try temporary.file.sync()
+            return true
+        } catch let fault as Fault where fault.errno == ENOSPC || fault.errno == EDQUOT {
+            return true
+        } catch let fault as Fault where Self.isDead(fault) {
+            return false
+        }
+    }
+
+    /// Whether a call failed as calls do on a disk that is gone or gives errors, and on a file system that was shut down.
+    static func isDead(_ fault: Fault) -> Bool {
+        fault.errno.map { [EIO, EROFS, ENXIO, ENODEV, ESTALE, ENOTCONN, ESHUTDOWN, EUCLEAN].contains($0) } ?? false
+    }
+
     package func full(_ relative: BytePath) -> BytePath { path.appending(relative) }
 
     /// Opens a file that is there; for writing only in the folder that has the name.
