@@ -43,10 +43,39 @@ import Testing
         #expect(try FileStatus.of(folder) == nil)
         try runProgram(["/bin/cp", "-a", aside.text, folder.text]).check()
         try await capture(2)
-        #expect(try await world.captures.store().contains(key: "job.2"))
+        #expect(try await world.captures.use { try await $0.contains(key: "job.2") })
         let old = try await CaptureStore.open(in: aside).store
         #expect(try await old.contains(key: "job.1"))
         #expect(try await !old.contains(key: "job.2"))
+    }
+
+    @Test(
+        "A capture that was written to a folder as that was replaced does not count, and is made again in the right one"
+    )
+    func displacedInTheMidst() async throws {
+        let folder = scene.path("state/captures")
+        let aside = scene.path("state/aside")
+        _ = try await world.captures.use { try await $0.add(.note("first"), key: "job.1") }
+        try runProgram(["/bin/cp", "-a", folder.text, aside.text]).check()
+        let fault = await #expect(throws: Fault.self) {
+            try await world.captures.use { store in
+                // It was looked at before, and is another folder when the capture is committed.
+                try exchange(folder, aside)
+                return try await store.add(.note("second"), key: "job.2")
+            }
+        }
+        #expect(fault?.kind == .transient && fault?.code == StandingFolder.displaced, "\(fault?.message ?? "none")")
+        #expect(try await !world.captures.use { try await $0.contains(key: "job.2") })
+        _ = try await world.captures.use { try await $0.add(.note("second"), key: "job.2") }
+        #expect(try await world.captures.use { try await $0.contains(key: "job.2") })
+        #expect(try await CaptureStore.open(in: folder).store.contains(key: "job.2"))
+    }
+
+    private func exchange(_ one: BytePath, _ other: BytePath) throws {
+        let third = BytePath("\(one).third")
+        for (from, to) in [(one, third), (other, one), (third, other)] {
+            try runProgram(["/bin/mv", from.text, to.text]).check()
+        }
     }
 
     @Test(
@@ -63,7 +92,7 @@ import Testing
         #expect(deed.receipt.values["capture.kind"] == .text(kind))
         #expect(deed.receipt.values["capture.text"] == .text(text))
         #expect(deed.receipt.values["capture.time"] == .date(ActionWorld.arrival))
-        #expect(try await world.captures.store().contains(key: "job.0"))
+        #expect(try await world.captures.use { try await $0.contains(key: "job.0") })
         // The file stays: what becomes of it is the next step's.
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
@@ -121,7 +150,7 @@ import Testing
         let intent = try await action.decided(try world.input("p.png"))
         try scene.home.write("dropbox/p.png", Self.png + [1])
         await #expect(throws: Fault.self) { try await action.performed(intent, step: "job.0") }
-        #expect(try await world.captures.store().contains(key: "job.0") == false)
+        #expect(try await world.captures.use { try await $0.contains(key: "job.0") } == false)
         #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
     }
 
@@ -151,7 +180,7 @@ import Testing
         #expect(blocks.map { $0.receipt.values["block.anchor"] == .text("") } == [false, true, true])
         guard case .text(let note)? = blocks[0].receipt.values["note.path"] else { throw TestFailure("no note") }
         #expect(try scene.home.read(BytePath("notes/\(note)")).hasSuffix("\nCanal walk\n"))
-        let store = try await world.captures.store()
+        let store = try await world.captures.use { $0 }
         #expect(try await store.joined(key: "job2.0")?.record.attachments.count == 2)
 
         try await blocks[1].undo()
@@ -175,7 +204,7 @@ import Testing
         await #expect(throws: Fault.self) { try await alone.decided(try world.input(BytePath(name))) }
         try scene.home.write(BytePath("dropbox/in/\(name)"), content)
         try await world.run("index-capture: { together: 10m }", on: BytePath("in/\(name)"))
-        let record = try #require(try await world.captures.store().joined(key: "job.0")?.record)
+        let record = try #require(try await world.captures.use { try await $0.joined(key: "job.0") }?.record)
         #expect(record.noteText == "in")
         #expect(record.attachments.map(\.originalName) == [Array(name.utf8)])
     }
@@ -184,7 +213,7 @@ import Testing
     func imported() async throws {
         try scene.home.write("dropbox/in/a.txt", "words\n")
         let deed = try await world.run("index-capture: { together: 10m }", on: "in/a.txt")
-        let store = try await world.captures.store()
+        let store = try await world.captures.use { $0 }
         _ = try await store.export(to: scene.path("export"))
         let made = try #require(try await store.fetch(ExperienceFetchRequest()).first)
         try await store.delete(byID: made.id)

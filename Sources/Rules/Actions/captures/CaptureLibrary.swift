@@ -34,13 +34,24 @@ package actor CaptureLibrary {
         self.notice = notice
     }
 
-    /// The store in the folder of that name. Where the folder was moved, replaced or unmounted, the one that was opened is let
-    /// go, and the one that lies there now is opened.
+    /// Uses the store in the folder of that name. Where the folder was moved, replaced or unmounted, the one that was opened is
+    /// let go, and the one that lies there now is opened.
     ///
-    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where none does; what opening it throws.
-    package func store() async throws -> CaptureStore {
+    /// What `body` has done counts only if the folder still has its name afterwards: what was committed in between lies where
+    /// nobody looks. So it may be called again for the same capture.
+    ///
+    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where no store lies there, or another one does
+    ///   when `body` has ended; what opening it and `body` throw.
+    package func use<R: Sendable>(_ body: @Sendable (CaptureStore) async throws -> R) async throws -> R {
+        let open = try await opening()
+        let result = try await body(open.store)
+        try await lane.run { try open.folder.check() }
+        return result
+    }
+
+    private func opening() async throws -> Open {
         if let opened {
-            if try await lane.run({ try opened.folder.stands() }) { return opened.store }
+            if try await lane.run({ try opened.folder.stands() }) { return opened }
             // Another call may have seen it as well.
             if self.opened?.store === opened.store {
                 self.opened = nil
@@ -50,19 +61,24 @@ package actor CaptureLibrary {
             }
         }
         let (directory, isKnown) = (directory, isKnown)
-        try await lane.run { if isKnown { try Self.requireStore(in: directory) } }
+        // Held before the store is opened: of a folder that has come since, the store may be another's.
+        let before = try await lane.run {
+            if isKnown { try Self.requireStore(in: directory) }
+            return try FolderIdentity.open(directory).map { try StandingFolder($0) }
+        }
         let told = Told()
         let found = try await CaptureStore.open(
             in: directory, thumbnailer: thumbnailer,
             complain: { [notice] error in if told.isNew(explain(error)) { notice(explain(error)) } })
         // Another call may have opened it while this one waited.
-        if let opened { return opened.store }
+        if let opened { return opened }
         for text in found.notices { notice(text) }
-        let folder = try await lane.run { try Self.folder(directory) }
-        if let opened { return opened.store }
-        opened = Open(store: found.store, folder: folder)
+        let folder = try await lane.run { try before ?? Self.folder(directory) }
+        if let opened { return opened }
+        let open = Open(store: found.store, folder: folder)
+        opened = open
         self.isKnown = true
-        return found.store
+        return open
     }
 
     private static func folder(_ directory: BytePath) throws -> StandingFolder {

@@ -101,7 +101,6 @@ struct IndexCapture: RuleAction {
     }
 
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let store = try await services.captures.store()
         let request = try intent.wanted()
         let hasFile = !request.attachments.isEmpty
         let files = context.files
@@ -110,11 +109,15 @@ struct IndexCapture: RuleAction {
         do {
             if let folder = intent.folder {
                 let name = Array(intent.source.name)
-                let joined = try await store.join(
-                    request, of: folder, key: intent.key, name: name, expecting: hash, file: file)
+                let joined = try await services.captures.use {
+                    try await $0.join(request, of: folder, key: intent.key, name: name, expecting: hash, file: file)
+                }
                 return receipt(joined, intent)
             }
-            return receipt(try await store.add(request, key: intent.key, expecting: hash, photo: file).record, intent)
+            let added = try await services.captures.use {
+                try await $0.add(request, key: intent.key, expecting: hash, photo: file)
+            }
+            return receipt(added.record, intent)
         } catch let fault as Fault where fault.kind == .failed {
             // The store cannot know that another version of a file is news to the agent.
             guard let file, try await services.files.run({ try ContentHash.of(file) }) != intent.hash else {
@@ -126,19 +129,19 @@ struct IndexCapture: RuleAction {
 
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
         if intent.folder != nil {
-            let joined = try await services.captures.store().joined(key: intent.key)
+            let joined = try await services.captures.use { try await $0.joined(key: intent.key) }
             return joined.map { .done(receipt($0, intent)) } ?? .notDone
         }
-        guard let record = try await services.captures.store().record(key: intent.key) else { return .notDone }
-        return .done(receipt(record, intent))
+        let record = try await services.captures.use { try await $0.record(key: intent.key) }
+        return record.map { .done(receipt($0, intent)) } ?? .notDone
     }
 
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         if intent.folder != nil {
-            let isOut = try await services.captures.store().leave(key: intent.key)
+            let isOut = try await services.captures.use { try await $0.leave(key: intent.key) }
             if isOut { return Receipt("took the file out of the folder's capture") }
             if case .text(let id)? = receipt.values["capture.id"], let id = UUID(uuidString: id),
-                try await services.captures.store().fetch(byID: id) != nil
+                try await services.captures.use({ try await $0.fetch(byID: id) }) != nil
             {
                 throw Fault(
                     .failed,
@@ -147,7 +150,7 @@ struct IndexCapture: RuleAction {
             }
             return Receipt("the capture was gone already")
         }
-        let removed = try await services.captures.store().remove(key: intent.key)
+        let removed = try await services.captures.use { try await $0.remove(key: intent.key) }
         return Receipt(removed == nil ? "the capture was gone already" : "took the capture out of the dot store")
     }
 
