@@ -201,12 +201,9 @@ struct PackFile: RuleAction {
     }
 
     private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
-        guard let status = try context.files.status(path) else {
-            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
-        }
         var receipt = Receipt(
             "packed \(intent.placement.source) into \(path)", values: PlacementValues.of(path),
-            effects: [.created(path, status.fingerprint, try context.files.hash(path))])
+            effects: [try .made(path, context.files, among: services.journal.products(of: context.stepID))])
         if let trashed = intent.trashed {
             let placed = try trashed.put(services.placing, context)
             receipt.summary += ", and put it into the trash\(placed.losses)"

@@ -78,12 +78,9 @@ extension ComicToVault {
         let files = context.files
         let placed = try await service.use { vault in
             try services.journal.makeFolders(for: target, files)
-            let made = try vault.extract(entry.id, to: files.spot(target))
-            let file = try made.openFile()
-            return Mover.Placed(
-                path: made.path, fingerprint: try file.status().fingerprint, hash: try ContentHash.of(file))
+            return try FileEffect.made(vault.extract(entry.id, to: files.spot(target)).path, files)
         }
-        return [.created(placed.path, placed.fingerprint, placed.hash)]
+        return [placed]
     }
 
     /// The comic at `target` or the next names, if it is there.
@@ -93,9 +90,9 @@ extension ComicToVault {
         try await services.files.run {
             for path in Mover.alternatives(target) {
                 guard let status = try files.status(path) else { return nil }
-                if status.kind == .file, try files.hash(path) == intent.hash {
-                    return .created(path, status.fingerprint, intent.hash)
-                }
+                guard status.kind == .file else { continue }
+                let found = try FileEffect.made(path, files)
+                if case .created(_, _, intent.hash) = found { return found }
             }
             return nil
         }

@@ -47,13 +47,34 @@ package struct MadeFile: Sendable {
 
     /// - Parameter summary: what was done, by where the file lies.
     package func receipt(_ path: BytePath, _ context: StepContext, _ summary: String) throws -> Receipt {
-        let files = context.files
-        guard let status = try files.status(path) else {
-            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
-        }
         let receipt = Receipt(
             summary, values: PlacementValues.of(path),
-            effects: [.created(path, status.fingerprint, try files.hash(path))])
+            effects: [try .made(path, context.files, among: services.journal.products(of: context.stepID))])
         return try placement.destination.replacing(receipt, services, context)
+    }
+}
+
+extension FileEffect {
+    /// What a step has made, as it lies there: that it is this step's, its state and its content are asked of one file, held
+    /// open, whatever gets the name meanwhile. Blocks.
+    ///
+    /// - Parameter products: what the step has staged; empty where that is not known.
+    /// - Throws: `Fault` where nothing has that name any more, or another file.
+    package static func made(
+        _ path: BytePath, _ files: HeldFiles, among products: [FileIdentity] = []
+    ) throws -> FileEffect {
+        let file: Descriptor
+        do {
+            file = try files.spot(path).openFile()
+        } catch let fault as Fault where fault.kind == .superseded {
+            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path, errno: fault.errno)
+        }
+        let identity = try file.identity()
+        guard products.isEmpty || products.contains(where: { $0.isSame(as: identity) }) else {
+            throw Fault(.failed, "another file took the name \(path) as soon as it was made", path: path)
+        }
+        // Before it is read: what is written to it meanwhile is then news.
+        let fingerprint = try file.status().fingerprint
+        return .created(path, fingerprint, try ContentHash.of(file))
     }
 }

@@ -205,13 +205,9 @@ struct ConvertFile: RuleAction {
     }
 
     private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
-        let files = context.files
-        guard let status = try files.status(path) else {
-            throw Fault(.failed, "\(path) vanished as soon as it was made", path: path)
-        }
         let receipt = Receipt(
             "converted \(intent.placement.source) to \(path)", values: PlacementValues.of(path),
-            effects: [.created(path, status.fingerprint, try files.hash(path))])
+            effects: [try .made(path, context.files, among: services.journal.products(of: context.stepID))])
         return try intent.placement.destination.replacing(receipt, services.placing, context)
     }
 
