@@ -116,6 +116,28 @@ struct VaultServiceTests {
         try scene.open().lock()
     }
 
+    @Test("What was found out about a content that is to be sealed is known to the session alone: a lock throws it away")
+    func keptFindings() async throws {
+        try scene.create("A.cbz").lock()
+        let service = service()
+        let content = ContentHash(of: [1])
+        await service.keep("found while it was locked", of: content)
+        try await service.unlock(StoreScene.credential())
+        #expect(await service.takeKept(content) == nil)
+        await service.keep("found", of: content)
+        await service.lock(.asked)
+        try await service.unlock(StoreScene.credential())
+        #expect(await service.takeKept(content) == nil)
+        await service.keep("older", of: content)
+        await service.keep("newer", of: content)
+        #expect(await service.takeKept(content) as? String == "newer")
+        #expect(await service.takeKept(content) == nil)
+        for number in 0..<65 { await service.keep(number, of: ContentHash(of: [UInt8(number)])) }
+        #expect(await service.takeKept(ContentHash(of: [0])) == nil)
+        #expect(await service.takeKept(content) as? Int == 1)
+        await service.lock(.stop)
+    }
+
     @Test("A wrong key leaves it locked, and the right one still opens it")
     func wrongKey() async throws {
         try scene.create().lock()

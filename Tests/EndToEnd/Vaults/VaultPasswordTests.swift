@@ -139,6 +139,45 @@ struct VaultPasswordTests {
         try await scene.steward.until("the name is gone from memory") { try !self.holds(name, agent, scene) }
     }
 
+    @Test("Of what a locked agent deposits its memory holds no title and no page's name, not even while it is at it")
+    func memoryWhileDepositing() async throws {
+        if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }
+        let scene = try VaultScene()
+        try scene.steward.rule(AgentFixture.sealing)
+        try await scene.steward.start()
+        let agent = try #require(scene.steward.processID)
+        let information = "<ComicInfo><Title>Coelacanthus granulatus</Title></ComicInfo>"
+        // Whose own bytes do not hold the words as they are: the names are UTF-16 there, the rest is compressed.
+        let archive = try packed(
+            [
+                Packed(name: "Coelacanthus page of many words 1.png", bytes: picture(1)),
+                Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
+            ], .sevenZip)
+        // As long as somebody else has the vault's public key, a deposit waits: the job stays where it is.
+        let key = try Descriptor(scene.path.appending("vault.pub"), O_RDWR)
+        #expect(try FileLock.acquire(.exclusive, on: key))
+        try scene.steward.moveIn("comics/deposit 1.cb7", archive)
+        try await scene.steward.until("the job was tried, and waits") {
+            for text in ["Coelacanthus granulatus", "Coelacanthus page of many"] {
+                #expect(try !self.holds(text, agent, scene), "\(text)")
+            }
+            return try !scene.steward.status().waiting.isEmpty
+        }
+        // What it knows of its job all the time is seen by the same way of looking.
+        #expect(try holds("deposit 1.cb7", agent, scene))
+        try FileLock.release(key)
+        try scene.steward.run(["retry"]).check()
+        try await scene.steward.until("it is deposited") {
+            for text in ["Coelacanthus granulatus", "Coelacanthus page of many"] {
+                #expect(try !self.holds(text, agent, scene), "\(text)")
+            }
+            return try scene.steward.files("comics").isEmpty
+        }
+        try scene.vault("unlock").check()
+        try await scene.steward.until("it is taken in") { try scene.names() == ["deposit 1.cb7"] }
+        try await scene.steward.stop()
+    }
+
     @Test("What a locked agent deposits, and what it seals while unlocked, is not in its memory afterwards")
     func memoryOfDeposits() async throws {
         if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }

@@ -24,9 +24,9 @@ package struct ComicValidator: Sendable {
     ///
     /// - Parameter aside: called at most once, when the archive has become one of the slow ones, which wait for each other.
     package func validate(
-        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true, names: EntryNames = .told,
         aside: @escaping @Sendable () -> Void = {}
     ) async throws -> Verdict {
-        try await worker.validate(file, mode: mode, hashes: hashes, aside: aside)
+        try await worker.validate(file, mode: mode, hashes: hashes, names: names, aside: aside)
     }
 }

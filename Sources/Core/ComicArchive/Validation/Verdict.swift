@@ -7,7 +7,7 @@ package enum Verdict: Sendable {
     case refused(reason: RefusalReason, message: String)
 }
 
-/// What an accepted archive holds.
+/// What an accepted archive holds; where names were withheld (``EntryNames``), without a name or word of it.
 package struct ComicReport: Sendable {
     package var format: ContainerFormat
     package var isSolid: Bool

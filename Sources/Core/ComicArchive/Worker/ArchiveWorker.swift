@@ -66,12 +66,12 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Parameter aside: called at most once, when the archive has become one of the slow ones.
     package func validate(
-        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true,
+        _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true, names: EntryNames = .told,
         aside: @escaping @Sendable () -> Void = {}, progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
         let share = limits.quickShare(for: try await lanes.run { try file.status().size })
         return try await places.run(share: share, aside: aside) { pass in
-            try within(pass).judge(.file(file), mode: mode, hashes: hashes, progress: progress)
+            try within(pass).judge(.file(file), mode: mode, hashes: hashes, names: names, progress: progress)
         }
     }
 

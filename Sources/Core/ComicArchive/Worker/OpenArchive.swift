@@ -3,9 +3,13 @@ import Platform
 /// For archives that are open already, or are asked for: those that lie on no disk in the clear. All of it blocks.
 extension ArchiveWorker {
     /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
+    ///
+    /// - Parameter names: where they are withheld, pages and what was skipped have stand-ins for names in the report, no
+    ///   order, and metadata is blank. The list of an EPUB's pages, and the headers of a solid RAR 4, are read here all the
+    ///   same.
     package func judge(
         _ archive: ArchiveSource, mode: ValidationMode = .strict, hashes: Bool = true,
-        progress: (@Sendable (ValidationProgress) -> Void)? = nil
+        names: EntryNames = .told, progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) throws -> Verdict {
         let path = archive.path
         let before = try archive.fingerprint()
@@ -21,9 +25,9 @@ extension ArchiveWorker {
         do {
             if let rar = try unpackedRar(archive) {
                 let zip = ArchiveSource.file(rar.zip)
-                verdict = try examine(zip, unpackedFrom: rar, path, before, mode, hashes, progress).ofSolid
+                verdict = try examine(zip, unpackedFrom: rar, path, before, mode, hashes, names, progress).ofSolid
             } else {
-                verdict = try examine(archive, path, before, mode, hashes, progress)
+                verdict = try examine(archive, path, before, mode, hashes, names, progress)
             }
         } catch let refusal as ComicRefusal {
             verdict = .refused(reason: refusal.reason, message: "\(path): \(refusal.message)")
@@ -37,10 +41,12 @@ extension ArchiveWorker {
     /// - Parameter rar: where the archive is what another one was unpacked to.
     private func examine(
         _ archive: ArchiveSource, unpackedFrom rar: UnpackedRar? = nil, _ path: BytePath, _ fingerprint: Fingerprint,
-        _ mode: ValidationMode, _ hashes: Bool, _ progress: (@Sendable (ValidationProgress) -> Void)?
+        _ mode: ValidationMode, _ hashes: Bool, _ names: EntryNames,
+        _ progress: (@Sendable (ValidationProgress) -> Void)?
     ) throws -> Verdict {
         var judge = ArchiveJudge(mode: mode, path: path, fingerprint: fingerprint)
-        let process = try process(archive, hashes ? ["inspect", "hash"] : ["inspect"])
+        let words = ["inspect"] + (hashes ? ["hash"] : []) + (names == .withheld ? ["nameless"] : [])
+        let process = try process(archive, words)
         var done = ValidationProgress()
         var isEpub = false
         let outcome = try process.run { record in

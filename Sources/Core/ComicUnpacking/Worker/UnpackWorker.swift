@@ -6,7 +6,8 @@ import Platform
 /// The program `steward-unpack`: an archive on descriptor 3, or a socket where its bytes are asked for; records to the
 /// pipe on descriptor 4, nothing else.
 ///
-/// - `inspect [hash]`: every header, and for each page and metadata file its size, checksum, image header.
+/// - `inspect [hash] [nameless]`: every header, and for each page and metadata file its size, checksum, image header;
+///   `nameless` names nothing that is in the archive (``WithheldNames``).
 /// - `list`: every header; no entry is read.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
 /// - `unpack [own]`: every header, and the bytes of every file; of any size where the agent has packed it itself.
@@ -43,6 +44,7 @@ package enum UnpackWorker {
                 _exit(70)
             }
             if command == "probe" { CageProbe.run(rest.first ?? "") }
+            if rest.contains("nameless") { output.withheld = WithheldNames() }
             let pass = UnpackPass(archive: archive, bytes: bytes, output: output)
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
@@ -66,6 +68,8 @@ package enum UnpackWorker {
 final class RecordOutput {
     private let descriptor: Int32
     private var waiting: [UInt8] = []
+    /// Where the agent is not to be told what is in the archive.
+    var withheld: WithheldNames?
 
     private static let mostWaiting = 16_384
 
@@ -74,7 +78,7 @@ final class RecordOutput {
     /// Sends a record, with those that wait for one. Blocks until the agent has taken it; ends the process where nobody
     /// reads any more.
     func send(_ record: WorkerRecord) {
-        let frame = record.encoded()
+        let frame = told(record).encoded()
         if waiting.isEmpty { return put(frame) }
         waiting += frame
         flush()
@@ -82,9 +86,11 @@ final class RecordOutput {
 
     /// Sends a small record that the agent need not hear of at once.
     func queue(_ record: WorkerRecord) {
-        waiting += record.encoded()
+        waiting += told(record).encoded()
         if waiting.count >= Self.mostWaiting { flush() }
     }
+
+    private func told(_ record: WorkerRecord) -> WorkerRecord { withheld?.replacing(record) ?? record }
 
     func flush() {
         put(waiting)

@@ -40,6 +40,8 @@ package actor VaultService {
         let since = Timestamp.now()
         /// Why deposits were not ingested. May name what is in them.
         var refusals: [ObjectID: String] = [:]
+        /// What was found out about contents that are to be sealed; the oldest first.
+        var kept: [(content: ContentHash, found: any Sendable)] = []
         var suspendWatch: SuspendWatch?
         var idleTimer: Task<Void, Never>?
         var ingestion: Task<Void, Never>?
@@ -50,6 +52,7 @@ package actor VaultService {
 
         func end() {
             refusals = [:]
+            kept = []
             suspendWatch = nil
             idleTimer?.cancel()
             ingestion?.cancel()
@@ -297,6 +300,20 @@ package actor VaultService {
         case displaced
     }
 
+    /// Remembers what was found out about a content that is to be sealed, for as long as the vault stays unlocked; of a
+    /// locked vault nothing is remembered. The oldest is forgotten for the 65th.
+    package func keep(_ found: any Sendable, of content: ContentHash) {
+        guard let session else { return }
+        session.kept.removeAll { $0.content == content }
+        session.kept = session.kept.suffix(63) + [(content, found)]
+    }
+
+    /// What ``keep(_:of:)`` was given, once.
+    package func takeKept(_ content: ContentHash) -> (any Sendable)? {
+        guard let session, let index = session.kept.firstIndex(where: { $0.content == content }) else { return nil }
+        return session.kept.remove(at: index).found
+    }
+
     // MARK: Deposits
 
     /// Ingests a deposit that a person has approved.
@@ -377,18 +394,6 @@ package actor VaultService {
     package func freshness() async throws -> ManifestFreshness {
         guard let vault = session?.vault else { throw VaultError.locked }
         return try await look { try vault.freshness() }
-    }
-}
-
-/// How long is waited between tries: twice as long each time, up to ten minutes.
-private struct Pauses {
-    private var following: Duration
-
-    init(_ first: Duration) { following = first }
-
-    mutating func next() -> Duration {
-        defer { following = min(following * 2, .seconds(600)) }
-        return following
     }
 }
 

@@ -24,14 +24,15 @@ struct ComicExaminer: Sendable {
 
     /// What the worker says of the very bytes that the rules have seen.
     ///
+    /// - Parameter names: see ``EntryNames``.
     /// - Throws: `Fault(.refused)` with the verdict.
-    func examine(_ input: StepInput) async throws -> ComicReport {
+    func examine(_ input: StepInput, names: EntryNames = .told) async throws -> ComicReport {
         let path = input.file.absolute
         let verdict: Verdict
         do {
             let files = input.files
             let file = try await services.files.run { try files.judged(path) }
-            verdict = try await services.comics.verdict(on: file, mode: mode, pages: pages)
+            verdict = try await services.comics.verdict(on: file, mode: mode, pages: pages, names: names)
         } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT {
             // A touch is no news: nobody would judge the file again.
             guard try await isUnchanged(input) else { throw Self.gone(input) }

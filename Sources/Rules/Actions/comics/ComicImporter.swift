@@ -7,8 +7,6 @@ import Rules
 package actor ComicImporter {
     private let program: BytePath?
     private var worker: ArchiveWorker?
-    private var reports: [(hash: ContentHash, report: ComicReport)] = []
-    private static let most = 64
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
     private nonisolated let shelf = BlockingLanes("library", count: 1, apart: true)
     nonisolated let placed = PlacedComics()
@@ -27,26 +25,16 @@ package actor ComicImporter {
     ///
     /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
     func verdict(
-        on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers
+        on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers, names: EntryNames = .told
     ) async throws -> Verdict {
         let validator = ComicValidator(worker: try started())
         let place = WorkPlace.current
         let aside: @Sendable () -> Void = { place?.leave() }
-        let verdict = try await validator.validate(file, mode: mode, hashes: false, aside: aside)
+        let verdict = try await validator.validate(
+            file, mode: mode, hashes: false, names: names, aside: aside)
         return pages == .decode
             ? try await validator.decodingPages(of: file, verdict, mode: mode, aside: aside) : verdict
     }
-
-    /// Remembers what was found out about a content, for the step that carries out what was decided on it.
-    func remember(_ report: ComicReport, of hash: ContentHash) {
-        if reports.count >= Self.most { reports.removeFirst() }
-        reports.append((hash, report))
-    }
-
-    /// - Returns: nil where it has been forgotten: the content is judged again then.
-    func report(of hash: ContentHash) -> ComicReport? { reports.last { $0.hash == hash }?.report }
-
-    func forget(_ hash: ContentHash) { reports.removeAll { $0.hash == hash } }
 
     /// - Throws: `Fault(.transient)` where there is none now.
     func started() throws -> ArchiveWorker {

@@ -36,24 +36,46 @@ struct ComicToVault: Sendable {
     // MARK: Deciding
 
     func intent(for input: StepInput) async throws -> VaultImport {
-        let report = try await examined(input)
+        let service = try services.vaults.service(vault)
+        let isUnlocked = await service.isUnlocked
+        let names: EntryNames = hidesNames && !isUnlocked && !wantsWords(input) ? .withheld : .told
+        let report = try await examined(input, names)
         guard let hash = input.file.hash else { throw ComicExaminer.gone(input) }
         let fate = try arguments.choice("source", as: VaultImport.Fate.self)
         let trash = services.trash
         let trashed = try await services.files.run {
             fate == .trash ? try TrashedFile(of: input, in: trash) : nil
         }
-        await services.comics.remember(report, of: hash)
-        var values = SealedComic(report, path: input.file.path, hash: hash).values
+        if isUnlocked { await service.keep(report, of: hash) }
+        var values = values(report, input.file.path, hash, names)
         if hidesNames, let wanted = input.namesUsedLater { values = values.filter { wanted.contains($0.key) } }
         return VaultImport(
             vault: vault, source: input.file.absolute, hash: hash, fate: fate,
-            keepsCopies: try arguments.choice("duplicates") == "keep", trashed: trashed, values: values)
+            keepsCopies: try arguments.choice("duplicates") == "keep", trashed: trashed, values: values,
+            format: report.format)
     }
 
-    private func examined(_ input: StepInput) async throws -> ComicReport {
+    /// Whether a later step writes down what only the archive's own words tell.
+    private func wantsWords(_ input: StepInput) -> Bool {
+        guard let wanted = input.namesUsedLater else { return true }
+        return ComicValues.specs.contains { wanted.contains($0.name) && !ComicValues.nameless.contains($0.name) }
+    }
+
+    private func values(
+        _ report: ComicReport, _ path: BytePath, _ hash: ContentHash, _ names: EntryNames
+    ) -> Values {
+        switch names {
+        case .told: SealedComic(report, path: path, hash: hash).values
+        case .withheld:
+            ComicValues(
+                nameless: report, hash: hash, format: ComicNames.type(of: report.format, claimed: path.name)
+            ).values
+        }
+    }
+
+    private func examined(_ input: StepInput, _ names: EntryNames) async throws -> ComicReport {
         do {
-            return try await ComicExaminer(services, arguments).examine(input)
+            return try await ComicExaminer(services, arguments).examine(input, names: names)
         } catch let fault as Fault where fault.kind == .refused && hidesNames {
             // The verdict names the entries of the archive.
             throw Fault(.refused, RefusedComic.text(fault.code), code: fault.code)
@@ -140,15 +162,27 @@ struct ComicToVault: Sendable {
         }
         let files = context.files
         let archive = try await services.files.run { try files.file(source) }
-        let report = try await report(intent, archive)
-        let comic = SealedComic(report, path: path, hash: intent.hash)
+        // A deposit is sealed as it is: what is in it is looked at when the unlocked vault takes it in.
+        let comic =
+            try await service.isUnlocked
+            ? SealedComic(report(intent, archive, service), path: path, hash: intent.hash) : nil
         let worker = try await services.comics.started()
+        let format =
+            if let format = comic?.report.format ?? intent.format { format } else {
+                try await judged(archive, hidesNames ? .withheld : .told).format
+            }
         let packFailed = PackFailure()
         func sealed(_ duplicates: DuplicatePolicy) -> VaultComic {
             VaultComic(
-                archive: archive, hash: intent.hash, name: comic.name, summary: comic.summary,
-                source: ComicOrigin(place: place.name, path: path).text, key: Array(context.stepID.utf8),
-                duplicates: duplicates, parts: { try comic.parts(of: .file(archive), worker, packFailed: packFailed) })
+                archive: archive, hash: intent.hash, name: SealedComic.name(path, format),
+                summary: comic?.summary ?? ComicSummary(), source: ComicOrigin(place: place.name, path: path).text,
+                key: Array(context.stepID.utf8), duplicates: duplicates,
+                parts: {
+                    guard let comic else {
+                        throw Fault(.transient, "the vault was unlocked meanwhile; the comic is looked into again")
+                    }
+                    return try comic.parts(of: .file(archive), worker, packFailed: packFailed)
+                })
         }
         func attempt(_ duplicates: DuplicatePolicy) async throws -> VaultImportOutcome {
             do {
@@ -193,13 +227,16 @@ struct ComicToVault: Sendable {
         }
     }
 
-    /// What the pass that decided has found, or another one.
-    private func report(_ intent: VaultImport, _ archive: Descriptor) async throws -> ComicReport {
-        if let report = await services.comics.report(of: intent.hash) {
-            await services.comics.forget(intent.hash)
-            return report
-        }
-        switch try await services.comics.verdict(on: archive, mode: ComicExaminer.mode(arguments)) {
+    /// What the pass that decided has found, if the vault has been unlocked since, or another one.
+    private func report(
+        _ intent: VaultImport, _ archive: Descriptor, _ service: VaultService
+    ) async throws -> ComicReport {
+        if let kept = await service.takeKept(intent.hash) as? ComicReport { return kept }
+        return try await judged(archive, .told)
+    }
+
+    private func judged(_ archive: Descriptor, _ names: EntryNames) async throws -> ComicReport {
+        switch try await services.comics.verdict(on: archive, mode: ComicExaminer.mode(arguments), names: names) {
         case .accepted(let report): return report
         case .refused(let reason, let message):
             throw Fault(.refused, hidesNames ? RefusedComic.text(reason.rawValue) : message, code: reason.rawValue)

@@ -27,7 +27,18 @@ struct ComicValues: Sendable {
         ValueSpec("comic.damage", "what is wrong with it and was let pass; empty for a whole comic"),
     ].map { ValueSpec($0.name, $0.summary, isForOwnStep: true) }
 
+    /// Those that can be told of a comic whose names were withheld.
+    static let nameless: Set<String> = ["comic.pages", "comic.format", "comic.id"]
+
+    /// The values of ``nameless``.
+    init(nameless report: ComicReport, hash: ContentHash, format: ComicFileType) {
+        values["comic.pages"] = .integer(report.pages.count)
+        values["comic.format"] = .text(format.rawValue)
+        values["comic.id"] = .text(hash.description)
+    }
+
     init(_ report: ComicReport, _ found: KnownMetadata, hash: ContentHash, format: ComicFileType) {
+        self.init(nameless: report, hash: hash, format: format)
         let known = found.metadata
         set("series", known.series)
         set("number", known.number)
@@ -41,12 +52,9 @@ struct ComicValues: Sendable {
         set("damage", (report.damage + found.faults).joined(separator: "; "))
         for (name, number) in [
             ("volume", known.volume), ("count", known.count), ("year", known.year), ("month", known.month),
-            ("pages", report.pages.count),
         ] {
             if let number { values["comic.\(name)"] = .integer(number) }
         }
-        values["comic.format"] = .text(format.rawValue)
-        values["comic.id"] = .text(hash.description)
     }
 
     private mutating func set(_ name: String, _ text: String?) {

@@ -19,7 +19,12 @@ package struct SealedComic: Sendable {
         known = KnownMetadata(report.metadata, of: path)
         let type = ComicNames.type(of: report.format, claimed: path.name)
         values = ComicValues(report, known, hash: hash, format: type).values
-        name = BytePath(bytes: ComicNames.name(path.name, as: type))
+        name = Self.name(path, report.format)
+    }
+
+    /// What a comic whose file lies at `path` is called in the vault, where its archive is of that format.
+    static func name(_ path: BytePath, _ format: ContainerFormat) -> BytePath {
+        BytePath(bytes: ComicNames.name(path.name, as: ComicNames.type(of: format, claimed: path.name)))
     }
 
     /// What it is called in the vault: as its file, with the ending of its content.

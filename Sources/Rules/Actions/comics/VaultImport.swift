@@ -1,3 +1,4 @@
+import ComicArchive
 import ComicVault
 import FilePlacing
 import Foundation
@@ -12,7 +13,7 @@ struct VaultImport: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case vault, source, hash, fate, keepsCopies, trashed, values, sealed
+        case vault, source, hash, fate, keepsCopies, trashed, values, format, sealed
     }
 
     let vault: String
@@ -26,6 +27,8 @@ struct VaultImport: Codable, Sendable, Equatable {
     let trashed: TrashedFile?
     /// For later steps; where names are hidden, those alone that these steps write somewhere themselves.
     let values: Values
+    /// Of the archive, which is all that a deposit has to know of it; nil in what an agent of before has decided.
+    var format: ContainerFormat?
 }
 
 extension VaultImport {
@@ -42,6 +45,7 @@ extension VaultImport {
         fate = try container.decode(Fate.self, forKey: .fate)
         keepsCopies = try container.decode(Bool.self, forKey: .keepsCopies)
         values = try container.decode(Values.self, forKey: .values)
+        format = try container.decodeIfPresent(ContainerFormat.self, forKey: .format)
         guard let sealed = try container.decodeIfPresent(String.self, forKey: .sealed) else {
             hash = try container.decode(ContentHash.self, forKey: .hash)
             trashed = try container.decodeIfPresent(TrashedFile.self, forKey: .trashed)
@@ -62,6 +66,7 @@ extension VaultImport {
         try container.encode(fate, forKey: .fate)
         try container.encode(keepsCopies, forKey: .keepsCopies)
         try container.encode(values, forKey: .values)
+        try container.encodeIfPresent(format, forKey: .format)
         guard let coding = PathCoding.of(encoder.userInfo), try coding.encode(source) != source else {
             try container.encode(hash, forKey: .hash)
             try container.encodeIfPresent(trashed, forKey: .trashed)

@@ -1,0 +1,7 @@
+/// Whether the agent is told what the entries of an archive are called and what its metadata files say.
+package enum EntryNames: Sendable {
+    case told
+    /// The worker sends stand-ins: names that mean the same to ``EntryRole``, blanks for text, and messages that quote
+    /// nothing. The verdict is the same; the pages' order and all that is known of the comic are not.
+    case withheld
+}
