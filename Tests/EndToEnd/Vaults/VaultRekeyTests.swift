@@ -44,6 +44,21 @@ struct VaultRekeyTests {
         try rekey("--yes", in: scene).check()
     }
 
+    @Test("Keys that were exported before open nothing any more, and rekey says so before and afterwards")
+    func exportedKeys() throws {
+        let scene = try VaultScene()
+        try ingest("A.cbz", in: scene)
+        try scene.vault("export-key", "-o", "exported").check()
+        let result = try rekey("--yes", in: scene).check()
+        #expect(result.output.contains("Keys that were exported before open nothing any more"), "\(result.output)")
+        #expect(
+            try scene.steward.run(["vault", "rekey", "--help"]).check().output.contains("exported before open nothing"))
+        let imported = try scene.vault("import-key", "exported", new: "third")
+        #expect(imported.status != 0, "\(imported.output)")
+        #expect(try scene.vault("list", password: "third").status != 0)
+        #expect(try scene.vault("list", password: "new").check().output.contains("A.cbz"))
+    }
+
     private func ingest(_ name: BytePath, first: Int = 1, in scene: VaultScene) throws {
         try scene.deposit(name, first: first)
         try scene.vault("quarantine", "take-in").check()
