@@ -133,11 +133,13 @@ final class Bench: Sendable {
         _ folder: BytePath, _ script: Script = Script(), rules yaml: String, more: [ActionDefinition] = [],
         maximumFiles: Int = 512, share: Int = 128, window: Int = 1024, clock: WallClock = .system,
         inspector: (any ContentInspector)? = nil, adding nested: [PlaceInfo] = [], quarantine held: BytePath? = nil,
-        hungCalls: @escaping @Sendable () -> Int = { 0 }
+        hungCalls: @escaping @Sendable () -> Int = { 0 }, onLog: (@Sendable (String) -> Void)? = nil
     ) throws {
         self.folder = folder
         self.script = script
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let log = Logger(label: "test") { _ -> any LogHandler in
+            if let onLog { HeardLog(onLog) } else { SwiftLogNoOpLogHandler() }
+        }
         let places = Self.places(folder) + nested
         for place in places { try Durable.makeDirectory(place.root) }
         try Durable.makeDirectory(folder.appending("state"))
@@ -266,4 +268,20 @@ final class Bench: Sendable {
         guard let job = jobs.first, jobs.count == 1 else { throw TestFailure("\(jobs.count) jobs") }
         return job
     }
+}
+
+/// Has each line of the log heard where it is written, on the thread of who writes it.
+struct HeardLog: LogHandler {
+    let hear: @Sendable (String) -> Void
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(_ hear: @escaping @Sendable (String) -> Void) { self.hear = hear }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { hear(event.message.description) }
 }

@@ -116,6 +116,8 @@ extension JobExecutor {
     /// Goes on with an undo that had to stop; tells the log how that ended.
     func finishUndo(of id: String) async {
         do {
+            // A person may have had it finished meanwhile.
+            guard try await ledger.read({ try $0.job(id)?.state }) != .undone else { return }
             _ = try await undo(id)
             log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
         } catch let fault as Fault where fault.kind == .transient {

@@ -5,13 +5,6 @@ import Platform
 /// How a runner takes up what an earlier life has left, and what had to wait since. Nothing of that waits for a file system
 /// that does not answer: what needs such a one goes on when it answers, and all else goes on meanwhile.
 extension Runner {
-    enum StartPhase {
-        /// Finding out what became of what was begun.
-        case recovering
-        /// Reading from the ledger what is open.
-        case loading
-    }
-
     /// Files of which what was begun is recovered at the same time.
     private static let mostRecoveries = 16
 
@@ -19,50 +12,45 @@ extension Runner {
     /// nothing of it can be taken for news; of what a file system that does not answer keeps from that, the paths stay noted as
     /// those at work.
     package func start() async throws {
-        startPhase = .recovering
-        isPaused = try await ledger.read { try $0.meta("paused") } != nil
+        happened { $0.start() }
+        let isPaused = try await ledger.read { try $0.meta("paused") } != nil
+        happened { $0.setPaused(isPaused) }
         try await awaitIsolations()
         executor.tellOfWaitingUndos { [weak self] in await self?.undoAgain($0, after: $1) }
         try await executor.resumeUndoing()
         try await recoverBegun()
-        startPhase = .loading
+        happened { $0.recovered() }
         for id in try await planner.superseded() { await planAnewUnlessHung(id) }
-        for job in try await ledger.read({ try $0.waitingJobs() }) where !known.contains(job.id) {
-            if let time = job.nextAttempt, time > .now() {
-                // The ledger's times are the calendar's, which may have been set since.
-                schedule(job.id, after: min(time.seconds - Timestamp.now().seconds, Backoff.longest))
-            } else {
-                enqueue(job.id, place: job.place, path: job.path)
-            }
+        for job in try await ledger.read({ try $0.waitingJobs() }) {
+            // The ledger's times are the calendar's, which may have been set since.
+            let seconds = job.nextAttempt.map { min($0.seconds - Timestamp.now().seconds, Backoff.longest) } ?? 0
+            happened { $0.waits(job.id, .retry, seconds: seconds, .now) }
         }
         for (question, job) in try await ledger.read({ try $0.openQuestions() }) {
-            if let until = question.until { awaitWord(job.id, until) }
+            guard let until = question.until else { continue }
+            happened { $0.waits(job.id, .answer, seconds: until.seconds - Timestamp.now().seconds, .now) }
         }
-        startPhase = nil
-        leaveInLedger(1)
-        await fetch()
+        happened { $0.started() }
+        await fetching?.value
     }
 
     /// Takes up what could not be finished at the start, or planned since, because a place was away or the names of its
     /// hidden files were not known.
     package func takeUp() async throws {
         try await executor.resumeUndoing(takeWaitingUndos())
-        let ids = unplanned
-        unplanned = []
-        for id in ids.sorted() { await planAnewUnlessHung(id) }
-        pump()
+        for id in try await planner.superseded() { await planAnewUnlessHung(id) }
     }
 
     /// What a superseded job was to do is done with the version that is there now.
-    func planAnew(_ id: String) async {
+    ///
+    /// - Returns: the jobs that do it; none where they cannot be planned yet, which the ledger keeps in mind.
+    func planAnew(_ id: String) async -> [PlannedJob] {
         do {
             let place = try await ledger.read { try $0.job(id)?.whereabouts.place }
-            let jobs = try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
+            return try await Bulkhead.$current.withValue(place.map(Bulkhead.place)) {
                 try await planner.plan(after: id)
             }
-            jobs.forEach { enqueue($0) }
         } catch let fault as Fault where fault.kind == .transient {
-            unplanned.insert(id)
             log.warning(
                 """
                 cannot plan anew yet for a file that has changed: \(fault.message); it is tried again when a place is there \
@@ -73,15 +61,15 @@ extension Runner {
                 "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
                 metadata: LogFields.job(id))
         }
+        return []
     }
+
+    private func submitAnew(_ id: String) async { submit(await planAnew(id)) }
 
     private func planAnewUnlessHung(_ id: String) async {
         do {
-            guard let job = try await ledger.read({ try $0.job(id) }) else { return await planAnew(id) }
-            let done: Void? = try await outcome(unlessHung: .place(job.whereabouts.place)) {
-                await self.planAnew(id)
-                await self.pump()
-            }
+            guard let job = try await ledger.read({ try $0.job(id) }) else { return await submitAnew(id) }
+            let done: Void? = try await outcome(unlessHung: .place(job.whereabouts.place)) { await self.submitAnew(id) }
             guard done == nil else { return }
             log.warning(
                 """
@@ -89,7 +77,6 @@ extension Runner {
                 the place \(job.whereabouts.place) does not answer (`steward status` says more)
                 """, metadata: executor.fields(job))
         } catch {
-            unplanned.insert(id)
             log.error(
                 "cannot plan anew yet for a file that has changed: \(explain(error))", metadata: LogFields.job(id))
         }
@@ -100,13 +87,14 @@ extension Runner {
     /// Side by side, but for what was begun with one file.
     private func recoverBegun() async throws {
         // What an earlier try of the start could not wait for is at work yet.
-        let begun = try await ledger.read { try $0.begunJobs() }.filter { !known.contains($0.id) }
-        var files: [FileKey] = []
-        var jobs: [FileKey: [JobRecord]] = [:]
+        let begun = try await ledger.read { try $0.begunJobs() }.filter { !scheduler.knows($0.id) }
+        var files: [Scheduler.File] = []
+        var jobs: [Scheduler.File: [JobRecord]] = [:]
         for job in begun {
-            let key = hold(job)
-            if jobs[key] == nil { files.append(key) }
-            jobs[key, default: []].append(job)
+            let held = Scheduler.Job(job)
+            happened { $0.recover(held) }
+            if jobs[held.file] == nil { files.append(held.file) }
+            jobs[held.file, default: []].append(job)
         }
         let patience = RecoveryPatience()
         await withTaskGroup(of: Void.self) { group in
@@ -136,31 +124,13 @@ extension Runner {
             """, metadata: executor.fields(job))
     }
 
-    /// Keeps a job, and others of its file, from being begun.
-    @discardableResult
-    private func hold(_ job: JobRecord) -> FileKey {
-        let key = FileKey(place: job.whereabouts.place, path: job.whereabouts.path)
-        known.insert(job.id)
-        recovering[key, default: []].insert(job.id)
-        return key
-    }
-
-    /// - Parameter end: how the job ended; nil where it has not.
-    private func recovered(_ job: JobRecord, _ end: JobExecutor.Outcome?) async {
-        let key = FileKey(place: job.whereabouts.place, path: job.whereabouts.path)
+    /// - Parameter outcome: how the job ended; nil where it has not.
+    private func recovered(_ job: JobRecord, _ outcome: JobExecutor.Outcome?) async {
         // While others are recovered, the ledger is yet to be read.
-        if startPhase == .recovering {
-            known.remove(job.id)
-        } else if let end {
-            await goOn(job.id, key, after: end)
-        } else {
-            known.remove(job.id)
-            await resume(job.id, isFirst: true)
+        guard let outcome, scheduler.phase != .recovering else {
+            return happened { $0.ended(job.id, .unclear, .now) }
         }
-        recovering[key]?.remove(job.id)
-        if recovering[key]?.isEmpty == true { recovering[key] = nil }
-        takeTurn(key)
-        pump()
+        await ended(job.id, Scheduler.Job(job).file, outcome)
     }
 
     // MARK: Files on their way into quarantine
@@ -168,21 +138,12 @@ extension Runner {
     /// Keeps the jobs from being begun whose files are on their way into quarantine yet, until they are there.
     private func awaitIsolations() async throws {
         let quarantine = executor.quarantine
-        quarantine.tellEnds { [weak self] in await self?.isolationEnded($0) }
-        for id in quarantine.jobsAtWork where isolating[id] == nil {
+        quarantine.tellEnds { [weak self] id in await self?.happened { $0.isolated(id, .now) } }
+        for id in quarantine.jobsAtWork where !scheduler.knows(id) {
             guard let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen else { continue }
-            hold(job)
-            isolating[id] = job
+            happened { $0.recover(Scheduler.Job(job), isIsolated: true) }
             // It may have ended before anybody could be told.
-            if !quarantine.jobsAtWork.contains(id) { await isolationEnded(id) }
+            if !quarantine.jobsAtWork.contains(id) { happened { $0.isolated(id, .now) } }
         }
-    }
-
-    private func isolationEnded(_ id: String) async {
-        if let job = isolating.removeValue(forKey: id) { await recovered(job, nil) }
-        guard startPhase == nil else { return }
-        // The job that follows the refusal is known to the ledger alone.
-        leaveInLedger(1)
-        await fetch()
     }
 }

@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("The scheduler in all orders of events")
+struct SchedulerModelTests {
+    /// How many histories there are: a second of a free core for three thousand.
+    private static let histories = Thoroughness.isWhole ? 1_000_000 : 100_000
+
+    @Test("Whoever asks for a job when is heard, no job is lost, and no limit or order is broken")
+    func histories() async throws {
+        var generator = SeededGenerator(for: "SchedulerModelTests")
+        let seed = generator.next()
+        let cores = 2
+        let found = await withTaskGroup(of: [String].self) { group in
+            for core in 0..<cores {
+                group.addTask { Self.complaints(seed &+ UInt64(core) &* 1_000_003, Self.histories / cores) }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(found.isEmpty, "\(found.prefix(5).joined(separator: "\n"))")
+    }
+
+    /// - Returns: what was wrong first, if anything was.
+    private static func complaints(_ seed: UInt64, _ count: Int) -> [String] {
+        for history in 0..<count {
+            let own = seed &+ UInt64(history)
+            var world = SchedulerWorld(seed: own)
+            for _ in 0..<40 where world.complaints.isEmpty {
+                if world.chance(35) { world.disturb() } else { world.goOn() }
+                world.requireKnown()
+            }
+            if world.complaints.isEmpty { world.calmDown() }
+            if !world.complaints.isEmpty { return ["seed \(own): \(world.complaints)"] }
+        }
+        return []
+    }
+}
