@@ -9,56 +9,6 @@ import Testing
 /// Whoever speaks to the agent's socket, however badly.
 @Suite("The control socket")
 struct ControlSocketTests {
-    /// One end of a bare connection; what it says is written here, byte by byte if need be.
-    private final class Caller: Sendable {
-        private let descriptor: Int32
-
-        init(_ path: BytePath) throws {
-            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.bytes) }
-            let connected = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            guard connected == 0 else { throw Fault.system("connect to", path) }
-        }
-
-        deinit { close(descriptor) }
-
-        /// - Returns: whether somebody was there to take it.
-        @discardableResult
-        func say(_ bytes: [UInt8]) -> Bool {
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                guard sent > 0 else { return false }
-                rest = rest.dropFirst(sent)
-            }
-            return true
-        }
-
-        func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
-
-        /// One line of the answer.
-        func line() -> String {
-            var all: [UInt8] = []
-            var byte: UInt8 = 0
-            while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { all.append(byte) }
-            return String(decoding: all, as: UTF8.self)
-        }
-
-        /// All that is answered until the other side has said all.
-        func answer() -> String {
-            var all: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while case let got = read(descriptor, &buffer, buffer.count), got > 0 { all += buffer.prefix(got) }
-            return String(decoding: all, as: UTF8.self)
-        }
-    }
-
     private func steward() async throws -> AgentFixture {
         let steward = try AgentFixture()
         try steward.rule(CommandDaemonTests.captures)
@@ -69,7 +19,7 @@ struct ControlSocketTests {
     @Test("While somebody holds the steps none begins, and what waits is done when he goes away without a word")
     func hold() async throws {
         let steward = try await steward()
-        var caller: Caller? = try Caller(steward.home.path.appending("run/control.sock"))
+        var caller: SocketCaller? = try SocketCaller(steward.home.path.appending("run/control.sock"))
         caller?.say(Array("{\"command\":\"hold\"}\n".utf8))
         #expect(caller?.line().contains("isQuiet") == true)
         for number in 1...5 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
@@ -87,8 +37,8 @@ struct ControlSocketTests {
     func dribble() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
-        let silent = try (0..<20).map { _ in try Caller(socket) }
-        let slow = try (0..<20).map { _ in try Caller(socket) }
+        let silent = try (0..<20).map { _ in try SocketCaller(socket) }
+        let slow = try (0..<20).map { _ in try SocketCaller(socket) }
         let isOver = Mutex(false)
         let rounds = Mutex(0)
         let dribbling = Task {
@@ -97,7 +47,7 @@ struct ControlSocketTests {
             for _ in 0..<3_000 where !isOver.withLock({ $0 }) {
                 // Who has been told that it took too long comes again: there are always as many.
                 for index in slow.indices where !slow[index].say([UInt8(ascii: " ")]) {
-                    slow[index] = try Caller(socket)
+                    slow[index] = try SocketCaller(socket)
                 }
                 rounds.withLock { $0 += 1 }
                 try await Task.sleep(for: .milliseconds(100))
@@ -118,7 +68,7 @@ struct ControlSocketTests {
     func late() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
-        let (slow, silent) = (try Caller(socket), try Caller(socket))
+        let (slow, silent) = (try SocketCaller(socket), try SocketCaller(socket))
         let dribbling = Task { while slow.say([UInt8(ascii: " ")]) { try await Task.sleep(for: .milliseconds(100)) } }
         for caller in [silent, slow] {
             let answer = try await BlockingLane("answer").run { caller.answer() }
@@ -139,7 +89,7 @@ struct ControlSocketTests {
         ])
     func malformed(_ request: String, _ complaint: String) async throws {
         let steward = try await steward()
-        let caller = try Caller(steward.home.path.appending("run/control.sock"))
+        let caller = try SocketCaller(steward.home.path.appending("run/control.sock"))
         caller.say(Array(request.utf8))
         caller.finish()
         let answer = try Answer(parsing: caller.answer())
@@ -151,7 +101,7 @@ struct ControlSocketTests {
     func tooLong() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
-        let caller = try Caller(socket)
+        let caller = try SocketCaller(socket)
         let line = Array("{\"command\":\"status\",\"id\":\"".utf8) + [UInt8](repeating: 0x61, count: 5 << 20)
         #expect(caller.say(line + Array("\"}\n".utf8)))
         #expect(try Answer(parsing: caller.answer())["problem"].text.contains("at most 1048576 bytes"))
@@ -182,13 +132,13 @@ struct ControlSocketTests {
         }
         let socket = steward.home.path.appending("run/control.sock")
         // It has said all, and hears.
-        let patient = try Caller(socket)
+        let patient = try SocketCaller(socket)
         patient.say(Array("{\"command\":\"wait\"}".utf8))
         patient.finish()
-        var many: [Caller] = []
+        var many: [SocketCaller] = []
         // Some more than there is room for: who asked before may hold a place for a moment yet.
         for _ in 0..<140 {
-            let caller = try Caller(socket)
+            let caller = try SocketCaller(socket)
             caller.say(Array("{\"command\":\"wait\"}\n".utf8))
             many.append(caller)
         }
@@ -245,7 +195,7 @@ struct ControlSocketTests {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
         // Each of them waits for its turn to be asked for something.
-        let many = try (0..<200).map { _ in try Caller(socket) }
+        let many = try (0..<200).map { _ in try SocketCaller(socket) }
         let last = try await BlockingLane("answer").run { many[199].answer() }
         #expect(try Answer(parsing: last)["problem"].text.contains("busy"))
         let reply = try steward.run(["status"])

@@ -42,6 +42,11 @@ package struct HealthReport: Codable, Sendable, Equatable {
         }
         let (parked, asking) = (status.jobs["parked"] ?? 0, status.jobs["asking"] ?? 0)
         find("parked", parked, "\(parked) jobs are parked: `steward status` says why, `steward retry JOB` tries again")
+        let unknown = status.unknownJobs ?? 0
+        find(
+            "unknown", unknown,
+            "\(unknown) jobs are ready, and nothing is about to run them, which is a mistake in this program: restart the "
+                + "agent, which runs them, and please report it with its log")
         let stuck = status.undoing.count { $0.nextAttempt == nil && !$0.problem.isEmpty }
         find("undo", stuck, "\(stuck) jobs are half taken back: `steward status` says why, `steward undo JOB` goes on")
         find("asking", asking, "\(asking) jobs ask you: `steward confirm`")

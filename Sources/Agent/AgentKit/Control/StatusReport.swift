@@ -68,6 +68,8 @@ package struct StatusReport: Codable, Sendable {
     package var asking: [Waiting] = []
     /// Jobs that are being taken back: a next try tells when; where there is none, why it cannot be gone on with.
     package var undoing: [Waiting] = []
+    /// Jobs that are ready and that no scheduler knows, which is a mistake in the program.
+    package var unknownJobs: Int?
     package var quarantined: Int
     /// The last backup that was finished; nil where none was ever made.
     package var lastBackup: LastBackup?
@@ -103,6 +105,7 @@ package struct StatusReport: Codable, Sendable {
         report.process = getpid()
         report.since = agent.started
         report.isPaused = runner.paused
+        report.unknownJobs = try await agent.runner.unknownJobs()
         report.rules = agent.core.planner.ruleSet.rules.count
         report.settling = await agent.pipeline.settling().prefix(100).map {
             Pending(place: $0.root, path: $0.path, waitingFor: $0.waitingFor.rawValue)

@@ -64,6 +64,7 @@ package struct AgentMetrics: Sendable {
         let runner = await agent.runner.status()
         return [
             Self.gauge("steward_jobs_at_work", Double(runner.running)),
+            Self.gauge("steward_jobs_unknown", Double((try? await agent.runner.unknownJobs()) ?? 0)),
             Self.gauge("steward_paused", runner.paused ? 1 : 0),
             Self.gauge("steward_files_settling", Double(await agent.pipeline.settling().count)),
             Self.gauge("steward_notes_held_up", Double(agent.core.notes.waitingFor().count)),

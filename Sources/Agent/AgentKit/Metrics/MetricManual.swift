@@ -32,6 +32,10 @@ package enum MetricManual {
             "steward_jobs", "Jobs that the ledger remembers, by state: ready, waiting, asking, parked, done and so on."),
         gauge("steward_jobs_at_work", "Files that jobs are carried out for at this moment."),
         gauge(
+            "steward_jobs_unknown",
+            "Jobs that have been ready for ten seconds and that the scheduler does not know: always 0, or there is a mistake "
+                + "in the program."),
+        gauge(
             "steward_oldest_job_age_seconds",
             "Age of the oldest job that is ready or waits for its next try; 0 for none."),
         counter("steward_jobs_ended_total", "Jobs that have ended since the start, by rule and result."),
