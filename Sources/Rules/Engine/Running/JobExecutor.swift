@@ -113,24 +113,19 @@ package final class JobExecutor: Sendable {
     func run(
         _ id: String, for whose: Bulkhead? = nil, planned: LoadedJob? = nil, _ place: WorkPlace? = nil
     ) async -> Outcome {
-        await BlockingThreads.run(for: whose) { await self.runCounted(id, planned, place) }
-    }
-
-    private func runCounted(_ id: String, _ planned: LoadedJob?, _ place: WorkPlace?) async -> Outcome {
-        defer { atWork.subtract(1, ordering: .relaxed) }
         atWork.add(1, ordering: .relaxed)
-        do {
-            let loaded = try await load(id, planned)
-            if let place { return await run(id, loaded, leaving: place) }
-            guard isCrowded, let loaded, loaded.record.state.isOpen, let work = workOfNextStep(of: loaded),
-                let gate = gates[work]
-            else { return await run(id, loaded, nil) }
-            guard let place = placeAtOnce(in: gate, for: work) else {
-                return .crowded(work, hasBegun: loaded.steps.contains { $0.state == .done })
-            }
-            return await run(id, loaded, leaving: place)
-        } catch {
+        defer {
+            atWork.subtract(1, ordering: .relaxed)
+            // Nothing happens where the step has left it that it was for.
             place?.leave()
+        }
+        do {
+            let loaded = try await BlockingThreads.run(for: whose) { try await self.load(id, planned) }
+            guard let loaded, loaded.record.state.isOpen else { return .ended }
+            return await BlockingThreads.run(for: Self.bulkhead(of: loaded.record)) {
+                await self.carryOut(loaded, place)
+            }
+        } catch {
             log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
             return .again(5)
         }
@@ -142,12 +137,6 @@ package final class JobExecutor: Sendable {
 
     /// Jobs that come now are to wait behind others, or need not any more.
     func tell(othersWait: Bool) { self.othersWait.store(othersWait, ordering: .relaxed) }
-
-    /// The kind of work that the job's next step needs; nil where that cannot be told, which is said when it is carried out.
-    private func workOfNextStep(of job: LoadedJob) -> WorkKind? {
-        let next = job.steps.first { $0.state == .pending || $0.state == .intended }
-        return next.flatMap { try? rules.step($0, of: job.record).action.work }
-    }
 
     private func placeAtOnce(in gate: Gate, for work: WorkKind) -> WorkPlace? {
         makeRoom(in: gate, for: work)
@@ -161,27 +150,7 @@ package final class JobExecutor: Sendable {
         gate.givePlace(to: body)
     }
 
-    private func run(_ id: String, _ loaded: LoadedJob?, leaving place: WorkPlace) async -> Outcome {
-        defer { place.leave() }
-        return await run(id, loaded, place)
-    }
-
-    /// - Parameter place: one that was acquired for the step that comes first; it is left when that step ends.
-    private func run(_ id: String, _ loaded: LoadedJob?, _ place: WorkPlace?) async -> Outcome {
-        do {
-            guard var job = loaded, job.record.state.isOpen else { return .ended }
-            if job.record.state == .waiting {
-                // What is at work does not wait: nobody may clear the intent of a step that is being carried out.
-                guard let begun = try await begin(id) else { return .ended }
-                job = begun
-            }
-            return await run(job, place)
-        } catch {
-            log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
-            return .again(5)
-        }
-    }
-
+    /// What is at work does not wait: nobody may clear the intent of a step that is being carried out.
     private func begin(_ id: String) async throws -> LoadedJob? {
         try await ledger.write { transaction in
             guard var job = try transaction.job(id), job.state.isOpen else { return nil }
@@ -213,31 +182,29 @@ package final class JobExecutor: Sendable {
         Bulkhead("the rule \(rule) in \(place)")
     }
 
-    private func run(_ start: LoadedJob, _ place: WorkPlace?) async -> Outcome {
-        await BlockingThreads.run(for: Self.bulkhead(of: start.record)) {
-            await self.carryOut(start, place)
-        }
-    }
-
-    private func carryOut(_ start: LoadedJob, _ place: WorkPlace?) async -> Outcome {
-        var record = start.record
-        let steps = start.steps
-        var place = place
+    /// Takes the steps of a job through their phases, one after the other.
+    ///
+    /// - Parameter given: a place for the step that comes first.
+    private func carryOut(_ loaded: LoadedJob, _ given: WorkPlace?) async -> Outcome {
+        var record = loaded.record
+        var place = given
         let files = journal.files()
         do {
+            guard let start = record.state == .waiting ? try await begin(record.id) : loaded else { return .ended }
+            record = start.record
             var job = try JobAtWork(start, in: journal.places, showing: names)
             defer { record = job.record }
-            let open = steps.filter { $0.state == .pending || $0.state == .intended }
+            let open = start.steps.filter { $0.state == .pending || $0.state == .intended }
             var later: [StepsLater]?
             for (index, step) in open.enumerated() {
                 if stopping.load(ordering: .relaxed) { return .stopped }
                 files.closeFiles()
                 files.begin(on: job.file.absolute, size: job.file.fingerprint?.size)
-                var step = step
+                var machine = StepMachine(self, step, of: job, files)
                 if step.state == .intended {
-                    if try await recover(step, of: &job, files) { continue }
-                    step.state = .pending
-                    step.intent = nil
+                    try await machine.advance()
+                    job = machine.job
+                    if machine.isDone { continue }
                 }
                 let known = try later ?? stepsLater(open, of: record)
                 later = known
@@ -250,14 +217,15 @@ package final class JobExecutor: Sendable {
                     held.leave()
                     place = nil
                 }
-                if place == nil, isCrowded, open.count <= Self.fewSteps {
+                if place == nil {
                     place = placeAtOnce(in: gate, for: work)
-                    if place == nil {
-                        return .crowded(work, hasBegun: index > 0 || steps.contains { $0.state == .done })
+                    if place == nil, isCrowded, index == 0 || open.count <= Self.fewSteps {
+                        return .crowded(work, hasBegun: index > 0 || start.steps.contains { $0.state == .done })
                     }
                 }
-                try await perform(template, step, of: &job, later: known[index], files, place, gate)
+                let own = if let place { place } else { await WorkPlace.acquired(in: gate) }
                 place = nil
+                job = try await carryOut(machine, by: template, later: known[index], own)
             }
             if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
             return .ended
@@ -266,84 +234,31 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    private func perform(
-        _ template: StepTemplate, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles,
-        _ acquired: WorkPlace?, _ gate: Gate
-    ) async throws {
-        let action = template.action
-        if acquired == nil { makeRoom(in: gate, for: action.work) }
-        let place = if let acquired { acquired } else { await WorkPlace.acquired(in: gate) }
+    /// Takes one step from its decision to its receipt.
+    ///
+    /// - Returns: the job as it is then.
+    private func carryOut(
+        _ begun: StepMachine, by template: StepTemplate, later: StepsLater, _ place: WorkPlace
+    ) async throws -> JobAtWork {
         defer { place.leave() }
+        var machine = begun
+        let step = machine.step
         let start = ContinuousClock.now
         do {
             try await WorkPlace.$current.withValue(place) {
                 // Only now: hundreds of jobs may wait for a place.
-                try rules.requireKnown(template, step, of: job.record, job.values(of: step), in: journal.places)
-                try await decideAndPerform(action, step, of: &job, later: later, files)
+                try rules.requireKnown(
+                    template, step, of: machine.job.record, machine.job.values(of: step), in: journal.places)
+                machine.decide(by: template.action, later: later)
+                while !machine.isDone { try await machine.advance() }
             }
         } catch {
             meter.step(step.action, failed: error)
             throw error
         }
         meter.step(step.action, doneAfter: ContinuousClock.now - start)
-        if job.record.state == .done { meter.ended(job.record) }
-    }
-
-    /// Where others have taken the name that a step had decided on, it is decided anew at once. When very many want one name,
-    /// the job waits for its turn like any other.
-    private func decideAndPerform(
-        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles
-    ) async throws {
-        for _ in 1..<Self.mostDecisions {
-            do {
-                return try await perform(action, step, of: &job, later: later, files)
-            } catch let fault as Fault where fault.code == Fault.nameTaken {
-                continue
-            }
-        }
-        try await perform(action, step, of: &job, later: later, files)
-    }
-
-    private static let mostDecisions = 16
-
-    private func perform(
-        _ action: any RuleAction, _ step: StepRecord, of job: inout JobAtWork, later: StepsLater, _ files: HeldFiles
-    ) async throws {
-        await hold.enter()
-        defer { hold.leave() }
-        let decided = try await action.decide(try input(job, step, later, files), hiding: names)
-        inWork.begin(decided.targets)
-        defer { inWork.end(decided.targets) }
-        let rows = rows(of: step, decided, job, isLast: later.isNone)
-        let isJournaled = type(of: action).journalsItself
-        let current = job
-        if !isJournaled {
-            try await ledger.write { transaction in
-                try self.requireAtRest(current, decided.targets, in: transaction)
-                try rows.begin(in: transaction)
-            }
-        }
-        let receipt = try await decided.perform(
-            StepContext(
-                jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files,
-                rows: isJournaled ? rows : nil))
-        if !rows.isEnded {
-            try await ledger.write { transaction in
-                // The effect was there before.
-                if isJournaled { try rows.begin(in: transaction) }
-                try rows.end(receipt, in: transaction)
-            }
-        }
-        job = rows.ended ?? job
-        tell(receipt.summary, step, job)
-    }
-
-    private func rows(of step: StepRecord, _ decided: DecidedStep, _ job: JobAtWork, isLast: Bool) -> StepRows {
-        StepRows { transaction in
-            try transaction.setIntent(step, decided.json, texts: decided.texts)
-        } end: { receipt, transaction in
-            try self.write(receipt, step, job, isLast: isLast, in: transaction)
-        }
+        if machine.job.record.state == .done { meter.ended(machine.job.record) }
+        return machine.job
     }
 
     /// Commits a receipt with all that follows from it.
