@@ -203,7 +203,7 @@ let package = Package(
         actions("ReviewActions", "review", ["NoteWriting", "JSONText", "Ledger", "PeopleFiles", "TKCore"]),
         actions("MediaActions", "media", ["ComicArchive", "ContentFacts", "ContentParsing", "FilePlacing"]),
         actions("ProcessActions", "process", ["FilePlacing"]),
-        actions("PublishActions", "publish", ["Deadlines", "JSONText", "Ledger", "RonAppSdkSwift", log]),
+        actions("PublishActions", "publish", ["JSONText", "Ledger", "RonAppSdkSwift", log]),
         actions(
             "RuleActions", "registry",
             [

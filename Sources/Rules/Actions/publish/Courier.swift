@@ -1,4 +1,3 @@
-import Deadlines
 import Ledger
 import Logging
 import Platform
@@ -20,7 +19,7 @@ package actor Courier {
     /// Lanes whose turn it is, by target.
     private var queue: DeliveryQueue
     /// Lanes of which nothing is sent for now, by a clock that nobody sets.
-    private var later = DeadlineHeap<DeliveryLane, ContinuousClock.Instant>()
+    private var later = Wakeups<DeliveryLane>()
     private var running: [DeliveryLane: Task<Void, Never>] = [:]
     /// Running lanes that have been woken meanwhile, and whether a person wants no wait.
     private var woken: [DeliveryLane: Bool] = [:]
@@ -28,7 +27,6 @@ package actor Courier {
     private var unstored: [DeliveryLane: (DeliveryRecord, SendOutcome)] = [:]
     private var heads: [DeliveryLane: Head] = [:]
     private var timer: Task<Void, Never>?
-    private var armedFor: ContinuousClock.Instant?
     /// Has what an earlier life was sending wait again; once, though it may be asked for twice.
     private var beginning: Task<Void, any Error>?
     private var hasBegun = false
@@ -321,28 +319,25 @@ package actor Courier {
 
     private func schedule(_ lane: DeliveryLane, after seconds: Double) {
         guard !queue.contains(lane) else { return }
-        later.set(lane, due: ContinuousClock.now.advanced(by: .seconds(max(0, seconds))))
+        later.set(lane, at: ContinuousClock.now.advanced(by: .seconds(max(0, seconds))))
     }
 
     /// One timer for the earliest try or target, and none while nothing waits.
     private func arm(_ now: ContinuousClock.Instant) {
-        guard let next = [later.earliest(), queue.earliestOpening(after: now)].compactMap({ $0 }).min() else { return }
-        if let armedFor, armedFor <= next { return }
+        guard let next = later.timer(orFor: queue.earliestOpening(after: now)) else { return }
         timer?.cancel()
-        armedFor = next
         timer = Task {
             do {
                 try await Task.sleep(until: next, clock: .continuous)
             } catch {
                 return
             }
-            self.ring(next)
+            self.ring()
         }
     }
 
-    private func ring(_ time: ContinuousClock.Instant) {
-        if armedFor == time { armedFor = nil }
-        for lane in later.dequeue(upTo: .now) { enqueue(lane) }
+    private func ring() {
+        for lane in later.takeDue(.now) { enqueue(lane) }
         pump()
     }
 }
